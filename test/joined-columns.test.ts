@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { countCells } from '../src/count/count.js';
 import { type Engine, pinned } from '../src/engine/engine.js';
+import type { Fault } from '../src/errors.js';
 import { everyRecord } from '../src/mechanism/record-class.js';
 import type { Policy } from '../src/policy/policy.js';
 import { bindBatch, identityOf } from '../src/query/bind.js';
@@ -118,16 +119,57 @@ describe('names in a statement', () => {
     // The person of another table has that name; here it is an answer.
     ['SELECT AVG(n) FROM (SELECT parent, COUNT(*) AS n FROM people GROUP BY parent) f', 'grouped by something else'],
     ['SELECT person, COUNT(*) FROM visits GROUP BY person', 'names persons'],
+    ["SELECT COUNT(*) FROM people WHERE region = 'north'", 'not in the declared domain'],
+    ['SELECT UPPER(region), COUNT(*) FROM people GROUP BY 1', 'function UPPER'],
+    ['SELECT COUNT(*) FROM people p WHERE EXISTS (SELECT 1 FROM visits v WHERE v.person = p.person)', 'function EXISTS'],
+    ['SELECT AVG(w) FROM (SELECT person, MAX(clinic) AS w FROM visits GROUP BY person) f', 'largest number per person'],
+    ['SELECT 100 * ROUND(AVG(age), 1) FROM people', 'ROUND inside'],
     ["SELECT region, COUNT(*) FROM people GROUP BY region HAVING region = 'North'", 'no group "North"'],
     ['SELECT region, COUNT(*) FROM people GROUP BY region HAVING NOT region IN (1, 3)', 'no group "3"'],
   ])('are refused where they name nothing: %s', (sql, words) => expect(() => bound(sql)).toThrow(words));
 
+  it('say in ON what they would say in WHERE, where all rows need a partner', async () => {
+    const joined = 'FROM people p JOIN visits v ON v.person = p.person';
+    expect(await exact(`SELECT COUNT(*) ${joined} AND v.clinic IN ('x', 'z') AND p.region = 1`)).toEqual(
+      await exact(`SELECT COUNT(*) ${joined} WHERE v.clinic IN ('x', 'z') AND p.region = 1`),
+    );
+    expect(() => bound("SELECT COUNT(*) FROM people p LEFT JOIN visits v ON v.person = p.person AND v.clinic = 'x'")).toThrow(
+      'ON of a LEFT JOIN',
+    );
+    expect(() => bound("SELECT COUNT(*) FROM people p JOIN visits v ON v.clinic = 'x'")).toThrow('compares no columns');
+  });
   it('are those of a sub-select outside of it, and of the other tables inside', async () => {
     expect(await exact('SELECT SUM(q.age) FROM (SELECT * FROM people WHERE people.age > 30) AS Q')).toEqual([150]);
     expect(await exact('SELECT SUM(n) FROM (SELECT parent, COUNT(*) AS n FROM kids GROUP BY parent) f')).toEqual([3]);
   });
   it('are those that are given, where they differ from a column by large letters', async () => {
     expect(await exact(`SELECT CASE WHEN age > 40 THEN 'old' END AS "AGE", COUNT(*) FROM people GROUP BY "AGE"`)).toEqual([2, 2]);
+  });
+});
+
+describe('faults', () => {
+  const hint = (sql: string): string => {
+    try {
+      bound(sql);
+    } catch (error) {
+      return (error as Fault).hint;
+    }
+    throw new Error('accepted');
+  };
+  it('say which code a label is of, and how to ask who has rows', () => {
+    expect(hint("SELECT COUNT(*) FROM people WHERE region = 'north'")).toContain('the code 1');
+    expect(hint('SELECT COUNT(*) FROM people WHERE region = 7')).toContain('1, 2');
+    expect(hint('SELECT COUNT(*) FROM people p WHERE EXISTS (SELECT 1 FROM visits v)')).toContain('GROUP BY person');
+    expect(hint('SELECT COUNT(*) FROM people WHERE person IN (SELECT person FROM visits)')).toContain('GROUP BY person');
+  });
+});
+
+describe('a calculation that is rounded', () => {
+  it('is told as it was rounded, and called so', () => {
+    const { finish } = bound('SELECT ROUND(SUM(age) / COUNT(*), 1) FROM people');
+    const [told] = finish([493n, 10n].map((value) => ({ noise: { kind: 'none' }, values: [value] })));
+    expect(told!.rows[0]!.value).toBe(49.3);
+    expect(told!.columns).toEqual(['round(sum(age) / count(*), 1)']);
   });
 });
 

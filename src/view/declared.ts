@@ -124,7 +124,7 @@ function featureColumn(inner: Policy, feature: Feature): Column {
       how === 'usual' ? 'Ask it of a category.' : 'Ask it of a category or a number.',
     );
   }
-  const number = numberIn(inner, feature.column, `The ${how} per person`);
+  const number = numberIn(inner, feature.column, `The ${told[how]} per person`);
   if (how === 'mean') return { ...bare(number), ...between(number, inner.protect.maxRows), name };
   if (how !== 'sum') return { ...bare(number), name };
   const [low, high] = number.bounds;
@@ -132,6 +132,8 @@ function featureColumn(inner: Policy, feature: Feature): Column {
   const bounds = [multiply(rows, smaller(low, zero)), multiply(rows, larger(high, zero))] as const;
   return { ...base, type: unit.den === 1n ? 'integer' : 'number', bounds, step: unit };
 }
+const told = { sum: 'sum', mean: 'mean', least: 'smallest number', most: 'largest number' } as const;
+
 /** A mean of several numbers lies between the steps of their column: it is told to a thousandth of a step, or as finely as squares of it can be added. Days stay days. */
 function between({ date, bounds: [low, high], step }: NumberColumn, rows: number): Partial<NumberColumn> {
   if (rows === 1 || date) return {};
@@ -150,7 +152,11 @@ const larger = (a: Rational, b: Rational): Rational => (compare(a, b) >= 0 ? a :
 function numberIn(inner: Policy, name: string, what: string): NumberColumn {
   const column = columnNamed(inner, name);
   if (isNumber(column)) return column;
-  throw new Fault('QUERY_INVALID', `${what} needs a number; column "${name}" is declared as ${column.type}.`, 'Name a number.');
+  throw new Fault(
+    'QUERY_INVALID',
+    `${what} needs a number; column "${name}" is declared as ${column.type}.`,
+    'Name a number. Of a category there are MODE(kind), ARG_MIN(kind, day) and ARG_MAX(kind, day).',
+  );
 }
 
 /** Every person is one of the data: whether the parts say so already. */

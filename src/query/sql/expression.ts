@@ -122,6 +122,8 @@ export function textOf(sql: SqlText, expr: Expr): string {
       const rest = expr.else ? ` else ${own(expr.else)}` : '';
       return `case ${expr.value ? `${own(expr.value)} ` : ''}${cases.join(' ')}${rest} end`;
     }
+    case 'extract':
+      return `extract(${expr.field.name.toLowerCase()} from ${own(expr.from)})`;
     case 'cast':
       if (expr.operand.type === 'string' && /^interval$/i.test(typeName(expr.to))) return expr.operand.value;
       return toSql.expr(expr).replace(/\s+/g, ' ').trim();

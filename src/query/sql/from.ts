@@ -57,7 +57,8 @@ export function readFrom(reading: Reading, select: SelectFromStatement): ReadFro
     return { ...inner, where: [...inner.where, ...where] };
   }
   const parts = items.map((item) => partOf(reading, item));
-  const joins = more.map((item, i) => joinOf(reading, item, parts, i + 1));
+  const joined = more.map((item, i) => joinOf(reading, item, parts, i + 1));
+  const joins = joined.map(({ form }) => form);
   const [base] = parts;
   const plain = more.length === 0 && base!.form.table === dataTable;
   const from = { ...base!.form, ...(joins.length > 0 && { join: joins }) };
@@ -75,7 +76,7 @@ export function readFrom(reading: Reading, select: SelectFromStatement): ReadFro
       return conditions;
     });
   });
-  return { ...(!plain && { from }), where };
+  return { ...(!plain && { from }), where: [...where, ...joined.flatMap(({ where: own }) => own.flatMap(reading.conditions))] };
 }
 
 interface ReadPart {
@@ -154,7 +155,13 @@ function refuseClauses(sql: SqlText, select: SelectFromStatement): void {
   refuseAll(sql, select, clauses, ' in a sub-select');
 }
 
-function joinOf(reading: Reading, item: From, parts: readonly ReadPart[], at: number): JoinForm {
+/** A join, and conditions in its ON that may as well stand in WHERE. */
+function joinOf(
+  reading: Reading,
+  item: From,
+  parts: readonly ReadPart[],
+  at: number,
+): { readonly form: JoinForm; readonly where: readonly Expr[] } {
   const { sql } = reading;
   const { form, where } = parts[at]!;
   const { join } = item;
@@ -170,7 +177,15 @@ function joinOf(reading: Reading, item: From, parts: readonly ReadPart[], at: nu
       item,
       'Write the condition into the outer WHERE, or group by the person.',
     );
-  return { ...form, on: conditionsOfJoin(reading, join, parts, at), ...(optional && { optional }) };
+  const others = join.on ? conjuncts(join.on).filter((part) => !isEquality(part)) : [];
+  if (optional && others[0])
+    throw refuse(
+      sql,
+      'this condition in the ON of a LEFT JOIN',
+      others[0],
+      'Compare columns there, joined by AND. For rows that pass a condition join rows per person: LEFT JOIN (SELECT person, COUNT(*) AS n FROM visits WHERE cost > 50 GROUP BY person) AS v USING (person).',
+    );
+  return { form: { ...form, on: conditionsOfJoin(reading, join, parts, at), ...(optional && { optional }) }, where: others };
 }
 
 function conditionsOfJoin(
@@ -206,15 +221,19 @@ type Ref = Extract<Expr, { type: 'ref' }>;
 const sideOf = (ref: Ref, own: string, aliases: readonly string[]): 'own' | 'other' | undefined =>
   ref.table === undefined ? undefined : unfolded(aliases, ref.table.name) === own ? 'own' : 'other';
 
+const conjuncts = (expr: Expr): readonly Expr[] =>
+  expr.type === 'binary' && expr.op === 'AND' ? [...conjuncts(expr.left), ...conjuncts(expr.right)] : [expr];
+const isEquality = (expr: Expr): expr is Extract<Expr, { type: 'binary' }> & { left: Ref; right: Ref } =>
+  expr.type === 'binary' && expr.op === '=' && expr.left.type === 'ref' && expr.right.type === 'ref';
+
 function equalities(sql: SqlText, expr: Expr): readonly (readonly [Ref, Ref])[] {
-  if (expr.type === 'binary' && expr.op === 'AND') return [...equalities(sql, expr.left), ...equalities(sql, expr.right)];
-  if (expr.type === 'binary' && expr.op === '=' && expr.left.type === 'ref' && expr.right.type === 'ref')
-    return [[expr.left, expr.right]];
+  const found = conjuncts(expr).filter(isEquality);
+  if (found.length > 0) return found.map(({ left, right }) => [left, right]);
   throw refuse(
     sql,
-    'this condition in ON',
+    'a JOIN that compares no columns',
     expr,
-    'Write a.person = b.person, joined by AND; other conditions belong into WHERE.',
+    'Write ON a.person = b.person; other conditions are joined to it by AND.',
   );
 }
 

@@ -77,7 +77,7 @@ function selectQueries(
     if (Object.keys(own.columns).length > 0)
       throw refuse(
         sql,
-        'a calculation in WHERE of a sub-select',
+        'a calculation in WHERE of a sub-select, or in ON,',
         expr,
         "Compare columns with values there: cost > 50, day >= '2023-01-01' AND day <= '2023-12-31'. Outside of sub-selects conditions may be calculated.",
       );
@@ -97,7 +97,8 @@ function selectQueries(
   };
   const by = (select.groupBy ?? []).map((expr) => {
     const found = expr.type === 'integer' ? columns[expr.value - 1] : undefined;
-    if (expr.type === 'integer' && (!found || !isKey(found)))
+    // What is no key because nobody knows the function is told by its name.
+    if (expr.type === 'integer' && (!found || (!isKey(found) && holdsAggregate(found.expr))))
       throw refuse(sql, `GROUP BY ${expr.value}`, expr, 'Name a column of the SELECT list that is no aggregate.');
     refusePersons(sql, found?.expr ?? expr, among.policy);
     return keyOf(found?.expr ?? expr);
