@@ -934,6 +934,8 @@ const sql = [
   mutant('groups-nobody-declared', 'src/query/arrange.ts', 'if (lost !== undefined)', 'if (lost === key)', 'test/joined-columns.test.ts'),
   mutant('cases-without-end', 'src/query/sql/statements.ts', "  within('sqlCases', cases);\n", '', 'test/limits.test.ts'),
   mutant('ordered-called-noise', 'src/report/html.ts', 'answers.filter(({ mostlyNoise }) => mostlyNoise).length', 'answers.filter(({ warning }) => warning !== undefined).length', 'src/report/html.test.ts'),
+  mutant('columns-renamed-in-vain', 'src/query/sql/from.ts', '  refuseRenamed(sql, item);\n', '', 'test/joined-columns.test.ts'),
+  mutant('days-told-as-dates', 'src/query/sql/expression.ts', "op === '-' && dateLiteral(expr.right) !== undefined", 'false', 'test/joined-columns.test.ts'),
   mutant('recorded-whatever-is-read', 'src/view/view-pin.ts', '      ...dataRead(policy, view),\n', '', 'test/joined-columns.test.ts'),
   mutant('mean-per-person-on-steps', 'src/view/declared.ts', 'if (rows === 1 || date) return {};', 'if (rows > 0) return {};', 'test/joined-columns.test.ts'),
   mutant('different-values-as-sums', 'src/accounting/reading.ts', '!isDistinct(m.counting) && ', '', 'src/query/neighbours.test.ts'),

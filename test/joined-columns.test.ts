@@ -124,6 +124,14 @@ describe('names in a statement', () => {
     ['SELECT COUNT(*) FROM people p WHERE EXISTS (SELECT 1 FROM visits v WHERE v.person = p.person)', 'function EXISTS'],
     ['SELECT AVG(w) FROM (SELECT person, MAX(clinic) AS w FROM visits GROUP BY person) f', 'largest number per person'],
     ['SELECT 100 * ROUND(AVG(age), 1) FROM people', 'ROUND inside'],
+    [
+      'SELECT SUM(m) FROM (SELECT person, COUNT(*) AS n, MAX(age) AS m FROM visits GROUP BY person) AS v(person, m, n)',
+      'a list of column names',
+    ],
+    ['SELECT SUM(age) FROM people AS p(person, age, region)', 'a list of column names'],
+    ['SELECT region, COUNT(*) FROM people GROUP BY region ORDER BY region NULLS FIRST', 'NULLS FIRST'],
+    ["SELECT COUNT(*) FROM people WHERE person = 'p1'", 'names persons'],
+    ['SELECT COUNT(DISTINCT CASE WHEN urgent = 1 THEN person END) FROM visits', 'names persons'],
     ["SELECT region, COUNT(*) FROM people GROUP BY region HAVING region = 'North'", 'no group "North"'],
     ['SELECT region, COUNT(*) FROM people GROUP BY region HAVING NOT region IN (1, 3)', 'no group "3"'],
   ])('are refused where they name nothing: %s', (sql, words) => expect(() => bound(sql)).toThrow(words));
@@ -170,6 +178,36 @@ describe('a calculation that is rounded', () => {
     const [told] = finish([493n, 10n].map((value) => ({ noise: { kind: 'none' }, values: [value] })));
     expect(told!.rows[0]!.value).toBe(49.3);
     expect(told!.columns).toEqual(['round(sum(age) / count(*), 1)']);
+    expect(bound('SELECT AVG(age)::int FROM people').queries[0]).toMatchObject({ kind: 'formula', of: { op: 'round' } });
+    expect(bound('SELECT COUNT(*)::int FROM people').queries[0]).toMatchObject({ kind: 'count' });
+  });
+});
+
+describe('from one day to another', () => {
+  it('is a number of days, however the other is written', async () => {
+    const dated = text.replace(
+      'urgent: {type: integer, bounds: [0, 1]}',
+      'urgent: {type: date, bounds: [2024-01-01, 2024-12-31]}',
+    );
+    const own = await parsePolicy(dated, join(folder, 'policy.yaml'));
+    const asked = (sql: string) => bindBatch(parseSql(sql, own), own).queries[0]!;
+    const days = asked("SELECT AVG(urgent - DATE '2024-01-01') FROM visits");
+    const { columns } = bindBatch({ queries: [days] }, own).finish(
+      [0n, 1n].map((value) => ({ noise: { kind: 'none' }, values: [value] })),
+    )[0]!;
+    expect(columns.join()).not.toContain('since 1970');
+    expect(() => asked("SELECT COUNT(*) FROM visits WHERE urgent - DATE '2024-01-01' > 59")).not.toThrow();
+    expect(() => asked("SELECT COUNT(*) FROM visits WHERE urgent - INTERVAL '2 days' > 59")).toThrow('no date');
+  });
+});
+
+describe('the first answer of several', () => {
+  it('is that of the first column that has one', async () => {
+    expect(
+      await exact(
+        "SELECT COALESCE(c.clinic, v.clinic, 'none') AS z, COUNT(*) FROM visits v LEFT JOIN clinics c ON v.clinic = c.clinic GROUP BY z",
+      ),
+    ).toEqual([2, 1, 2, 1, 0]);
   });
 });
 

@@ -91,6 +91,7 @@ function sub(
   item: From,
 ): { readonly select: SelectFromStatement; readonly as: string; readonly reading: Reading } | undefined {
   const { sql, named } = reading;
+  refuseRenamed(sql, item);
   if (item.type === 'statement') {
     if (item.statement.type !== 'select') throw refuse(sql, `${item.statement.type.toUpperCase()} in FROM`, item);
     return { select: item.statement, as: item.alias, reading };
@@ -98,6 +99,18 @@ function sub(
   if (item.type !== 'table') return undefined;
   const known = item.name.schema === undefined ? named.get(item.name.name.toLowerCase()) : undefined;
   return known && { select: known.select, as: item.name.alias ?? item.name.name, reading: { ...reading, named: known.before } };
+}
+
+/** `AS v(a, b)`: columns by their place. */
+function refuseRenamed(sql: SqlText, item: From): void {
+  const names = item.type === 'statement' ? item.columnNames : item.type === 'table' ? item.name.columnNames : undefined;
+  if (names?.[0])
+    throw refuse(
+      sql,
+      'a list of column names in FROM',
+      names[0],
+      'Name columns where they are made: SELECT person, COUNT(*) AS n.',
+    );
 }
 
 function partOf(reading: Reading, item: From): ReadPart {

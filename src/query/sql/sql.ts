@@ -100,7 +100,7 @@ function selectQueries(
     // What is no key because nobody knows the function is told by its name.
     if (expr.type === 'integer' && (!found || (!isKey(found) && holdsAggregate(found.expr))))
       throw refuse(sql, `GROUP BY ${expr.value}`, expr, 'Name a column of the SELECT list that is no aggregate.');
-    refusePersons(sql, found?.expr ?? expr, among.policy);
+    refusePersons(sql, found?.expr ?? expr);
     return keyOf(found?.expr ?? expr);
   });
   for (const { expr } of columns) {
@@ -145,8 +145,8 @@ function selectQueries(
 }
 
 /** One row for each person is what nobody is shown. */
-function refusePersons(sql: SqlText, expr: Expr, { columns, protect }: Asked): void {
-  if (expr.type !== 'ref' || !sql.isPerson(expr.name, expr.table?.name) || columns.has(protect!.unit!)) return;
+function refusePersons(sql: SqlText, expr: Expr): void {
+  if (expr.type !== 'ref' || !sql.isOnlyPerson(expr.name, expr.table?.name)) return;
   throw refuse(
     sql,
     `GROUP BY ${expr.name}, which names persons,`,
