@@ -32,8 +32,14 @@ const table = {
   sqlParts: {
     what: 'The SQL text',
     unit: 'words SELECT, CASE and UNION',
-    most: 8,
+    most: 100,
     stay: 'Ask fewer statements at once, or write long cases as a JSON query.',
+  },
+  sqlCases: {
+    what: 'The SQL text',
+    unit: 'words CASE inside one another, or without their END',
+    most: 8,
+    stay: 'Write one CASE WHEN … THEN … WHEN … THEN … ELSE … END.',
   },
   queryBytes: { what: 'The JSON query', unit: 'bytes', most: 4 * mib, stay: askLess },
   jsonDepth: { what: 'The JSON text', unit: 'levels of brackets', most: 64, stay: 'Nothing that Fugu reads is nested as deep.' },

@@ -1,7 +1,7 @@
 import { Fault } from '../errors.js';
 import { codesOf, codeText, missingLabel } from './code.js';
 import type { CategoryColumn, Column, MultiColumn, NumberColumn, Policy, WeightColumn } from './policy.js';
-import { didYouMean, suggest } from './suggest.js';
+import { didYouMean } from './suggest.js';
 
 export const isCoded = (column: Column): column is CategoryColumn | MultiColumn =>
   column.type === 'category' || column.type === 'multi';
@@ -51,11 +51,11 @@ export function declaredCode(column: CategoryColumn | MultiColumn, literal: stri
   const code = codeText(String(literal));
   const codes = codesOf(column);
   if (codes.includes(code)) return code;
-  const near = suggest(code, codes);
+  const said = codes.find((known) => column.labels.get(known)?.toLowerCase() === code.toLowerCase());
   throw new Fault(
     'VALUE_UNKNOWN',
     `The value "${code}" is not in the declared domain of column "${column.name}".`,
-    near ? `Did you mean "${near}"?` : `Use one of the declared codes, or op "missing".`,
+    said === undefined ? didYouMean(code, codes, 'Declared codes') : `"${code}" is what the code ${said} means: write ${said}.`,
   );
 }
 

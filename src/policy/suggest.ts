@@ -2,7 +2,8 @@
 export function suggest(word: string, known: Iterable<string>): string | undefined {
   const asked = word.toLowerCase();
   let best: string | undefined;
-  let least = Math.max(1, Math.floor(word.length / 3)) + 1;
+  // A word of one letter is one edit from every other.
+  let least = Math.min(Math.max(1, Math.floor(word.length / 3)) + 1, Math.max(1, word.length));
   for (const name of known) {
     const d = distance(asked, name.toLowerCase(), least);
     if (d < least) {

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { Fault } from '../errors.js';
+import { didYouMean } from '../policy/suggest.js';
 import type { AnswerRow, AnswerTable } from './bound.js';
 import { code, columnName, list } from './form.js';
 import type { Query } from './query.js';
@@ -47,15 +48,22 @@ const compared: Record<z.output<typeof comparison>, (a: number, b: number) => bo
   '>=': (a, b) => a >= b,
 };
 
-/** Refused before anything is paid. */
-export function checkArranged(arrange: readonly Arrangement[], queries: readonly Query[]): void {
+/** Refused before anything is paid. `labelsOf`: what the groups of a key are called, in the tables of a query. */
+export function checkArranged(
+  arrange: readonly Arrangement[],
+  queries: readonly Query[],
+  labelsOf: (table: number, key: string) => readonly string[],
+): void {
   for (const { tables: own, order = [], having } of arrange) {
     const named = [...own, ...order.flatMap((by) => ('table' in by ? [by.table] : [])), ...tablesIn(having)];
     const groups = named.map((index) => keysOf(queries[index]));
     const keys = groups[0];
     const alike = keys !== undefined && groups.every((other) => JSON.stringify(other) === JSON.stringify(keys));
     const lost = [...order.flatMap((by) => ('key' in by ? [by.key] : [])), ...keysIn(having)].find((key) => !keys?.includes(key));
-    if (alike && lost === undefined) continue;
+    if (alike && lost === undefined) {
+      for (const { key, values } of choicesByKey(having)) refuseNoGroup(key, values, labelsOf(own[0]!, key));
+      continue;
+    }
     const several = named.map((index) => queries[index]).find((query) => query !== undefined && keysOf(query) === undefined);
     if (several)
       throw new Fault(
@@ -87,8 +95,21 @@ const keysOf = (query: Query | undefined): readonly string[] | undefined =>
 const partsOf = (of: Choice): readonly Choice[] => ('any' in of ? of.any : 'all' in of ? of.all : 'not' in of ? [of.not] : []);
 const tablesIn = (of: Choice | undefined): readonly number[] =>
   of === undefined ? [] : 'table' in of ? [of.table] : partsOf(of).flatMap(tablesIn);
-const keysIn = (of: Choice | undefined): readonly string[] =>
-  of === undefined ? [] : 'key' in of ? [of.key] : partsOf(of).flatMap(keysIn);
+type ByKey = Extract<Choice, { readonly key: string }>;
+const choicesByKey = (of: Choice | undefined): readonly ByKey[] =>
+  of === undefined ? [] : 'key' in of ? [of] : partsOf(of).flatMap(choicesByKey);
+const keysIn = (of: Choice | undefined): readonly string[] => choicesByKey(of).map(({ key }) => key);
+
+/** A group that nobody declared would choose no rows, and look like an answer. */
+function refuseNoGroup(key: string, values: readonly string[], labels: readonly string[]): void {
+  const lost = values.find((value) => !labels.includes(value));
+  if (lost !== undefined)
+    throw new Fault(
+      'VALUE_UNKNOWN',
+      `"${key}" has no group "${lost.slice(0, 80)}".`,
+      didYouMean(lost, labels, `Groups of "${key}"`),
+    );
+}
 
 /** Shows tables as they were arranged: by noisy numbers, so a group near the line, or near another, may be on either side of it. */
 export function arranged(tables: readonly AnswerTable[], arrange: readonly Arrangement[]): readonly AnswerTable[] {

@@ -6,6 +6,7 @@ import { seenThrough } from '../view/view-pin.js';
 import { arranged, checkArranged } from './arrange.js';
 import type { AnswerTable, BoundBatch } from './bound.js';
 import { viewOf } from './from.js';
+import { keyOf } from './keys.js';
 import type { QueryKind } from './kind.js';
 import { queryKinds } from './kinds.js';
 import { canonical } from './parse.js';
@@ -36,7 +37,7 @@ export function bindBatch({ queries, arrange }: Batch, policy: Policy): BoundBat
   }
   const ofScope = <T>(all: readonly T[], text: string): readonly T[] =>
     all.slice(starts.get(text)!, starts.get(text)! + scopes.get(text)!.measures.length);
-  if (arrange) checkArranged(arrange, queries);
+  if (arrange) checkArranged(arrange, queries, (table, key) => keyOf(scopes.get(texts[table]!)!.policy, key).labels);
   return {
     queries,
     arrange: (tables) =>

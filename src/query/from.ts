@@ -49,7 +49,7 @@ export function composed(policy: Policy, from: FromForm): View {
   return {
     parts: inOrder(
       policy,
-      parts,
+      parts.map((part) => besideOptional(policy, parts, same, part)),
       same.filter((equal) => !isOwn(policy, parts, equal)),
     ),
   };
@@ -130,6 +130,13 @@ const isUnit = (policy: Policy, parts: readonly Named[], { as, column }: Same['l
 /** Said of every two parts that have persons. */
 const isOwn = (policy: Policy, parts: readonly Named[], { left, right }: Same): boolean =>
   isUnit(policy, parts, left) && isUnit(policy, parts, right);
+
+/** Where the person of a part that may not be there is compared, nothing is found beside rows without it. */
+function besideOptional(policy: Policy, parts: readonly Named[], same: readonly Same[], part: Named): Named {
+  const own = same.filter((equal) => equal.right.as === part.as && isOwn(policy, parts, equal));
+  const beside = [...new Set(own.map(({ left }) => left.as))].filter((as) => partNamed(parts, as).optional);
+  return beside.length > 0 ? { ...part, beside } : part;
+}
 
 /** A row of one person beside a row of another is about two: what a person adds would hang on how often others name them. */
 function refuseOthersRows(policy: Policy, parts: readonly Named[], left: Same['left'], right: Same['right']): void {

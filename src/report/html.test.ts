@@ -83,6 +83,14 @@ function unbalanced(html: string): string[] {
 }
 
 describe('words in pictures', () => {
+  it('calls mostly noise what is, and not what was put in order', () => {
+    const arranged = { ...histogram, arranged: 'Rows ordered by noisy numbers, of 3.' };
+    expect(page([arranged, histogram])).not.toContain('mostly noise');
+    expect(page([arranged, { ...histogram, mostlyNoise: 'Mostly noise: so much.' }])).toContain(
+      '1 of these 2 tables are mostly noise',
+    );
+  });
+
   it('are never drawn smaller than eleven pixels, nor shown so on a telephone', () => {
     const html = htmlReport(reportOf(release([histogram]), policy));
     const sizes = [...html.matchAll(/<text[^>]*font-size="([\d.]+)"/g)].map(([, size]) => Number(size));

@@ -108,7 +108,7 @@ ${doubtful(answers)}<div class="answers${one}">${answers.map((a, k) => answerCar
 
 /** Of many tables a reader looks at some: how many are not worth looking at is said before them. */
 function doubtful(answers: readonly AnswerSection[]): string {
-  const noisy = answers.filter(({ warning }) => warning !== undefined).length;
+  const noisy = answers.filter(({ mostlyNoise }) => mostlyNoise).length;
   if (noisy === 0 || answers.length === 1) return '';
   return paragraph(
     `${noisy === answers.length ? `All ${noisy}` : `${noisy} of these ${answers.length}`} tables are mostly noise: each says by how much.`,

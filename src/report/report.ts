@@ -43,8 +43,10 @@ export interface AnswerSection {
   readonly title: string;
   /** The question's wording, when the codebook has one. */
   readonly note?: string;
-  /** Said where the noise leaves next to nothing to read. */
+  /** Said where the noise leaves next to nothing to read, and where rows were chosen or ordered by noisy numbers. */
   readonly warning?: string;
+  /** The noise leaves next to nothing to read. */
+  readonly mostlyNoise?: true;
   /** What it assumes, and what was mended. */
   readonly caveat?: string;
   readonly measure: string;
@@ -215,9 +217,13 @@ function answerSection(table: AnswerTable, policy: Policy): AnswerSection {
 }
 
 /** What is said beside the numbers: doubts first. */
-function saidOf({ mostlyNoise, arranged, note }: AnswerTable): Pick<AnswerSection, 'warning' | 'caveat'> {
+function saidOf({ mostlyNoise, arranged, note }: AnswerTable): Pick<AnswerSection, 'warning' | 'mostlyNoise' | 'caveat'> {
   const doubts = [mostlyNoise, arranged].filter((text) => text !== undefined);
-  return { ...(doubts.length > 0 && { warning: doubts.join(' ') }), ...(note !== undefined && { caveat: note }) };
+  return {
+    ...(doubts.length > 0 && { warning: doubts.join(' ') }),
+    ...(mostlyNoise !== undefined && { mostlyNoise: true as const }),
+    ...(note !== undefined && { caveat: note }),
+  };
 }
 
 /** Figures of different kinds in one table: nothing that bars could compare. */

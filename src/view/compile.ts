@@ -52,7 +52,8 @@ function compileFor(whose: Whose, tables: Tables, binder: Binder, view: View, da
       : `${name(a.cell, a.source.type)} = ${name(b.cell, b.source.type)}`;
   };
   const joins = view.parts.slice(1).map((part, i) => {
-    const same = tableOf(policy, part)?.public ? [] : [`t${i + 1}.owner = t0.owner`];
+    const persons = part.beside ? part.beside.map((as) => `t${at(as)}.owner`) : ['t0.owner'];
+    const same = tableOf(policy, part)?.public ? [] : persons.map((owner) => `t${i + 1}.owner = ${owner}`);
     const on = part.on.map(({ left, column }) => equal(cellOf(left.as, left.column), cellOf(part.as, column)));
     return ` ${part.optional ? 'LEFT JOIN' : 'JOIN'} (${read[i + 1]!.sql}) AS t${i + 1} ON ${[...same, ...on].join(' AND ')}`;
   });

@@ -1,5 +1,5 @@
 import { Fault } from '../errors.js';
-import { compare, multiply, one, type Rational, rational, zero } from '../exact/rational.js';
+import { compare, divide, multiply, negate, one, type Rational, rational, zero } from '../exact/rational.js';
 import { columnNamed, isNumber } from '../policy/domain.js';
 import { gridOf } from '../policy/grid.js';
 import type { Column, NumberColumn, Policy } from '../policy/policy.js';
@@ -13,26 +13,51 @@ export interface ViewColumn {
   /** What it is called there. */
   readonly own: string;
   readonly column: Column;
+  /** Its part was found by it, and what it was compared with has the name. */
+  readonly met?: true;
 }
 
-/** Columns of all parts, each by its own name, or with that of its part where several have it. Those by which a part was found are the other's. */
+/**
+ * Columns of all parts, each by its own name, or with that of its part where several have it. One by which a part was found is the other's where the two cannot differ: where the part is always
+ * there, and both are read alike. Elsewhere it has the name of its part: without a partner there is nothing in it.
+ */
 export function columnsOfView(policy: Policy, { parts }: View): readonly ViewColumn[] {
-  const all = parts.flatMap((part) => {
-    const shared = new Set(part.on.filter(({ left, column }) => left.column === column).map(({ column }) => column));
-    return [...columnsOfPart(policy, part)]
-      .filter(([name]) => !shared.has(name))
-      .map(([name, column]) => ({ as: part.as, name, column }));
-  });
+  const all = parts.flatMap((part) =>
+    [...columnsOfPart(policy, part)].flatMap(([name, column]) => {
+      const met = metBy(parts, part, name);
+      const other = met && columnsOfPart(policy, met).get(name);
+      if (other && !part.optional && sameDeclared(other, column)) return [];
+      return [{ as: part.as, name, column, met: met !== undefined && (other !== undefined || part.optional) }];
+    }),
+  );
   // The unit says whose a row is.
   const times = new Map<string, number>([[folded(policy.protect.unit!), 1]]);
-  for (const { name } of all) times.set(folded(name), (times.get(folded(name)) ?? 0) + 1);
-  const named = all.map(({ as, name, column }) => {
-    const own = times.get(folded(name)) === 1 ? name : `${as}.${name}`;
+  for (const { name, met } of all) if (!met) times.set(folded(name), (times.get(folded(name)) ?? 0) + 1);
+  const named = all.map(({ as, name, column, met }): ViewColumn => {
+    const own = !met && times.get(folded(name)) === 1 ? name : `${as}.${name}`;
     const { public: _, ...declared } = column;
-    return { as, own: name, name: own, column: { ...declared, name: own } as Column };
+    return { as, own: name, name: own, column: { ...declared, name: own } as Column, ...(met && { met }) };
   });
   refuseOneName([policy.protect.unit!, ...named.map(({ name }) => name)]);
   return named;
+}
+
+/** The part before it in which a column of the same name is compared with this one. */
+function metBy(parts: readonly Part[], part: Part, name: string): Part | undefined {
+  const met = part.on.find(({ left, column }) => column === name && left.column === name);
+  return met && parts.find(({ as }) => as === met.left.as);
+}
+const sameDeclared = (a: Column, b: Column): boolean => declaredText(a) === declaredText(b);
+const declaredText = ({ label: _, ...column }: Column): string =>
+  JSON.stringify(column, (_, value) => (typeof value === 'bigint' ? `${value}` : value instanceof Map ? [...value] : value));
+
+/** The column of a view that a column of a part is: its own, or the one it was found by. */
+export function columnOfPart(columns: readonly ViewColumn[], { parts }: View, as: string, own: string): ViewColumn | undefined {
+  const found = columns.find((column) => column.as === as && column.own === own);
+  if (found) return found;
+  const part = parts.find((other) => other.as === as);
+  const met = part && metBy(parts, part, own);
+  return met && columnOfPart(columns, { parts }, met.as, own);
 }
 
 /** Databases that take large letters for small ones would read one column for another, and what is proven of it would be said of the other. */
@@ -99,13 +124,27 @@ function featureColumn(inner: Policy, feature: Feature): Column {
       how === 'usual' ? 'Ask it of a category.' : 'Ask it of a category or a number.',
     );
   }
-  const number = numberIn(inner, feature.column, `The ${how} per person`);
+  const number = numberIn(inner, feature.column, `The ${told[how]} per person`);
+  if (how === 'mean') return { ...bare(number), ...between(number, inner.protect.maxRows), name };
   if (how !== 'sum') return { ...bare(number), name };
   const [low, high] = number.bounds;
   const { unit } = gridOf(number);
   const bounds = [multiply(rows, smaller(low, zero)), multiply(rows, larger(high, zero))] as const;
   return { ...base, type: unit.den === 1n ? 'integer' : 'number', bounds, step: unit };
 }
+const told = { sum: 'sum', mean: 'mean', least: 'smallest number', most: 'largest number' } as const;
+
+/** A mean of several numbers lies between the steps of their column: it is told to a thousandth of a step, or as finely as squares of it can be added. Days stay days. */
+function between({ date, bounds: [low, high], step }: NumberColumn, rows: number): Partial<NumberColumn> {
+  if (rows === 1 || date) return {};
+  const farthest = larger(larger(high, negate(low)), zero);
+  const finer = [1000, 100, 10]
+    .map((parts) => divide(step, rational(parts)))
+    .find((part) => compare(farthest, multiply(part, most)) <= 0);
+  return finer ? { type: 'number', step: finer } : {};
+}
+/** Whole numbers up to here have squares of 60 bits. */
+const most = rational(2n ** 30n);
 const bare = ({ missing: _, bins: __, ...column }: NumberColumn): NumberColumn => ({ ...column, missing: [] });
 const smaller = (a: Rational, b: Rational): Rational => (compare(a, b) <= 0 ? a : b);
 const larger = (a: Rational, b: Rational): Rational => (compare(a, b) >= 0 ? a : b);
@@ -113,7 +152,11 @@ const larger = (a: Rational, b: Rational): Rational => (compare(a, b) >= 0 ? a :
 function numberIn(inner: Policy, name: string, what: string): NumberColumn {
   const column = columnNamed(inner, name);
   if (isNumber(column)) return column;
-  throw new Fault('QUERY_INVALID', `${what} needs a number; column "${name}" is declared as ${column.type}.`, 'Name a number.');
+  throw new Fault(
+    'QUERY_INVALID',
+    `${what} needs a number; column "${name}" is declared as ${column.type}.`,
+    'Name a number. Of a category there are MODE(kind), ARG_MIN(kind, day) and ARG_MAX(kind, day).',
+  );
 }
 
 /** Every person is one of the data: whether the parts say so already. */

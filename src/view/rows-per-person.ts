@@ -38,10 +38,14 @@ export function rowsPerPerson(policy: Policy, { parts }: View): number {
 export function isSteady(policy: Policy, view: View, part: Part): boolean {
   if (rowsPerPerson(policy, view) === 1) return true;
   // Whether a row finds its partner may hang on the row.
-  if (part.optional && part.on.length > 0)
-    return partners(policy, part) === 1 && part.on.every(({ left }) => isSteadyAt(policy, view, left.as));
+  if (part.optional && !isFoundSteadily(policy, view, part)) return false;
+  if (part.optional && part.on.length > 0) return partners(policy, part) === 1;
   if (tableOf(policy, part)?.public) return part.on.every(({ left }) => isSteadyAt(policy, view, left.as));
   return rowsIn(policy, part) === 1;
 }
+/** Whether a part is found by all rows of one person, or by none. */
+const isFoundSteadily = (policy: Policy, view: View, { on, beside = [] }: Part): boolean =>
+  on.every(({ left }) => isSteadyAt(policy, view, left.as)) &&
+  beside.every((as) => isFoundSteadily(policy, view, view.parts.find((part) => part.as === as)!));
 const isSteadyAt = (policy: Policy, view: View, as: string): boolean =>
   isSteady(policy, view, view.parts.find((part) => part.as === as)!);

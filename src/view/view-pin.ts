@@ -1,10 +1,11 @@
 import type { Seen } from '../count/measure.js';
+import { columnsTested } from '../count/row-test.js';
 import { Binder } from '../engine/dialect.js';
 import type { Cell, Chunk, Pinned, SourceColumn, Statement } from '../engine/engine.js';
 import { Exact } from '../engine/exact.js';
-import type { Policy } from '../policy/policy.js';
+import type { Column, Policy } from '../policy/policy.js';
 import { compileView } from './compile.js';
-import { policyOfView } from './declared.js';
+import { columnsOfView, policyOfView } from './declared.js';
 import { holdRows } from './held.js';
 import type { Tables } from './limits.js';
 import { rowsPerPerson } from './rows-per-person.js';
@@ -14,12 +15,31 @@ import type { View } from './view.js';
 export const seenThrough = (policy: Policy, view: View): Seen => ({
   policy: policyOfView(policy, view),
   text: JSON.stringify(
-    [view, [...(policy.tables?.values() ?? [])].map(({ columns, ...table }) => [table, [...columns.values()]])],
+    [
+      view,
+      [...(policy.tables?.values() ?? [])].map(({ columns, ...table }) => [table, [...columns.values()]]),
+      ...dataRead(policy, view),
+    ],
     big,
   ),
   tables: [...(policy.tables?.keys() ?? [])].filter((name) => readsTable(view, name)),
   over: (data) => new ViewPin(data, policy, view),
 });
+/** Columns of the data that rows per person are made of, as they are declared: what is counted of a view does not name them. */
+const dataRead = (policy: Policy, { parts }: View): readonly Column[] =>
+  parts.flatMap(({ rows }) => {
+    if (rows.form === 'table') return [];
+    const { of, filter, features } = rows;
+    const names = new Set([
+      ...columnsTested(filter),
+      ...features.flatMap((f) => ('column' in f ? [f.column, 'by' in f ? f.by : f.column] : [])),
+    ]);
+    const own = new Set(
+      of.parts.filter((part) => part.rows.form === 'table' && part.rows.table === undefined).map(({ as }) => as),
+    );
+    const read = columnsOfView(policy, of).filter(({ as, name }) => own.has(as) && names.has(name));
+    return [...read.map(({ column }) => column), ...dataRead(policy, of)];
+  });
 const big = (_: string, value: unknown): unknown =>
   typeof value === 'bigint' ? `${value}` : value instanceof Map ? [...value] : value;
 

@@ -15,6 +15,8 @@ export interface Part {
   readonly on: readonly Equal[];
   /** Rows before it stay without a partner, too. */
   readonly optional: boolean;
+  /** Parts before it whose own row may not be there, and whose person it is compared with: nothing is found beside a row that was not. */
+  readonly beside?: readonly string[];
 }
 export interface Equal {
   readonly left: { readonly as: string; readonly column: string };

@@ -35,4 +35,7 @@ type SqlQuestion = z.input<typeof question>;
 const isPattern = ({ policy }: Session, { sql }: SqlQuestion): boolean => readsRelations(sql, policy.relations);
 const asPattern = ({ sql, ...more }: SqlQuestion) => ({ pattern: sql, ...more });
 const read = ({ policy }: Session, { sql }: SqlQuestion, options: AskOptions) =>
-  [parseSql(sql, policy), { label: sql.replace(/\s+/g, ' ').slice(0, 120), ...options }] as const;
+  [parseSql(sql, policy), { label: shortened(sql.replace(/\s+/g, ' ').trim()), ...options }] as const;
+/** A label says so where it is not the whole text. */
+const shortened = (text: string): string => (text.length > longest ? `${text.slice(0, longest - 2)} …` : text);
+const longest = 120;

@@ -53,11 +53,23 @@ type Part = z.output<typeof part>;
 
 const text = (of: Calculation): string => {
   if (typeof of !== 'object') return `${of}`;
-  if (of.op === 'round' || of.op === 'sqrt') return `${of.op}(${text(of.of[0])})`;
+  if (of.op === 'round' || of.op === 'sqrt')
+    return `${of.op}(${text(of.of[0])}${'digits' in of && of.digits ? `, ${of.digits}` : ''})`;
   return of.of
     .map((side) => (typeof side === 'object' && side.of.length === 2 ? `(${text(side)})` : text(side)))
     .join(` ${of.op} `);
 };
+/** Steps in the middle of a calculation have no interval. */
+function refuseInner(of: Calculation, whole = true): void {
+  if (typeof of !== 'object') return;
+  if (of.op === 'round' && !whole)
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      'ROUND inside a calculation with aggregates is not offered.',
+      'Round the whole: ROUND(100 * SUM(a) / SUM(b), 1).',
+    );
+  for (const side of of.of) refuseInner(side, false);
+}
 const label = ({ of }: FormulaQuery): string => text(of);
 
 type Reading = (noisy: readonly NoisyMeasure[], i: number) => Calculated;
@@ -120,10 +132,12 @@ function bind(query: FormulaQuery, scope: Scope): BoundQuery {
       throw new Fault('QUERY_INVALID', `The formula names no part "${of}".`, `Its parts are ${[...parts.keys()].join(', ')}.`);
     }
     const [a, b] = of.of.map((side) => at(side, noisy, i));
+    // The whole is rounded when it is told; nothing else is (refuseInner).
     if (of.op === 'round') return a!;
     return of.op === 'sqrt' ? calculate('root', a!) : calculate(of.op, a!, b!);
   };
-  const unit = typeof query.of === 'object' && query.of.op === 'round' ? 10 ** -(query.of.digits ?? 0) : undefined;
+  refuseInner(query.of);
+  const parted = typeof query.of === 'object' && query.of.op === 'round' ? 10 ** (query.of.digits ?? 0) : undefined;
   const layout = {
     query,
     label: label(query),
@@ -135,8 +149,8 @@ function bind(query: FormulaQuery, scope: Scope): BoundQuery {
       const first = rows.cells.length > 0 ? at(query.of, noisy, 0) : undefined;
       return table(layout, first?.linear ? 'combined' : 'propagated', (i) => {
         const { value, standardError, low, high } = errorOf(at(query.of, noisy, i), noisy, miss);
-        if (unit === undefined) return { value, standardError, low, high };
-        const to = (x: number | null, round: (y: number) => number) => (x === null ? null : round(x / unit) * unit);
+        if (parted === undefined) return { value, standardError, low, high };
+        const to = (x: number | null, round: (y: number) => number) => (x === null ? null : round(x * parted) / parted);
         return { value: to(value, Math.round), standardError, low: to(low, Math.floor), high: to(high, Math.ceil) };
       });
     },

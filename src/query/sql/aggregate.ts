@@ -2,7 +2,7 @@ import type { Expr, ExprCall } from 'pgsql-ast-parser';
 import { Fault } from '../../errors.js';
 import type { Calculation } from '../kinds/formula.js';
 import type { Condition, Query } from '../query.js';
-import { type Derived, textOf } from './expression.js';
+import { type Derived, isWholeType, textOf } from './expression.js';
 import { refuse, refuseAll, type SqlText } from './refuse.js';
 import { conditionsOf, literalOf } from './where.js';
 
@@ -79,6 +79,8 @@ export interface Asked {
 
 /** The query that an expression of aggregates asks: one aggregate by itself, or a formula. */
 export function queryOf(sql: SqlText, expr: Expr, alias: string | undefined, asked: Asked): Query {
+  const rounded = wholeCast(expr);
+  if (rounded) return queryOf(sql, rounded, alias, asked);
   const bare = uncast(expr);
   const shared = () => ({
     ...(asked.by.length > 0 && { by: asked.by }),
@@ -128,6 +130,15 @@ export function queryOf(sql: SqlText, expr: Expr, alias: string | undefined, ask
   };
 }
 
+/** What is calculated and cast to a whole number is rounded; counts, sums and quantiles of whole numbers are whole. */
+function wholeCast(expr: Expr): Expr | undefined {
+  if (expr.type !== 'cast' || !isWholeType(expr.to)) return undefined;
+  const of = uncast(expr.operand);
+  const broken = of.type === 'binary' || (of.type === 'call' && !of.over && /^(avg|mean|var|std)/i.test(of.function.name));
+  return broken
+    ? { type: 'call', function: { name: 'round' }, args: [of], ...(expr._location && { _location: expr._location }) }
+    : undefined;
+}
 const uncast = (expr: Expr): Expr => (expr.type === 'cast' ? uncast(expr.operand) : expr);
 
 function calculationOf(sql: SqlText, expr: Expr, derived: Derived, named: Record<string, Part>): Calculation {

@@ -14,7 +14,8 @@ export interface Told {
 
 /** HAVING, ORDER BY and LIMIT: what is done with the noisy answer. */
 export function arrangementOf(sql: SqlText, select: SelectFromStatement, told: Told): Omit<Arrangement, 'tables'> | undefined {
-  const order = (select.orderBy ?? []).map(({ by, order }) => {
+  const order = (select.orderBy ?? []).map(({ by, order, nulls }) => {
+    if (nulls) throw refuse(sql, `NULLS ${nulls}`, by, 'Leave it out: what is missing, or not told, comes last.');
     const descending = order === 'DESC' && { descending: true };
     const expr = by.type === 'integer' ? told.columns[by.value - 1]?.expr : by;
     if (!expr) throw refuse(sql, 'this position in ORDER BY', by, 'Count the columns of the SELECT list from 1.');

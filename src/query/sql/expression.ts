@@ -1,8 +1,8 @@
 import { type Expr, toSql } from 'pgsql-ast-parser';
 import { Fault } from '../../errors.js';
 import type { Expression } from '../form.js';
-import { datePart, daysIn, isDateType } from './dates.js';
-import { columnName, refuse, type SqlText } from './refuse.js';
+import { dateLiteral, datePart, daysIn, isDateType } from './dates.js';
+import { columnName, refuse, refusePerson, type SqlText } from './refuse.js';
 import { conditionOf } from './where.js';
 
 /** The columns a statement derives, by name. */
@@ -37,6 +37,7 @@ export class Derived {
     if (ofDate !== undefined) return ofDate;
     switch (expr.type) {
       case 'ref':
+        refusePerson(sql, expr);
         return columnName(sql, expr);
       case 'integer':
       case 'numeric':
@@ -52,11 +53,14 @@ export class Derived {
       case 'cast': {
         if (isDateType(expr.to)) return own(expr.operand);
         if (/^(float|double|real|numeric|decimal)/i.test(typeName(expr.to))) return own(expr.operand);
-        if (/^(int|integer|int[248]|bigint|smallint)$/i.test(typeName(expr.to))) return { op: 'round', of: [own(expr.operand)] };
+        if (isWholeType(expr.to)) return { op: 'round', of: [own(expr.operand)] };
         break;
       }
       case 'binary': {
         const { op } = expr;
+        // From one day to another is a number of days, and no day.
+        if (op === '-' && dateLiteral(expr.right) !== undefined)
+          return { op: '*', of: [1, { op, of: [own(expr.left), own(expr.right)] }] };
         if (op === '+' || op === '-' || op === '*' || op === '/' || op === '%')
           return { op, of: [own(expr.left), own(expr.right)] };
         break;
@@ -76,8 +80,12 @@ export class Derived {
         if (first && word === 'round' && (!second || second.type === 'integer'))
           return { op: 'round', of: [own(first)], ...(second?.type === 'integer' && { digits: second.value }) };
         if (first && second && word === 'mod') return { op: '%', of: [own(first), own(second)] };
-        if (first && second && word === 'coalesce' && !third)
-          return { cases: [{ when: { column: this.named(first), op: 'present' }, value: own(first) }], otherwise: own(second) };
+        if (first && second && word === 'coalesce') {
+          const cases = expr.args
+            .slice(0, -1)
+            .map((part) => ({ when: { column: this.named(part), op: 'present' as const }, value: own(part) }));
+          return { cases, otherwise: own(expr.args.at(-1)!) };
+        }
         if (first && second && third && (word === 'if' || word === 'iif'))
           return { cases: [{ when: conditionOf(sql, first, this), value: own(second) }], otherwise: own(third) };
         break;
@@ -92,6 +100,8 @@ export class Derived {
   }
 }
 
+export const isWholeType = (to: { readonly kind?: string | undefined; readonly name?: string }): boolean =>
+  /^(int|integer|int[248]|bigint|smallint)$/i.test(typeName(to));
 const typeName = (to: { readonly kind?: string | undefined; readonly name?: string }): string => to.name ?? '';
 
 /** An expression in one spelling, for names: columns by what they mean, so that two of one name in two tables are two. */
@@ -122,6 +132,8 @@ export function textOf(sql: SqlText, expr: Expr): string {
       const rest = expr.else ? ` else ${own(expr.else)}` : '';
       return `case ${expr.value ? `${own(expr.value)} ` : ''}${cases.join(' ')}${rest} end`;
     }
+    case 'extract':
+      return `extract(${expr.field.name.toLowerCase()} from ${own(expr.from)})`;
     case 'cast':
       if (expr.operand.type === 'string' && /^interval$/i.test(typeName(expr.to))) return expr.operand.value;
       return toSql.expr(expr).replace(/\s+/g, ' ').trim();

@@ -3,7 +3,7 @@ import { Fault } from '../../errors.js';
 import type { Policy } from '../../policy/policy.js';
 import type { Condition, FeatureForm, FromForm, JoinForm, PartForm } from '../form.js';
 import { dataTable } from '../from.js';
-import { scopeOf } from './joined-names.js';
+import { scopeAs, scopeOf } from './joined-names.js';
 import { columnName, refuse, refuseAll, type SqlText, unfolded } from './refuse.js';
 import { isNamed, tableNames } from './table.js';
 
@@ -53,14 +53,19 @@ export function readFrom(reading: Reading, select: SelectFromStatement): ReadFro
     refuseOwn(sql, only.select);
     const inner = readFrom(only.reading, only.select);
     const where = only.select.where ? reading.conditions(only.select.where) : [];
+    sql.scope = scopeAs(sql, only.as, sql.scope);
     return { ...inner, where: [...inner.where, ...where] };
   }
   const parts = items.map((item) => partOf(reading, item));
-  const joins = more.map((item, i) => joinOf(reading, item, parts, i + 1));
+  const joined = more.map((item, i) => joinOf(reading, item, parts, i + 1));
+  const joins = joined.map(({ form }) => form);
   const [base] = parts;
   const plain = more.length === 0 && base!.form.table === dataTable;
   const from = { ...base!.form, ...(joins.length > 0 && { join: joins }) };
-  if (plain && base!.where.length === 0) return { where: [] };
+  if (plain && base!.where.length === 0) {
+    sql.scope = scopeAs(sql, base!.form.as);
+    return { where: [] };
+  }
   sql.scope = scopeOf(sql, policy as Policy, from);
   const where = parts.flatMap(({ where: own, form }) => {
     const outer = sql.scope!;
@@ -71,7 +76,7 @@ export function readFrom(reading: Reading, select: SelectFromStatement): ReadFro
       return conditions;
     });
   });
-  return { ...(!plain && { from }), where };
+  return { ...(!plain && { from }), where: [...where, ...joined.flatMap(({ where: own }) => own.flatMap(reading.conditions))] };
 }
 
 interface ReadPart {
@@ -86,6 +91,7 @@ function sub(
   item: From,
 ): { readonly select: SelectFromStatement; readonly as: string; readonly reading: Reading } | undefined {
   const { sql, named } = reading;
+  refuseRenamed(sql, item);
   if (item.type === 'statement') {
     if (item.statement.type !== 'select') throw refuse(sql, `${item.statement.type.toUpperCase()} in FROM`, item);
     return { select: item.statement, as: item.alias, reading };
@@ -93,6 +99,18 @@ function sub(
   if (item.type !== 'table') return undefined;
   const known = item.name.schema === undefined ? named.get(item.name.name.toLowerCase()) : undefined;
   return known && { select: known.select, as: item.name.alias ?? item.name.name, reading: { ...reading, named: known.before } };
+}
+
+/** `AS v(a, b)`: columns by their place. */
+function refuseRenamed(sql: SqlText, item: From): void {
+  const names = item.type === 'statement' ? item.columnNames : item.type === 'table' ? item.name.columnNames : undefined;
+  if (names?.[0])
+    throw refuse(
+      sql,
+      'a list of column names in FROM',
+      names[0],
+      'Name columns where they are made: SELECT person, COUNT(*) AS n.',
+    );
 }
 
 function partOf(reading: Reading, item: From): ReadPart {
@@ -150,7 +168,13 @@ function refuseClauses(sql: SqlText, select: SelectFromStatement): void {
   refuseAll(sql, select, clauses, ' in a sub-select');
 }
 
-function joinOf(reading: Reading, item: From, parts: readonly ReadPart[], at: number): JoinForm {
+/** A join, and conditions in its ON that may as well stand in WHERE. */
+function joinOf(
+  reading: Reading,
+  item: From,
+  parts: readonly ReadPart[],
+  at: number,
+): { readonly form: JoinForm; readonly where: readonly Expr[] } {
   const { sql } = reading;
   const { form, where } = parts[at]!;
   const { join } = item;
@@ -166,7 +190,15 @@ function joinOf(reading: Reading, item: From, parts: readonly ReadPart[], at: nu
       item,
       'Write the condition into the outer WHERE, or group by the person.',
     );
-  return { ...form, on: conditionsOfJoin(reading, join, parts, at), ...(optional && { optional }) };
+  const others = join.on ? conjuncts(join.on).filter((part) => !isEquality(part)) : [];
+  if (optional && others[0])
+    throw refuse(
+      sql,
+      'this condition in the ON of a LEFT JOIN',
+      others[0],
+      'Compare columns there, joined by AND. For rows that pass a condition join rows per person: LEFT JOIN (SELECT person, COUNT(*) AS n FROM visits WHERE cost > 50 GROUP BY person) AS v USING (person).',
+    );
+  return { form: { ...form, on: conditionsOfJoin(reading, join, parts, at), ...(optional && { optional }) }, where: others };
 }
 
 function conditionsOfJoin(
@@ -181,6 +213,14 @@ function conditionsOfJoin(
   const own = parts[at]!.form.as;
   const aliases = parts.map(({ form }) => form.as);
   const pairs = equalities(sql, on).map(([a, b]) => {
+    const sides = [sideOf(a, own, aliases), sideOf(b, own, aliases)];
+    if (sides[0] !== undefined && sides[0] === sides[1])
+      throw refuse(
+        sql,
+        sides[0] === 'own' ? `a condition on "${own}" alone in ON` : `a condition in ON that says nothing of "${own}"`,
+        a,
+        `Compare a column of "${own}" with one of a table before it; other conditions belong into WHERE.`,
+      );
     const [left, right] = sideOf(a, own, aliases) === 'own' || sideOf(b, own, aliases) === 'other' ? [b, a] : [a, b];
     const as = left.table && unfolded(aliases, left.table.name);
     const column = unfolded(names, left.name);
@@ -194,15 +234,19 @@ type Ref = Extract<Expr, { type: 'ref' }>;
 const sideOf = (ref: Ref, own: string, aliases: readonly string[]): 'own' | 'other' | undefined =>
   ref.table === undefined ? undefined : unfolded(aliases, ref.table.name) === own ? 'own' : 'other';
 
+const conjuncts = (expr: Expr): readonly Expr[] =>
+  expr.type === 'binary' && expr.op === 'AND' ? [...conjuncts(expr.left), ...conjuncts(expr.right)] : [expr];
+const isEquality = (expr: Expr): expr is Extract<Expr, { type: 'binary' }> & { left: Ref; right: Ref } =>
+  expr.type === 'binary' && expr.op === '=' && expr.left.type === 'ref' && expr.right.type === 'ref';
+
 function equalities(sql: SqlText, expr: Expr): readonly (readonly [Ref, Ref])[] {
-  if (expr.type === 'binary' && expr.op === 'AND') return [...equalities(sql, expr.left), ...equalities(sql, expr.right)];
-  if (expr.type === 'binary' && expr.op === '=' && expr.left.type === 'ref' && expr.right.type === 'ref')
-    return [[expr.left, expr.right]];
+  const found = conjuncts(expr).filter(isEquality);
+  if (found.length > 0) return found.map(({ left, right }) => [left, right]);
   throw refuse(
     sql,
-    'this condition in ON',
+    'a JOIN that compares no columns',
     expr,
-    'Write a.person = b.person, joined by AND; other conditions belong into WHERE.',
+    'Write ON a.person = b.person; other conditions are joined to it by AND.',
   );
 }
 
@@ -228,7 +272,7 @@ function personRows(reading: Reading, select: SelectFromStatement): NonNullable<
   const inner = readFrom(reading, select);
   const unit = policy.protect?.unit;
   const isPerson = (expr: Expr) =>
-    expr.type === 'ref' && expr.name !== '*' && unit !== undefined && unitIn(policy, columnName(sql, expr));
+    expr.type === 'ref' && expr.name !== '*' && unit !== undefined && columnName(sql, expr) === unit;
   const others = (select.groupBy ?? []).filter((expr) => !isPerson(expr));
   if (others[0])
     throw refuse(
@@ -251,9 +295,6 @@ function personRows(reading: Reading, select: SelectFromStatement): NonNullable<
   const from = inner.from ?? dataTable;
   return { from, ...(where.length > 0 && { where }), features: Object.fromEntries(features) };
 }
-const unitIn = ({ protect, tables }: Asked, name: string): boolean =>
-  name === protect?.unit || [...(tables?.values() ?? [])].some((t) => t.unit === name);
-
 const featureHint =
   'Per person there are COUNT(*), SUM, AVG, MIN, MAX of a number, MODE of a category, and ARG_MIN(kind, day), ARG_MAX(kind, day) for the first and the last.';
 const oneColumn: Readonly<Record<string, 'sum' | 'mean' | 'least' | 'most' | 'usual'>> = {

@@ -1,6 +1,7 @@
 import { Fault } from '../../errors.js';
 import type { Policy } from '../../policy/policy.js';
-import { columnsOfView } from '../../view/declared.js';
+import { didYouMean } from '../../policy/suggest.js';
+import { columnOfPart, columnsOfView } from '../../view/declared.js';
 import { tableOf } from '../../view/rows-per-person.js';
 import type { Part } from '../../view/view.js';
 import type { FromForm } from '../form.js';
@@ -20,14 +21,21 @@ export function scopeOf(sql: SqlText, policy: Policy, from: FromForm): NonNullab
   const columns = columnsOfView(policy, view);
   const aliases = view.parts.map(({ as }) => as);
   sql.joined = new Set(columns.map(({ name }) => name));
+  const named = (own: string) => {
+    const all = columns.filter((c) => c.own === own);
+    const free = all.filter((c) => !c.met);
+    return free.length > 0 ? free : all;
+  };
   return (name, table) => {
     const as = table === undefined ? undefined : unfolded(aliases, table);
+    if (as !== undefined && !aliases.includes(as)) throw unknownTable(as, aliases);
     const asked = view.parts.filter((part) => as === undefined || part.as === as);
     const units = new Set(asked.flatMap((part) => unitsOf(policy, part)));
     const own = unfolded([...new Set([...columns.map((c) => c.own), ...units])], name);
-    const found = columns.filter((c) => c.own === own && (as === undefined || c.as === as));
+    // Columns by which parts were found are asked for with the name of their part, where that makes a difference.
+    const found = as === undefined ? named(own) : [columnOfPart(columns, view, as, own)].filter((c) => c !== undefined);
     const person = units.has(own) && policy.protect.unit !== undefined;
-    if (found.length + (person ? 1 : 0) > 1)
+    if (found.length + (person ? 1 : 0) > 1 || (found.length > 0 && as === undefined && found.every((c) => c.met)))
       throw new Fault(
         'QUERY_INVALID',
         `Several tables have a column "${name}".`,
@@ -40,8 +48,18 @@ export function scopeOf(sql: SqlText, policy: Policy, from: FromForm): NonNullab
         `Ask for another column of it: COUNT(${as}.x), ${as}.x IS NULL; or for the person of the table that stays.`,
       );
     if (person) return policy.protect.unit!;
-    // A column by which tables are joined is the same in both.
-    return (found[0] ?? columns.find((c) => c.own === own))?.name ?? sql.declared(name);
+    return found[0]?.name ?? sql.declared(name);
+  };
+}
+/** What stands before the point is no table of the statement. */
+const unknownTable = (as: string, aliases: readonly string[]): Fault =>
+  new Fault('QUERY_INVALID', `The statement has no table "${as.slice(0, 80)}".`, didYouMean(as, aliases, 'It has'));
+
+/** What names mean in one table, or in a sub-select that goes by one name outside. */
+export function scopeAs(sql: SqlText, as: string, inner?: SqlText['scope']): NonNullable<SqlText['scope']> {
+  return (name, table) => {
+    if (table !== undefined && table.toLowerCase() !== as.toLowerCase()) throw unknownTable(table, [as]);
+    return inner ? inner(name) : sql.declared(name);
   };
 }
 const personOf = (policy: Policy, parts: readonly Part[], unit: string): string =>

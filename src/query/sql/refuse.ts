@@ -6,10 +6,16 @@ export class SqlText {
   readonly text: string;
   readonly #names: readonly string[];
   readonly #person: string | undefined;
+  readonly #declared: ReadonlySet<string>;
   constructor(text: string, names: Iterable<string> = [], person?: string) {
     this.text = text;
-    this.#names = [...names, ...(person === undefined ? [] : [person])];
+    this.#declared = new Set(names);
+    this.#names = [...this.#declared, ...(person === undefined ? [] : [person])];
     this.#person = person;
+  }
+  /** Whether a column names persons, and is no answer besides. */
+  isOnlyPerson(name: string, table?: string): boolean {
+    return this.isPerson(name, table) && !this.#declared.has(this.#person!);
   }
   /** Whether a column names the persons whose rows these are. */
   isPerson(name: string, table?: string): boolean {
@@ -43,7 +49,7 @@ export const refuse = (
   sql: SqlText,
   construct: string,
   node: PGNode | undefined,
-  hint = 'Supported: SELECT keys and aggregates FROM one table WHERE … GROUP BY keys HAVING … ORDER BY … LIMIT n (docs/queries/sql.md).',
+  hint = 'Supported: SELECT keys and aggregates FROM a table, joined tables or rows per person WHERE … GROUP BY keys HAVING … ORDER BY … LIMIT n (docs/queries/sql.md).',
 ): Fault => new Fault('QUERY_UNSUPPORTED', `SQL: ${construct} is not supported (${sql.at(node)}).`, hint);
 
 /** Refuses the first of the named parts a node has. */
@@ -72,4 +78,15 @@ export function unfolded(names: readonly string[], name: string): string {
 export function columnName(sql: SqlText, expr: Expr): string {
   if (expr.type === 'ref' && expr.name !== '*') return sql.named(expr.name, expr.table?.name);
   throw refuse(sql, expr.type === 'ref' ? '*' : `an expression in place of a column`, expr);
+}
+
+/** Who somebody is can be counted, and nothing else. */
+export function refusePerson(sql: SqlText, expr: Expr): void {
+  if (expr.type !== 'ref' || expr.name === '*' || !sql.isOnlyPerson(expr.name, expr.table?.name)) return;
+  throw refuse(
+    sql,
+    `"${expr.name}", which names persons, in an expression or condition`,
+    expr,
+    `No release tells of single persons. How many have such rows: COUNT(DISTINCT ${expr.name}) FILTER (WHERE kind = 'a').`,
+  );
 }

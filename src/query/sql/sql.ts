@@ -77,7 +77,7 @@ function selectQueries(
     if (Object.keys(own.columns).length > 0)
       throw refuse(
         sql,
-        'a calculation in WHERE of a sub-select',
+        'a calculation in WHERE of a sub-select, or in ON,',
         expr,
         "Compare columns with values there: cost > 50, day >= '2023-01-01' AND day <= '2023-12-31'. Outside of sub-selects conditions may be calculated.",
       );
@@ -92,15 +92,15 @@ function selectQueries(
     columns.find((column) => isKey(column) && textOf(sql, column.expr) === textOf(sql, expr))?.alias?.name;
   const keyOf = (expr: Expr): string => {
     const meant =
-      expr.type === 'ref' && !expr.table && aliases.has(expr.name) && !sql.isColumn(sql.named(expr.name))
-        ? aliases.get(expr.name)!
-        : expr;
+      expr.type === 'ref' && !expr.table && aliases.has(expr.name) && !sql.isColumn(expr.name) ? aliases.get(expr.name)! : expr;
     return derived.named(meant, aliasOf(meant));
   };
   const by = (select.groupBy ?? []).map((expr) => {
     const found = expr.type === 'integer' ? columns[expr.value - 1] : undefined;
-    if (expr.type === 'integer' && (!found || !isKey(found)))
+    // What is no key because nobody knows the function is told by its name.
+    if (expr.type === 'integer' && (!found || (!isKey(found) && holdsAggregate(found.expr))))
       throw refuse(sql, `GROUP BY ${expr.value}`, expr, 'Name a column of the SELECT list that is no aggregate.');
+    refusePersons(sql, found?.expr ?? expr);
     return keyOf(found?.expr ?? expr);
   });
   for (const { expr } of columns) {
@@ -142,6 +142,17 @@ function selectQueries(
     queries: queries.map((query) => ({ ...query, ...derive, ...(from !== undefined && { from }) })),
     ...(shown && { arrange: { tables: tablesShown, ...shown } }),
   };
+}
+
+/** One row for each person is what nobody is shown. */
+function refusePersons(sql: SqlText, expr: Expr): void {
+  if (expr.type !== 'ref' || !sql.isOnlyPerson(expr.name, expr.table?.name)) return;
+  throw refuse(
+    sql,
+    `GROUP BY ${expr.name}, which names persons,`,
+    expr,
+    `No release tells of single persons. Put it into a sub-select: SELECT AVG(n) FROM (SELECT ${expr.name}, COUNT(*) AS n FROM … GROUP BY ${expr.name}) AS each.`,
+  );
 }
 
 const sameQuery = (a: Query, b: Query): boolean => JSON.stringify(a) === JSON.stringify(b);

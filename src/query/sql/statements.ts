@@ -8,11 +8,12 @@ import { limits, within } from '../../input/limits.js';
  */
 export function sqlStatements(text: string): Statement[] {
   within('sqlBytes', Buffer.byteLength(text));
-  const { tokens, depth, signs, parts, dollars } = measure(text);
+  const { tokens, depth, signs, parts, cases, dollars } = measure(text);
   within('sqlTokens', tokens);
   within('sqlDepth', depth);
   within('sqlSigns', signs);
   within('sqlParts', parts);
+  within('sqlCases', cases);
   if (dollars)
     throw new Fault('QUERY_UNSUPPORTED', 'SQL: $ is not supported.', "Texts are written 'like this', values are written out.");
   return parse(text, { locationTracking: true });
@@ -28,10 +29,12 @@ interface Measured {
   readonly signs: number;
   /** What the parser goes through once more for each of them. */
   readonly parts: number;
+  /** Open at once: what the parser could still expect there is what takes its time where something is wrong. */
+  readonly cases: number;
   /** A text between two $$ that is never closed is searched without end. */
   readonly dollars: boolean;
 }
-const repeated = /^(?:select|case|union)$/i;
+const repeated = new Set(['select', 'case', 'union']);
 const operators = new Set('+-*/<>=~!@#%^&|?:');
 
 /** Words, numbers, quoted texts and marks are one token each; blanks and comments none. Every character is looked at once. */
@@ -42,6 +45,8 @@ function measure(text: string): Measured {
   let run = 0;
   let signs = 0;
   let parts = 0;
+  let started = 0;
+  let cases = 0;
   let dollars = false;
   const after = (end: string, from: number): number => {
     const at = text.indexOf(end, from);
@@ -60,7 +65,10 @@ function measure(text: string): Measured {
       else if (isWord(c)) {
         const start = i;
         while (i < text.length && isWord(text.charCodeAt(i))) i++;
-        if (i - start <= 6 && repeated.test(text.slice(start, i))) parts++;
+        const word = i - start <= 6 ? text.slice(start, i).toLowerCase() : '';
+        if (repeated.has(word)) parts++;
+        if (word === 'case') cases = Math.max(cases, ++started);
+        if (word === 'end' && started > 0) started--;
       } else {
         if (c === 0x28 || c === 0x5b) depth = Math.max(depth, ++open);
         if (c === 0x29 || c === 0x5d) open--;
@@ -69,5 +77,5 @@ function measure(text: string): Measured {
       }
     }
   }
-  return { tokens, depth, signs, parts, dollars };
+  return { tokens, depth, signs, parts, cases, dollars };
 }

@@ -3,7 +3,7 @@ import { Fault } from '../../errors.js';
 import type { Condition } from '../query.js';
 import { dateLiteral } from './dates.js';
 import type { Derived } from './expression.js';
-import { refuse, type SqlText } from './refuse.js';
+import { refuse, refusePerson, type SqlText } from './refuse.js';
 
 type Literal = string | number;
 export const literalOf = (expr: Expr): Literal | undefined => {
@@ -27,6 +27,9 @@ function literal(sql: SqlText, expr: Expr): Literal {
   throw refuse(sql, expr.type === 'select' ? 'subselect' : 'an expression in a list of values', expr, 'Write the values out.');
 }
 
+const whoHasRows =
+  'Join one row for each person that has such rows: JOIN (SELECT person, COUNT(*) AS n FROM visits WHERE cost > 50 GROUP BY person) AS v USING (person); those without are LEFT JOIN … WHERE n IS NULL.';
+
 /** Conditions joined by AND. */
 export const conditionsOf = (sql: SqlText, expr: Expr, derived: Derived): readonly Condition[] => {
   if (expr.type === 'boolean' && expr.value) return [];
@@ -39,14 +42,18 @@ export const conditionsOf = (sql: SqlText, expr: Expr, derived: Derived): readon
 /** One condition; a row without the value passes no comparison, nor its NOT. */
 export function conditionOf(sql: SqlText, expr: Expr, derived: Derived): Condition {
   const own = (part: Expr) => conditionOf(sql, part, derived);
+  const named = (part: Expr) => {
+    refusePerson(sql, part);
+    return derived.named(part);
+  };
   if (expr.type === 'unary') {
     if (expr.op === 'NOT') return { not: own(expr.operand) };
-    if (expr.op === 'IS NULL') return { column: derived.named(expr.operand), op: 'missing' };
-    if (expr.op === 'IS NOT NULL') return { column: derived.named(expr.operand), op: 'present' };
+    if (expr.op === 'IS NULL') return { column: named(expr.operand), op: 'missing' };
+    if (expr.op === 'IS NOT NULL') return { column: named(expr.operand), op: 'present' };
     throw refuse(sql, expr.op, expr, "Compare with a declared value: active = 'true', active IS NULL.");
   }
   if (expr.type === 'ternary') {
-    const column = derived.named(expr.value);
+    const column = named(expr.value);
     const between: Condition = {
       all: [
         { column, op: '>=', value: literal(sql, expr.lo) },
@@ -55,25 +62,31 @@ export function conditionOf(sql: SqlText, expr: Expr, derived: Derived): Conditi
     };
     return expr.op === 'BETWEEN' ? between : { not: between };
   }
-  if (expr.type === 'ref') return { column: derived.named(expr), op: '=', value: 'true' };
+  if (expr.type === 'ref') return { column: named(expr), op: '=', value: 'true' };
   if (expr.type === 'call')
     throw refuse(
       sql,
       `function ${expr.function.name.toUpperCase()} as a condition`,
       expr,
-      'Compare it with a value: FLOOR(age / 10) = 3.',
+      /^exists$/i.test(expr.function.name) ? whoHasRows : 'Compare it with a value: FLOOR(age / 10) = 3.',
     );
-  if (expr.type === 'select') throw refuse(sql, 'subselect', expr);
+  if (expr.type === 'select') throw refuse(sql, 'subselect', expr, whoHasRows);
   if (expr.type !== 'binary')
     throw refuse(sql, `"${expr.type}" as a condition`, expr, 'Compare a column with a value: age > 30.');
   const { left, right, op } = expr;
   if (op === 'AND') return { all: conditionsOf(sql, expr, derived) };
   if (op === 'OR') return { any: [left, right].flatMap((part) => alternatives(own(part))) };
   if (op === 'IN' || op === 'NOT IN') {
-    if (right.type === 'select') throw refuse(sql, 'subselect', right, 'Write the values out: region IN (1, 2).');
+    if (right.type === 'select')
+      throw refuse(
+        sql,
+        'subselect',
+        right,
+        left.type === 'ref' && sql.isPerson(left.name, left.table?.name) ? whoHasRows : 'Write the values out: region IN (1, 2).',
+      );
     // The parser hands a list of one over as the item itself.
     const values = (right.type === 'list' ? right.expressions : [right]).map((item) => literal(sql, item));
-    return { column: derived.named(left), op: op === 'IN' ? 'in' : 'not in', values };
+    return { column: named(left), op: op === 'IN' ? 'in' : 'not in', values };
   }
   if (!isOp(op))
     throw refuse(
@@ -85,11 +98,17 @@ export function conditionOf(sql: SqlText, expr: Expr, derived: Derived): Conditi
         : 'Use = != < <= > >=, IN, BETWEEN, IS NULL, AND, OR and NOT.',
     );
   if (left.type === 'null' || right.type === 'null') literal(sql, left.type === 'null' ? left : right);
-  if (left.type === 'select' || right.type === 'select') throw refuse(sql, 'subselect', left.type === 'select' ? left : right);
+  if (left.type === 'select' || right.type === 'select')
+    throw refuse(
+      sql,
+      'subselect',
+      left.type === 'select' ? left : right,
+      'Ask for the number first, and write it out: age > 42.',
+    );
   const [first, second] = [literalOf(left), literalOf(right)];
-  if (second !== undefined) return { column: derived.named(left), op, value: second };
-  if (first !== undefined) return { column: derived.named(right), op: flipped[op], value: first };
-  return { column: derived.named({ type: 'binary', op: '-', left, right }), op, value: 0 };
+  if (second !== undefined) return { column: named(left), op, value: second };
+  if (first !== undefined) return { column: named(right), op: flipped[op], value: first };
+  return { column: named({ type: 'binary', op: '-', left, right }), op, value: 0 };
 }
 
 const alternatives = (condition: Condition): readonly Condition[] => ('any' in condition ? condition.any : [condition]);
