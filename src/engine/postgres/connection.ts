@@ -18,6 +18,8 @@ const asWritten = { getTypeParser: () => (written: string) => written } as unkno
 export interface Field {
   readonly name: string;
   readonly dataTypeID: number;
+  /** In bytes; below 0 where cells differ. */
+  readonly dataTypeSize: number;
   readonly dataTypeModifier: number;
 }
 export interface Written {

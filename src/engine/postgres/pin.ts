@@ -16,6 +16,8 @@ import { type Pool, Turnstile } from './pool.js';
 export interface Reading extends Reached {
   readonly columns: readonly SourceColumn[];
   readonly show: (statement: Statement) => Statement;
+  /** For statements whose cells are fetched, or that put rows together: texts that are longer than any that is read are missing. */
+  readonly showShort: (statement: Statement) => Statement;
   readonly tableColumns: ReadonlyMap<string, readonly SourceColumn[]>;
   /** Views of the relations and of the tables beside the data. */
   readonly beside: readonly string[];
@@ -99,7 +101,8 @@ export class PostgresPin implements Pinned {
     for (const view of ['fugu_data', ...this.#reading.beside]) {
       const hash = (seed: number) => `coalesce(sum(CAST(hash_record_extended(fugu_row.*, ${seed}) AS NUMERIC)), 0)`;
       const sql = `SELECT count(*), ${hash(0)}, ${hash(0x5eed)} FROM (SELECT * FROM ${view}) AS fugu_row`;
-      sums.push(...(await this.rows({ sql, values: [] })).open()[0]!);
+      const shown = this.#reading.showShort({ sql, values: [] });
+      sums.push(...rowsOf(await this.#ask((connection) => connection.query(shown)))[0]!);
     }
     const { columns, tableColumns } = this.#reading;
     const told = (list: readonly SourceColumn[]) => list.map(({ name, type }) => [name, type]);
@@ -138,7 +141,7 @@ export class PostgresPin implements Pinned {
     }, this.#left());
     try {
       const numbers = statement.numbered && new Numbers();
-      for await (const block of connection.blocks(this.#reading.show(statement), atOnce))
+      for await (const block of connection.blocks(this.#reading.showShort(statement), atOnce))
         yield new Exact(chunkOf(block, numbers || undefined));
       await inTime(
         this.#left(),

@@ -14,7 +14,7 @@ import { PostgresPin, type Reading } from './pin.js';
 import { Pool } from './pool.js';
 import { relationViews } from './relation.js';
 import { refuseServer } from './server.js';
-import { describeTable, findTable, type Table } from './table.js';
+import { describeTable, findTable, shortened, type Table } from './table.js';
 
 const reading =
   "Use one who may read the data and nothing else: CREATE ROLE reader LOGIN PASSWORD '…'; GRANT SELECT ON TABLE … TO reader.";
@@ -144,6 +144,7 @@ class PostgresEngine implements Engine {
       columns: typed(data),
       tableColumns: new Map([...beside].map(([name, own]) => [name, typed(own)])),
       show: shower({ from: data.from, columns: data.columns }, relations, beside),
+      showShort: shower(shortened(data), relations, new Map([...beside].map(([name, own]) => [name, shortened(own)]))),
       beside: [...relations.keys(), ...[...beside.keys()].map(tableView)],
       viewed: [...tables.values()].some(({ view }) => view),
       made: [...tables.values()].some(({ made }) => made),

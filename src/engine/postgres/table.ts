@@ -2,22 +2,30 @@ import { Fault } from '../../errors.js';
 import type { DecimalMark } from '../../policy/number-text.js';
 import { didYouMean } from '../../policy/suggest.js';
 import type { SourceColumn } from '../engine.js';
+import { longestText } from '../short-text.js';
+import type { Shown } from '../shown.js';
 import type { EngineSource } from '../source.js';
 import { quoteName } from '../structure.js';
 import type { Connection, Field } from './connection.js';
-import { byLetters, dayInText, numberInText } from './dialect.js';
+import { byLetters, dayInText, numberInText, postgres } from './dialect.js';
 import { firstOwn } from './marks.js';
 
 /** A table as it is shown: what follows FROM, and each column as an expression that no cell makes fail. */
 export interface Table {
   readonly from: string;
-  readonly columns: readonly (SourceColumn & { readonly expression: string; readonly costly?: boolean })[];
+  readonly columns: readonly TableColumn[];
   /** What it shows is worked out by expressions of somebody else: a view, row security, columns that are not stored. */
   readonly view: boolean;
   /** By which the server knows it and all that it is made of. */
   readonly oids: readonly number[];
   /** Some of it goes through functions or types that did not come with the server. */
   readonly made: boolean;
+}
+export interface TableColumn extends SourceColumn {
+  readonly expression: string;
+  readonly costly?: boolean;
+  /** The same where cells themselves leave the server, or rows are put together there: without texts that are longer than any that is read. */
+  readonly short?: string;
 }
 type Found = Pick<Table, 'from' | 'view' | 'oids' | 'made'>;
 
@@ -145,12 +153,39 @@ export async function describeTable(
   };
 }
 
+/** The same table for whoever fetches its cells. */
+export const shortened = ({ from, columns }: Table): Shown => ({
+  from,
+  columns: columns.map(({ short, ...column }) => ({ ...column, ...(short !== undefined && { expression: short }) })),
+});
+
 /** Decimals of so many digits, on either side of the point, are far from the ends of a double. */
 const mostDigits = 100;
 
-function show({ name, dataTypeID, dataTypeModifier }: Field): { type: SourceColumn['type']; expression: string } {
+/** Whatever is stored in more bytes, compressed or not, is a longer text than any that is read: no type takes eight bytes for a letter. */
+const mostStored = 8 * longestText;
+
+/** A cell as text. Writing it out may take many times the bytes that are stored, and fails beyond a gigabyte: what will be too long is not written. */
+function asText(own: string, { dataTypeID, dataTypeSize, dataTypeModifier }: Field): Pick<TableColumn, 'expression' | 'short'> {
+  const text = `CAST(${own} AS TEXT)`;
+  const within = (size: string, most: number) => ({ expression: byLetters(`CASE WHEN ${size} <= ${most} THEN ${text} END`) });
+  const bounded =
+    dataTypeSize > 0 || (letters.has(dataTypeID) && dataTypeModifier > 4 && 4 * (dataTypeModifier - 4) <= longestText);
+  if (bounded) return { expression: byLetters(text) };
+  if (letters.has(dataTypeID))
+    return { expression: byLetters(text), short: within(`octet_length(${own})`, longestText).expression };
+  if (dataTypeID === 17) return within(`octet_length(${own})`, longestText / 2 - 1);
+  if (dataTypeID === 1560 || dataTypeID === 1562) return within(`octet_length(${own})`, longestText / 8);
+  const { expression } = within(`pg_column_size(${own})`, mostStored);
+  return { expression, short: byLetters(postgres.short!(expression)) };
+}
+/** TEXT, VARCHAR and CHAR are text as they are. */
+const letters = new Set([25, 1042, 1043]);
+
+function show(field: Field): Omit<TableColumn, 'name'> {
+  const { name, dataTypeID, dataTypeModifier } = field;
   const own = quoteName(name);
-  const text = { type: 'text', expression: byLetters(`CAST(${own} AS TEXT)`) } as const;
+  const text = { type: 'text', ...asText(own, field) } as const;
   if (dataTypeID === 16) return { type: 'boolean', expression: own };
   if (dataTypeID === 20 || dataTypeID === 21 || dataTypeID === 23) return { type: 'integer', expression: own };
   if (dataTypeID === 701) return { type: 'real', expression: own };
