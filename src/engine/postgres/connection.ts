@@ -30,8 +30,8 @@ export interface Written {
 }
 
 /**
- * How every connection is set up, whatever the server, the database or the user is used to: nothing is written, names mean what they say, and text of dates and
- * numbers is the same everywhere. A statement whose asker has gone is stopped by the server itself.
+ * How every connection is set up, whatever the server, the database or the user is used to: nothing is written, names mean what they say, text of dates and
+ * numbers is the same everywhere, and who reads is who the address names. A statement whose asker has gone is stopped by the server itself.
  */
 const settings = (deadline: number): string =>
   [
@@ -45,7 +45,21 @@ const settings = (deadline: number): string =>
     "SET timezone = 'UTC'",
     "SET bytea_output = 'hex'",
     "SET lc_monetary = 'C'",
+    "SET lc_numeric = 'C'",
+    "SET lc_time = 'C'",
     'SET extra_float_digits = 1',
+    'SET quote_all_identifiers = off',
+    'SET transform_null_equals = off',
+    'SET array_nulls = on',
+    "SET xmlbinary = 'base64'",
+    "SET xmloption = 'content'",
+    "SET timezone_abbreviations = 'Default'",
+    // Views and row security ask who reads; a setting of a role holds from one connection to the next, so that two of one release might be two readers.
+    'SET ROLE NONE',
+    'SET row_security = on',
+    // An index would hand out some of the rows, by chance.
+    'SET gin_fuzzy_search_limit = 0',
+    'SET lock_timeout = 0',
     // What holds a snapshot does nothing else, for as long as a release takes.
     `SELECT set_config(name, '0', false) FROM pg_settings WHERE name IN ('idle_in_transaction_session_timeout', 'idle_session_timeout', 'transaction_timeout')`,
   ].join('; ');

@@ -66,6 +66,10 @@ export async function findTable(connection: Connection, named: string): Promise<
 const steady =
   '^(date|time|timetz|timestamp|timestamptz|timezone|extract|overlaps|in_range|generate_series|make_timestamptz|interval_pl_timestamptz|date_(part|trunc|bin|add|subtract)|(date|timestamp|timestamptz)_[a-z_]+|to_(char|date|timestamp|number|json|jsonb)|concat|concat_ws|format|convert|convert_from|convert_to|length|quote_[a-z]+|anytextcat|textanycat|numeric|money|array_[a-z_]+|enum_[a-z_]+|(multi)?range_[a-z_]+|jsonb?_[a-z_]+|row_to_json|xml)$';
 
+/** Dates and times, lists and ranges of them: a text that is cast to one may say 'today' or 'now', and a cast is no function that is called. */
+const datedTypes =
+  '1082|1083|1114|1184|1266|1182|1183|1115|1185|1270|3908|3910|3912|3909|3911|3913|4533|4534|4535|6150|6151|6152|6153|6155|6157';
+
 /**
  * Foreign tables and sequences are read outside of any snapshot, and so is whatever a function that may change its mind reads: also behind views, row security and partitions.
  * Functions that come with the server are told by what is stored of an expression, others also by what depends on them. A sample hangs on where other rows lie.
@@ -106,12 +110,13 @@ async function reachedFrom(connection: Connection, oid: string, named: string): 
        (SELECT count(*) FROM called AS f JOIN pg_proc AS p ON p.oid = f.oid
           WHERE p.provolatile <> 'i' AND NOT (p.provolatile = 's' AND p.oid < ${firstOwn} AND p.proname ~ '${steady}')),
        (SELECT count(*) FROM written WHERE expression ~ '[{](SQLVALUEFUNCTION :op [0-8] |TABLESAMPLECLAUSE )'),
+       (SELECT count(*) FROM written WHERE expression ~ ':resulttype (${datedTypes}) :resultcollid '),
        (SELECT count(*) FROM reached AS r JOIN pg_class AS c ON c.oid = r.oid WHERE c.relkind = 'v' OR c.relrowsecurity
           OR EXISTS (SELECT 1 FROM pg_attribute AS a WHERE a.attrelid = c.oid AND a.attgenerated = 'v')),
        (SELECT count(*) FROM (SELECT oid FROM called UNION ALL SELECT oid FROM typed) AS o WHERE o.oid >= ${firstOwn}),
        (SELECT string_agg(CAST(oid AS TEXT), ',') FROM reached)`,
   );
-  const [foreign, functions, chance, workedOut, own] = rows[0]!.slice(0, 5).map(Number);
+  const [foreign, functions, chance, dated, workedOut, own] = rows[0]!.slice(0, 6).map(Number);
   if (foreign! > 0)
     throw new Fault(
       'DATA_NOT_FOUND',
@@ -124,7 +129,13 @@ async function reachedFrom(connection: Connection, oid: string, named: string): 
       `"${named}" is a view, or has row security, that asks the clock or chance, or calls functions which may change their answers.`,
       'Declare functions IMMUTABLE if they are, write the day itself instead of the clock, or copy what is shown into a table.',
     );
-  return { view: workedOut! > 0, made: own! > 0, oids: rows[0]![5]!.split(',').map(Number) };
+  if (dated! > 0)
+    throw new Fault(
+      'DATA_NOT_FOUND',
+      `"${named}" is a view, or has row security, that casts text to a date or a time: a text may say "today" or "now" there, and asks the clock.`,
+      "Write to_date(text, 'YYYY-MM-DD') or to_timestamp(text, …) instead of the cast, or copy what is shown into a table.",
+    );
+  return { view: workedOut! > 0, made: own! > 0, oids: rows[0]![6]!.split(',').map(Number) };
 }
 
 /** Column types are asked of the server itself: it names what a domain is made of. */
@@ -162,8 +173,11 @@ export const shortened = ({ from, columns }: Table): Shown => ({
 /** Decimals of so many digits, on either side of the point, are far from the ends of a double. */
 const mostDigits = 100;
 
-/** Whatever is stored in more bytes, compressed or not, is a longer text than any that is read: no type takes eight bytes for a letter. */
-const mostStored = 8 * longestText;
+/**
+ * Lists, documents and the like are asked how many bytes they are stored in, which takes no time; compressed a hundredfold, so many are still written out in a
+ * moment. What takes more has thousands of letters and is missing: it is no code.
+ */
+const mostStored = longestText / 4;
 
 /** A cell as text. Writing it out may take many times the bytes that are stored, and fails beyond a gigabyte: what will be too long is not written. */
 function asText(own: string, { dataTypeID, dataTypeSize, dataTypeModifier }: Field): Pick<TableColumn, 'expression' | 'short'> {
