@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
@@ -7,7 +8,7 @@ import type { DatabaseAddress } from '../../policy/address.js';
 import type { Statement } from '../engine.js';
 import { userName } from '../user-name.js';
 import { Blocks } from './blocks.js';
-import { late, postgresFault } from './fault.js';
+import { exchanged, late, postgresFault } from './fault.js';
 
 /** How long a server may take to let somebody in. */
 const patience = 15_000;
@@ -99,6 +100,8 @@ export class Connection {
   readonly #client: pg.Client;
   /** Who waits for the server, and hears when it is gone. */
   readonly #waiting = new Set<(error: unknown) => void>();
+  /** Known to this session of the server and to no other. */
+  readonly #mark = randomUUID();
   #broken = false;
   /** Which snapshot its transaction sees. */
   snapshot: string | undefined;
@@ -134,7 +137,7 @@ export class Connection {
     try {
       await connection.#guarded(async () => {
         await client.connect();
-        await client.query(settings(deadline));
+        await client.query(`${settings(deadline)}; SET fugu.session = '${connection.#mark}'`);
         await client.query(noticing).catch(() => undefined);
         if (also !== undefined) await client.query(also);
       });
@@ -163,6 +166,18 @@ export class Connection {
       const result = (await this.#client.query({ text: sql, rowMode: 'array', types: asWritten })) as unknown;
       return (Array.isArray(result) ? result : [result]) as readonly Written[];
     });
+  }
+  /**
+   * Several statements of which the first begins a transaction: still in the session that was set up. A pooler that hands out sessions by transaction gives another,
+   * in which nothing is as it was set: dates are spelt otherwise, and commits do not wait for the disk.
+   */
+  async begin(sql: string): Promise<readonly Written[]> {
+    const results = await this.runAll(`${sql}; SELECT current_setting('fugu.session', true)`);
+    if (results.at(-1)!.rows[0]?.[0] !== this.#mark) {
+      this.destroy();
+      throw exchanged();
+    }
+    return results.slice(0, -1);
   }
   /** The rows of the last. */
   async run(sql: string): Promise<Written> {

@@ -209,7 +209,7 @@ export class PostgresPin implements Pinned {
       }
       connection = await this.#pool.take();
       const begin = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET TRANSACTION SNAPSHOT '${this.#snapshot}'`;
-      await this.#within(connection, `${begin}; SAVEPOINT fugu_reading`);
+      await this.#within(connection, (open) => open.begin(`${begin}; SAVEPOINT fugu_reading`));
       connection.snapshot = this.#snapshot;
       this.#names.add(connection.name);
       return connection;
@@ -226,18 +226,20 @@ export class PostgresPin implements Pinned {
    */
   async #done(connection: Connection, whole: boolean): Promise<void> {
     const unlocked =
-      whole && connection.usable && (await this.#within(connection, 'ROLLBACK TO SAVEPOINT fugu_reading').catch(() => undefined));
+      whole &&
+      connection.usable &&
+      (await this.#within(connection, (open) => open.run('ROLLBACK TO SAVEPOINT fugu_reading')).catch(() => undefined));
     if (!unlocked || !connection.usable) this.#pool.drop(connection);
     else if (this.#closed) void this.#pool.giveBack(connection);
     else this.#idle.push(connection);
     this.#turns.leave();
   }
 
-  #within(connection: Connection, sql: string): Promise<Written> {
+  #within<T>(connection: Connection, work: (open: Connection) => Promise<T>): Promise<T> {
     return inTime(
       this.#left(),
       () => connection.destroy(),
-      () => connection.run(sql),
+      () => work(connection),
     );
   }
 

@@ -102,10 +102,10 @@ class PostgresEngine implements Engine {
       const before = this.#known;
       const marks = before && (await readMarks(holder, before.reading));
       // A server that was brought back from a copy counts its transactions anew, but has been started since.
-      const { rows } = await holder.run(
+      const begun = await holder.begin(
         `BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY; SELECT pg_export_snapshot(), concat_ws(' ', pg_current_snapshot(), pg_postmaster_start_time())`,
       );
-      const [snapshot, state] = rows[0] as readonly [string, string];
+      const [snapshot, state] = begun.at(-1)!.rows[0] as readonly [string, string];
       const reading = before?.state === state ? before.reading : await this.#looked(holder);
       this.#known = { state, reading };
       if (marks !== undefined && sameReached(before!.reading, reading))
