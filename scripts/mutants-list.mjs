@@ -1013,7 +1013,7 @@ const servers = [
   mutant('server-changes-not-looked-at', 'src/engine/postgres/marks.ts', 'if ((await readMarks(connection, reached)) !== marks) throw changedMeanwhile();', 'await readMarks(connection, reached);', 'test/postgres/exchanged.spec.ts'),
   mutant('server-readers-not-looked-at', 'src/engine/postgres/marks.ts', '[tablesIn(numbers), readersOf(numbers),', '[tablesIn(numbers),', 'test/postgres/exchanged.spec.ts'),
   mutant('server-brought-back', 'src/engine/postgres/postgres.ts', "concat_ws(' ', pg_current_snapshot(), pg_postmaster_start_time())", "concat_ws(' ', pg_current_snapshot())", 'test/postgres/exchanged.spec.ts'),
-  mutant('server-superuser', 'src/engine/postgres/server.ts', "if (superuser === 't' || files === 't')", "if (files === 't')", 'test/postgres/settings.spec.ts', 'test/postgres/faults.spec.ts'),
+  mutant('server-superuser', 'src/engine/postgres/server.ts', "if (superuser === 't' || files === 't')", "if (superuser === undefined)", 'test/postgres/settings.spec.ts', 'test/postgres/faults.spec.ts'),
   mutant('ledger-rows-swallowed', 'src/ledger/postgres/rows.ts', 'if (Number(rows[0]?.[0]) !== parts.length)', 'if (Number(rows[0]?.[0]) > parts.length)', 'test/postgres/ledger-refusing.spec.ts'),
   mutant('ledger-rollback-is-commit', 'src/ledger/postgres/server.ts', "return command === 'COMMIT' ? { state: 'committed' } : { state: 'undone' };", "return { state: command === 'NEVER' ? 'undone' : 'committed' };", 'test/postgres/ledger-refusing.spec.ts', 'test/postgres/ledger-cut.spec.ts'),
   mutant('ledger-lost-is-undone', 'src/ledger/postgres/server.ts', 'if (isUndone(error) || !last) return', 'if (isLost(error) || isUndone(error) || !last) return', 'test/postgres/ledger.spec.ts'),
