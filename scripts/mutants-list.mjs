@@ -1014,6 +1014,40 @@ const door = [
   ),
 ];
 
+/** Servers: which session, which rows, which reader; what a ledger there believes. */
+const servers = [
+  mutant('server-session-not-looked-at', 'src/engine/postgres/connection.ts', 'if (results.at(-1)!.rows[0]?.[0] !== this.#mark) {', 'if (results.length === 0) {', 'test/postgres/pooled.spec.ts'),
+  mutant('server-another-reader', 'src/engine/postgres/connection.ts', "    'SET ROLE NONE',\n", '', 'test/postgres/settings.spec.ts'),
+  mutant('server-row-security', 'src/engine/postgres/connection.ts', "    'SET row_security = on',\n", '', 'test/postgres/settings.spec.ts'),
+  mutant('server-some-rows-of-an-index', 'src/engine/postgres/connection.ts', "    'SET gin_fuzzy_search_limit = 0',\n", '', 'test/postgres/settings.spec.ts'),
+  mutant('server-quotes-names', 'src/engine/postgres/connection.ts', "    'SET quote_all_identifiers = off',\n", '', 'test/postgres/settings.spec.ts'),
+  mutant('server-long-cells-fetched', 'src/engine/postgres/pin.ts', 'connection.blocks(this.#reading.showShort(statement), atOnce)', 'connection.blocks(this.#reading.show(statement), atOnce)', 'test/postgres/memory.spec.ts'),
+  mutant('server-long-names', 'src/engine/postgres/dialect.ts', "return `CASE WHEN octet_length(${cell}) <= ${longestText} THEN CASE WHEN ${simple}", "return `CASE WHEN octet_length(${cell}) <= 1e12 THEN CASE WHEN ${simple}", 'test/postgres/memory.spec.ts'),
+  mutant('server-long-codes', 'src/engine/postgres/dialect.ts', "`btrim(${short(cell)}, ${blanks})`", "`btrim(${cell}, ${blanks})`", 'test/postgres/memory.spec.ts'),
+  mutant('server-long-lists', 'src/engine/postgres/table.ts', 'const mostStored = longestText / 4;', 'const mostStored = 1e12;', 'test/postgres/memory.spec.ts'),
+  mutant('server-today', 'src/engine/postgres/table.ts', 'if (dated! > 0)', 'if (dated! > 1e9)', 'test/postgres/faults.spec.ts'),
+  mutant('server-changes-not-looked-at', 'src/engine/postgres/marks.ts', 'if ((await readMarks(connection, reached)) !== marks) throw changedMeanwhile();', 'await readMarks(connection, reached);', 'test/postgres/exchanged.spec.ts'),
+  mutant('server-readers-not-looked-at', 'src/engine/postgres/marks.ts', '[tablesIn(numbers), readersOf(numbers),', '[tablesIn(numbers),', 'test/postgres/exchanged.spec.ts'),
+  mutant('server-brought-back', 'src/engine/postgres/postgres.ts', "concat_ws(' ', pg_current_snapshot(), pg_postmaster_start_time())", "concat_ws(' ', pg_current_snapshot())", 'test/postgres/exchanged.spec.ts'),
+  mutant('server-superuser', 'src/engine/postgres/server.ts', "if (superuser === 't' || files === 't')", "if (superuser === undefined)", 'test/postgres/settings.spec.ts', 'test/postgres/faults.spec.ts'),
+  mutant('ledger-rows-swallowed', 'src/ledger/postgres/rows.ts', 'if (Number(rows[0]?.[0]) !== parts.length)', 'if (Number(rows[0]?.[0]) > parts.length)', 'test/postgres/ledger-refusing.spec.ts'),
+  mutant('ledger-rollback-is-commit', 'src/ledger/postgres/server.ts', "return command === 'COMMIT' ? { state: 'committed' } : { state: 'undone' };", "return { state: command === 'NEVER' ? 'undone' : 'committed' };", 'test/postgres/ledger-refusing.spec.ts', 'test/postgres/ledger-cut.spec.ts'),
+  mutant('ledger-lost-is-undone', 'src/ledger/postgres/server.ts', 'if (isUndone(error) || !last) return', 'if (isLost(error) || isUndone(error) || !last) return', 'test/postgres/ledger.spec.ts'),
+  mutant('ledger-look-believes', 'src/ledger/postgres/server.ts', "return rows[0]?.[0] === hash ? 'committed' : 'undone';", "return hash ? 'committed' : 'undone';", 'test/postgres/ledger.spec.ts'),
+  mutant('ledger-look-without-lock', 'src/ledger/postgres/server.ts', "await connection.begin(`BEGIN ISOLATION LEVEL READ COMMITTED; ${lock}`);", "await connection.begin('BEGIN ISOLATION LEVEL READ COMMITTED');", 'test/postgres/ledger.spec.ts', 'test/postgres/ledger-cut.spec.ts'),
+  mutant('ledger-older-accepted', 'src/ledger/postgres/server-ledger.ts', 'if (index.link(seen.sequence)?.hash === seen.hash) return;', "if (index.link(seen.sequence)?.hash !== '') return;", 'test/postgres/ledger.spec.ts'),
+  mutant('ledger-witness-ignored', 'src/ledger/postgres/server-ledger.ts', 'if (told) refuseUnwitnessed(index, told, place);', 'void told;', 'test/postgres/ledger.spec.ts'),
+  mutant('ledger-books-kept-after-failure', 'src/ledger/postgres/server-ledger.ts', 'if (on.lines.length > 0) remembered = undefined;', 'void on;', 'test/postgres/ledger-refusing.spec.ts', 'test/postgres/ledger.spec.ts'),
+  mutant('ledger-last-link-not-hashed', 'src/ledger/postgres/server-ledger.ts', 'if (stored && !fits(stored, fetched.lastBefore())) throw', 'if (stored && fetched.lastBefore() && !stored.hash) throw', 'test/postgres/ledger.spec.ts'),
+  mutant('ledger-not-waiting-for-disk', 'src/ledger/postgres/server.ts', "WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END", "WHEN 'remote_apply' THEN 'remote_apply' ELSE 'off' END", 'test/postgres/ledger.spec.ts'),
+  mutant('ledger-fsync', 'src/ledger/postgres/schema.ts', "if (fsync !== 'on')", "if (fsync === '')", 'test/postgres/ledger.spec.ts'),
+  mutant('cluster-page-again', 'src/engine/trino/client.ts', 'if (fetched.has(at.next)) throw broken();', '', 'src/engine/trino/client.test.ts'),
+  mutant('cluster-page-of-others', 'src/engine/trino/client.ts', 'if (page.id !== at.id) throw broken();', '', 'src/engine/trino/client.test.ts'),
+  mutant('cluster-types-change', 'src/engine/trino/client.ts', 'if (fields && at.columns && !sameFields(fields, at.columns)) throw broken();', '', 'src/engine/trino/client.test.ts'),
+  mutant('cluster-half-an-answer', 'src/engine/trino/client.ts', "if (at.state !== 'FINISHED' || !fields) throw broken();", 'if (!fields) throw broken();', 'src/engine/trino/client.test.ts'),
+  mutant('cluster-password-in-the-clear', 'src/engine/trino/client.ts', "...(tls &&\n        password !== undefined &&", '...(password !== undefined &&', 'src/engine/trino/client.test.ts'),
+];
+
 export const mutants = [
   ...sql,
   ...synthetic,
@@ -1033,4 +1067,5 @@ export const mutants = [
   ...overTime,
   ...alongPairs,
   ...door,
+  ...servers,
 ];

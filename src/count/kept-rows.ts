@@ -82,7 +82,9 @@ export const leavesOut = ({ protect }: Pick<Policy, 'protect'>): boolean =>
 
 /** What a cell says, in the same letters in every database: each of them writes fractions in its own way, so these are told by their bits. */
 export const cellText = (dialect: Dialect, column: SourceColumn, cell = rawCell(column)): string =>
-  column.type === 'text' ? dialect.text(cell) : dialect.name(column.type === 'real' ? dialect.bits(cell) : cell, 'integer');
+  column.type === 'text'
+    ? dialect.text(dialect.short?.(cell) ?? cell)
+    : dialect.name(column.type === 'real' ? dialect.bits(cell) : cell, 'integer');
 
 /** The columns of a table that are ever read: declared ones, and those by which its rows are joined. */
 export const contentOf = (columns: Policy['columns'], ...joining: (readonly string[] | undefined)[]): readonly string[] => [

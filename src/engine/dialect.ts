@@ -28,6 +28,8 @@ export interface Dialect {
   dayInText(text: string): string;
   /** The whole number of up to 15 digits that a text spells, else NULL. */
   wholeInText(text: string): string;
+  /** The text, NULL where it is longer than any that is read (short-text.ts). Absent where a text of any length can be worked with. */
+  readonly short?: (text: string) => string;
   /** Text without the blanks that codes ignore. */
   trimmed(text: string): string;
   /** The digits of a double that is a plain whole number (engine/codes.ts), else NULL. */

@@ -1,5 +1,11 @@
 import { createHash } from 'node:crypto';
 
+/**
+ * Bytes of a text that is read from a database; a longer one is missing, as in a CSV (csv/cut.ts). No code and no number is so long, and a server fails at what it could
+ * otherwise make of a cell of hundreds of megabytes: one record would decide between an answer and a fault.
+ */
+export const longestText = 2 ** 16;
+
 const longest = 64;
 
 /** Something short that tells texts apart: the text, or its digest where it is long. No text of up to `longest` letters has so many as a digest. */

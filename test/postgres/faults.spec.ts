@@ -303,8 +303,13 @@ describe.skipIf(!server)('PostgreSQL and what may go wrong', () => {
       'CREATE VIEW tested AS SELECT id FROM dated TABLESAMPLE BERNOULLI (50) REPEATABLE (1); GRANT SELECT ON tested TO reader',
     );
     expect((await fault(open({ table: 'tested' }))).message).toMatch(/clock or chance/);
+    for (const cast of ['CAST(id AS DATE)', 'CAST(id AS TIMESTAMPTZ)', 'CAST(id AS TIME)', 'CAST(id AS DATE[])', 'CAST(id AS TSRANGE)', `CAST(to_jsonb(id) ->> 0 AS TIMESTAMP)`]) {
+      await town.run(`CREATE OR REPLACE VIEW fickle_cast AS SELECT id FROM dated WHERE ${cast} IS NOT NULL; GRANT SELECT ON fickle_cast TO reader`);
+      const found = await fault(open({ table: 'fickle_cast' }));
+      expect([cast, found.message, found.hint]).toEqual([cast, expect.stringMatching(/asks the clock/), expect.stringMatching(/to_date/)]);
+    } // biome-ignore format: one line
     await town.run(
-      `CREATE VIEW steady AS SELECT concat(id, '-', to_char(at, 'YYYY')) AS id, date_trunc('year', at) AS year, CAST(at AS DATE) AS day, age(at, born) AS old FROM dated WHERE at > born AND born > DATE '1900-01-01'`,
+      `CREATE VIEW steady AS SELECT concat(id, '-', to_char(at, 'YYYY')) AS id, date_trunc('year', at) AS year, CAST(at AS DATE) AS day, to_date('2020-01-02', 'YYYY-MM-DD') AS read, CAST(born AS TEXT) AS said, age(at, born) AS old FROM dated WHERE at > born AND born > DATE '1900-01-01'`,
     );
     await town.run(
       `GRANT SELECT ON steady TO reader; CREATE POLICY mine ON dated USING (id = 'x' AND current_user = 'reader'); ALTER TABLE dated ENABLE ROW LEVEL SECURITY`,

@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { countByDatabase, countStreaming } from '../../src/count/count.js';
+import { bindBatch } from '../../src/query/bind.js';
+import { parseBatch } from '../../src/query/parse.js';
 import { countsOfNotes, mostMemory } from '../memory.js';
+import { openNow } from '../now.js';
+import { category, samplePolicy } from '../sample-policy.js';
 import { server, Town } from './town.js';
 
 describe.skipIf(!server)('memory beside a database', () => {
@@ -21,5 +26,44 @@ describe.skipIf(!server)('memory beside a database', () => {
     console.log(`${(bytes / 1e6).toFixed(0)} MB`);
     expect(told).toEqual([short, 0, 0, 0, 0, 0, 0, 0, 0]);
     expect(bytes).toBeLessThan(mostMemory);
+  });
+
+  it('stays below 300 MB beside a cell of 600 MB, which makes no statement fail', { timeout: 120_000 }, async () => {
+    // More than a text may have here, more than the server can take apart there.
+    await town.run(`CREATE TABLE huge AS SELECT 'a' AS note FROM generate_series(1, 50) UNION ALL SELECT repeat('x', 600000000)`);
+    await town.run('GRANT SELECT ON huge TO reader');
+    const { told, bytes } = await countsOfNotes(`source: "${town.address()}", table: huge`);
+    expect(told).toEqual([50, 0, 0, 0, 0, 0, 0, 0, 0]);
+    expect(bytes).toBeLessThan(mostMemory);
+    const policy = {
+      ...samplePolicy([category('note', ['a', 'b'])], { secret: 'person', unit: 'note', maxRows: 90 }),
+      data: { source: town.address(), table: 'huge' },
+    };
+    const { measures } = bindBatch(parseBatch([{ kind: 'histogram', column: 'note' }, { kind: 'count', where: [{ column: 'note', op: '!=', value: 'b' }] }]), policy); // biome-ignore format: one line
+    const engine = await openNow(policy);
+    for (const way of [countByDatabase, countStreaming])
+      expect((await way(engine, policy, measures)).map((cells) => cells.open())).toEqual([[50n, 0n, 0n], [50n]]);
+    expect(await engine.id()).toMatch(/^[0-9a-f]{64}$/);
+    await engine.close();
+  });
+
+  it.each([
+    ['bytes', 'BYTEA', `CAST(repeat('x', 600000000) AS BYTEA)`],
+    ['a list', 'TEXT[]', `ARRAY[repeat('"', 300000000), repeat('"', 300000000)]`],
+    ['numbers', 'INTEGER[]', 'array_fill(1, ARRAY[10000000])'],
+    ['bits', 'VARBIT', `CAST(repeat('1', 400000000) AS VARBIT)`],
+    ['a document', 'JSONB', `to_jsonb(repeat(chr(1), 200000000))`],
+  ])('nor does one of %s that would be longer still as text, nor take its time', { timeout: 120_000 }, async (_, type, cell) => {
+    const table = `huge_${type.replace('[]', '_list').toLowerCase()}`;
+    await town.run(`CREATE TABLE ${table} (note ${type}); INSERT INTO ${table} VALUES (NULL), (${cell}); GRANT SELECT ON ${table} TO reader`); // biome-ignore format: one line
+    const policy = { ...samplePolicy([category('note', ['a', 'b'])]), data: { source: town.address(), table } };
+    const { measures } = bindBatch(parseBatch({ kind: 'histogram', column: 'note' }), policy);
+    const engine = await openNow(policy);
+    const started = performance.now();
+    for (const way of [countByDatabase, countStreaming])
+      expect((await way(engine, policy, measures)).map((cells) => cells.open())).toEqual([[0n, 0n, 2n]]);
+    // Writing out one of them takes seconds, and a statement mentions it several times.
+    expect(performance.now() - started).toBeLessThan(2000);
+    await engine.close();
   });
 });

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
@@ -7,7 +8,7 @@ import type { DatabaseAddress } from '../../policy/address.js';
 import type { Statement } from '../engine.js';
 import { userName } from '../user-name.js';
 import { Blocks } from './blocks.js';
-import { late, postgresFault } from './fault.js';
+import { exchanged, late, postgresFault } from './fault.js';
 
 /** How long a server may take to let somebody in. */
 const patience = 15_000;
@@ -18,6 +19,8 @@ const asWritten = { getTypeParser: () => (written: string) => written } as unkno
 export interface Field {
   readonly name: string;
   readonly dataTypeID: number;
+  /** In bytes; below 0 where cells differ. */
+  readonly dataTypeSize: number;
   readonly dataTypeModifier: number;
 }
 export interface Written {
@@ -28,8 +31,8 @@ export interface Written {
 }
 
 /**
- * How every connection is set up, whatever the server, the database or the user is used to: nothing is written, names mean what they say, and text of dates and
- * numbers is the same everywhere. A statement whose asker has gone is stopped by the server itself.
+ * How every connection is set up, whatever the server, the database or the user is used to: nothing is written, names mean what they say, text of dates and
+ * numbers is the same everywhere, and who reads is who the address names. A statement whose asker has gone is stopped by the server itself.
  */
 const settings = (deadline: number): string =>
   [
@@ -43,7 +46,21 @@ const settings = (deadline: number): string =>
     "SET timezone = 'UTC'",
     "SET bytea_output = 'hex'",
     "SET lc_monetary = 'C'",
+    "SET lc_numeric = 'C'",
+    "SET lc_time = 'C'",
     'SET extra_float_digits = 1',
+    'SET quote_all_identifiers = off',
+    'SET transform_null_equals = off',
+    'SET array_nulls = on',
+    "SET xmlbinary = 'base64'",
+    "SET xmloption = 'content'",
+    "SET timezone_abbreviations = 'Default'",
+    // Views and row security ask who reads; a setting of a role holds from one connection to the next, so that two of one release might be two readers.
+    'SET ROLE NONE',
+    'SET row_security = on',
+    // An index would hand out some of the rows, by chance.
+    'SET gin_fuzzy_search_limit = 0',
+    'SET lock_timeout = 0',
     // What holds a snapshot does nothing else, for as long as a release takes.
     `SELECT set_config(name, '0', false) FROM pg_settings WHERE name IN ('idle_in_transaction_session_timeout', 'idle_session_timeout', 'transaction_timeout')`,
   ].join('; ');
@@ -83,6 +100,8 @@ export class Connection {
   readonly #client: pg.Client;
   /** Who waits for the server, and hears when it is gone. */
   readonly #waiting = new Set<(error: unknown) => void>();
+  /** Known to this session of the server and to no other. */
+  readonly #mark = randomUUID();
   #broken = false;
   /** Which snapshot its transaction sees. */
   snapshot: string | undefined;
@@ -118,7 +137,7 @@ export class Connection {
     try {
       await connection.#guarded(async () => {
         await client.connect();
-        await client.query(settings(deadline));
+        await client.query(`${settings(deadline)}; SET fugu.session = '${connection.#mark}'`);
         await client.query(noticing).catch(() => undefined);
         if (also !== undefined) await client.query(also);
       });
@@ -147,6 +166,18 @@ export class Connection {
       const result = (await this.#client.query({ text: sql, rowMode: 'array', types: asWritten })) as unknown;
       return (Array.isArray(result) ? result : [result]) as readonly Written[];
     });
+  }
+  /**
+   * Several statements of which the first begins a transaction: still in the session that was set up. A pooler that hands out sessions by transaction gives another,
+   * in which nothing is as it was set: dates are spelt otherwise, and commits do not wait for the disk.
+   */
+  async begin(sql: string): Promise<readonly Written[]> {
+    const results = await this.runAll(`${sql}; SELECT current_setting('fugu.session', true)`);
+    if (results.at(-1)!.rows[0]?.[0] !== this.#mark) {
+      this.destroy();
+      throw exchanged();
+    }
+    return results.slice(0, -1);
   }
   /** The rows of the last. */
   async run(sql: string): Promise<Written> {

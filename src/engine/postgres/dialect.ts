@@ -5,6 +5,7 @@ import { plainReal } from '../codes.js';
 import type { Dialect } from '../dialect.js';
 import type { SourceColumn } from '../engine.js';
 import { blankLetters, brokenNumber, negativeZero, wholeNumber } from '../name.js';
+import { longestText } from '../short-text.js';
 import type { PlaceGrid } from '../source.js';
 
 /**
@@ -18,6 +19,9 @@ const wide = (x: string): string => `CAST(${x} AS NUMERIC)`;
 const constant = (x: number): string => `CAST('${x}' AS DOUBLE PRECISION)`;
 /** By code point, whatever the database is used to. */
 export const byLetters = (x: string): string => `(${x} COLLATE "C")`;
+
+/** How long it is stands beside a text, however it is stored: nothing of a long one is fetched. */
+const short = (x: string): string => `CASE WHEN octet_length(${x}) <= ${longestText} THEN ${x} END`;
 
 /** So long a text of digits with so short a power of ten is far from all ends of a double. */
 const shortNumber = 40;
@@ -40,7 +44,7 @@ export function numberInText(cell: string, mark: DecimalMark = '.'): string {
 
 /** Every month has a first day; the one asked lies in the same month, or there is none such. */
 export function dayInText(cell: string): string {
-  const date = `btrim(${cell}, ${blanks})`;
+  const date = trimmed(cell);
   const first = `CAST(left(${date}, 8) || '01' AS DATE)`;
   const day = `CAST(substr(${date}, 9, 2) AS INTEGER) - 1`;
   const there = `to_char(${first} + ${day}, 'MM') = substr(${date}, 6, 2)`;
@@ -86,6 +90,7 @@ function placeOrNull(y: string, grid: PlaceGrid, rows: number): string {
 }
 
 const blanks = String.raw`E' \t\r\n'`;
+const trimmed = (cell: string): string => `btrim(${short(cell)}, ${blanks})`;
 const escaped = (letters: string): string =>
   `E'${Array.from(letters, (c) => `\\u${c.codePointAt(0)!.toString(16).padStart(4, '0')}`).join('')}'`;
 
@@ -95,7 +100,7 @@ function nameInText(cell: string): string {
   const numbered = `regexp_replace(regexp_replace(${shown}, '${wholeNumber}', '\\1\\2'), '${brokenNumber}', '\\1\\2.\\3')`;
   const plain = `regexp_replace(${numbered}, '${negativeZero}', '0')`;
   const simple = `${cell} ~ '^([0-9]+|[A-Za-z_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)$'`;
-  return `CASE WHEN ${simple} THEN ${cell} ELSE nullif(${plain}, '') END`;
+  return `CASE WHEN octet_length(${cell}) <= ${longestText} THEN CASE WHEN ${simple} THEN ${cell} ELSE nullif(${plain}, '') END END`;
 }
 
 /** A whole double in full digits up to 2^124: a cast to a decimal would keep 15 of them. */
@@ -123,8 +128,9 @@ export const postgres: Dialect = {
   numberIn: (cell, type) => (type === 'text' ? numberInText(cell) : type === 'boolean' ? real(`CAST(${cell} AS INTEGER)`) : cell),
   numberInText,
   dayInText,
-  wholeInText: (cell) => `CASE WHEN btrim(${cell}) ~ '^-?[0-9]{1,15}$' THEN ${whole(`btrim(${cell})`)} END`,
-  trimmed: (cell) => `btrim(${cell}, ${blanks})`,
+  wholeInText: (cell) => `CASE WHEN btrim(${short(cell)}) ~ '^-?[0-9]{1,15}$' THEN ${whole(`btrim(${cell})`)} END`,
+  short,
+  trimmed,
   plainDigits: (x) => `CASE WHEN ${x} = trunc(${x}) AND abs(${x}) < ${plainReal} THEN ${text(whole(x))} END`,
   presentIn,
   placeIn,
@@ -133,7 +139,7 @@ export const postgres: Dialect = {
   // The rest behind the point is exact; adding a half first would round what is just below it.
   rounded: (x) => whole(`CASE WHEN abs(${x} - trunc(${x})) >= 0.5 THEN trunc(${x}) + sign(${x}) ELSE trunc(${x}) END`),
   parts: (list, separator) =>
-    `ARRAY(SELECT btrim(fugu_part, ${blanks}) FROM unnest(string_to_array(${list}, ${separator})) AS fugu_parts(fugu_part))`,
+    `ARRAY(SELECT btrim(fugu_part, ${blanks}) FROM unnest(string_to_array(${short(list)}, ${separator})) AS fugu_parts(fugu_part))`,
   hasAny: (list, items) => (items.length === 0 ? 'false' : `(${list} && ARRAY[${items.join(', ')}])`),
   // The query stays one: put into the list, its expressions would be worked out for every number that mentions them.
   eachOf: (query, numbers) =>

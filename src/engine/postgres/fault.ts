@@ -4,6 +4,8 @@ const failed = (message: string, hint: string) => new Fault('ENGINE_FAILED', mes
 export const closed = () => failed('The database is closed.', 'Open it again.');
 export const late = () =>
   new Fault('ENGINE_DEADLINE', 'The database did not answer in time.', 'Ask for less at once, or raise the deadline.');
+/** By a code of its own: who keeps a ledger there has other words for it. */
+export const exchanged = () => Object.assign(new Error('exchanged'), { code: 'EXCHANGED' });
 const lost = () =>
   failed('The connection to the database was lost.', 'Check that the server is running and can be reached, then try again.');
 const noEncryption = () =>
@@ -26,6 +28,14 @@ const known: readonly [RegExp, () => Fault][] = [
   [
     /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOENT|EACCES)$/,
     () => failed('The database cannot be reached.', 'Check host and port in data.source, and that the server is running.'),
+  ],
+  [
+    /^EXCHANGED$/,
+    () =>
+      failed(
+        'Something between here and the database has exchanged the session in which it is asked.',
+        'Let the pooler pool by session, not by transaction, or name the database itself in data.source.',
+      ),
   ],
   [/^53300$/, () => failed('The database has no connection to spare.', 'Try again later.')],
   [

@@ -16,6 +16,8 @@ import { type Pool, Turnstile } from './pool.js';
 export interface Reading extends Reached {
   readonly columns: readonly SourceColumn[];
   readonly show: (statement: Statement) => Statement;
+  /** For statements whose cells are fetched, or that put rows together: texts that are longer than any that is read are missing. */
+  readonly showShort: (statement: Statement) => Statement;
   readonly tableColumns: ReadonlyMap<string, readonly SourceColumn[]>;
   /** Views of the relations and of the tables beside the data. */
   readonly beside: readonly string[];
@@ -99,7 +101,8 @@ export class PostgresPin implements Pinned {
     for (const view of ['fugu_data', ...this.#reading.beside]) {
       const hash = (seed: number) => `coalesce(sum(CAST(hash_record_extended(fugu_row.*, ${seed}) AS NUMERIC)), 0)`;
       const sql = `SELECT count(*), ${hash(0)}, ${hash(0x5eed)} FROM (SELECT * FROM ${view}) AS fugu_row`;
-      sums.push(...(await this.rows({ sql, values: [] })).open()[0]!);
+      const shown = this.#reading.showShort({ sql, values: [] });
+      sums.push(...rowsOf(await this.#ask((connection) => connection.query(shown)))[0]!);
     }
     const { columns, tableColumns } = this.#reading;
     const told = (list: readonly SourceColumn[]) => list.map(({ name, type }) => [name, type]);
@@ -138,7 +141,7 @@ export class PostgresPin implements Pinned {
     }, this.#left());
     try {
       const numbers = statement.numbered && new Numbers();
-      for await (const block of connection.blocks(this.#reading.show(statement), atOnce))
+      for await (const block of connection.blocks(this.#reading.showShort(statement), atOnce))
         yield new Exact(chunkOf(block, numbers || undefined));
       await inTime(
         this.#left(),
@@ -206,7 +209,7 @@ export class PostgresPin implements Pinned {
       }
       connection = await this.#pool.take();
       const begin = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET TRANSACTION SNAPSHOT '${this.#snapshot}'`;
-      await this.#within(connection, `${begin}; SAVEPOINT fugu_reading`);
+      await this.#within(connection, (open) => open.begin(`${begin}; SAVEPOINT fugu_reading`));
       connection.snapshot = this.#snapshot;
       this.#names.add(connection.name);
       return connection;
@@ -223,18 +226,20 @@ export class PostgresPin implements Pinned {
    */
   async #done(connection: Connection, whole: boolean): Promise<void> {
     const unlocked =
-      whole && connection.usable && (await this.#within(connection, 'ROLLBACK TO SAVEPOINT fugu_reading').catch(() => undefined));
+      whole &&
+      connection.usable &&
+      (await this.#within(connection, (open) => open.run('ROLLBACK TO SAVEPOINT fugu_reading')).catch(() => undefined));
     if (!unlocked || !connection.usable) this.#pool.drop(connection);
     else if (this.#closed) void this.#pool.giveBack(connection);
     else this.#idle.push(connection);
     this.#turns.leave();
   }
 
-  #within(connection: Connection, sql: string): Promise<Written> {
+  #within<T>(connection: Connection, work: (open: Connection) => Promise<T>): Promise<T> {
     return inTime(
       this.#left(),
       () => connection.destroy(),
-      () => connection.run(sql),
+      () => work(connection),
     );
   }
 

@@ -14,7 +14,7 @@ import { PostgresPin, type Reading } from './pin.js';
 import { Pool } from './pool.js';
 import { relationViews } from './relation.js';
 import { refuseServer } from './server.js';
-import { describeTable, findTable, type Table } from './table.js';
+import { describeTable, findTable, shortened, type Table } from './table.js';
 
 const reading =
   "Use one who may read the data and nothing else: CREATE ROLE reader LOGIN PASSWORD '…'; GRANT SELECT ON TABLE … TO reader.";
@@ -102,10 +102,10 @@ class PostgresEngine implements Engine {
       const before = this.#known;
       const marks = before && (await readMarks(holder, before.reading));
       // A server that was brought back from a copy counts its transactions anew, but has been started since.
-      const { rows } = await holder.run(
+      const begun = await holder.begin(
         `BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY; SELECT pg_export_snapshot(), concat_ws(' ', pg_current_snapshot(), pg_postmaster_start_time())`,
       );
-      const [snapshot, state] = rows[0] as readonly [string, string];
+      const [snapshot, state] = begun.at(-1)!.rows[0] as readonly [string, string];
       const reading = before?.state === state ? before.reading : await this.#looked(holder);
       this.#known = { state, reading };
       if (marks !== undefined && sameReached(before!.reading, reading))
@@ -144,6 +144,7 @@ class PostgresEngine implements Engine {
       columns: typed(data),
       tableColumns: new Map([...beside].map(([name, own]) => [name, typed(own)])),
       show: shower({ from: data.from, columns: data.columns }, relations, beside),
+      showShort: shower(shortened(data), relations, new Map([...beside].map(([name, own]) => [name, shortened(own)]))),
       beside: [...relations.keys(), ...[...beside.keys()].map(tableView)],
       viewed: [...tables.values()].some(({ view }) => view),
       made: [...tables.values()].some(({ made }) => made),

@@ -25,4 +25,4 @@ function tuplesOnce(table: Table, relation: RelationSource): string {
   return `SELECT ${once} FROM (SELECT ${[...sorted, ...extra].join(', ')} FROM (${all}) AS tuples WHERE ${complete}) AS sorted GROUP BY ${keys.join(', ')}`;
 }
 
-const spellsWhole = (text: string): string => `${text} ~ '^\\s*[+]?[0-9]+([.]0*)?\\s*$'`;
+const spellsWhole = (text: string): string => `${postgres.short!(text)} ~ '^\\s*[+]?[0-9]+([.]0*)?\\s*$'`;

@@ -2,22 +2,30 @@ import { Fault } from '../../errors.js';
 import type { DecimalMark } from '../../policy/number-text.js';
 import { didYouMean } from '../../policy/suggest.js';
 import type { SourceColumn } from '../engine.js';
+import { longestText } from '../short-text.js';
+import type { Shown } from '../shown.js';
 import type { EngineSource } from '../source.js';
 import { quoteName } from '../structure.js';
 import type { Connection, Field } from './connection.js';
-import { byLetters, dayInText, numberInText } from './dialect.js';
+import { byLetters, dayInText, numberInText, postgres } from './dialect.js';
 import { firstOwn } from './marks.js';
 
 /** A table as it is shown: what follows FROM, and each column as an expression that no cell makes fail. */
 export interface Table {
   readonly from: string;
-  readonly columns: readonly (SourceColumn & { readonly expression: string; readonly costly?: boolean })[];
+  readonly columns: readonly TableColumn[];
   /** What it shows is worked out by expressions of somebody else: a view, row security, columns that are not stored. */
   readonly view: boolean;
   /** By which the server knows it and all that it is made of. */
   readonly oids: readonly number[];
   /** Some of it goes through functions or types that did not come with the server. */
   readonly made: boolean;
+}
+export interface TableColumn extends SourceColumn {
+  readonly expression: string;
+  readonly costly?: boolean;
+  /** The same where cells themselves leave the server, or rows are put together there: without texts that are longer than any that is read. */
+  readonly short?: string;
 }
 type Found = Pick<Table, 'from' | 'view' | 'oids' | 'made'>;
 
@@ -57,6 +65,10 @@ export async function findTable(connection: Connection, named: string): Promise<
 /** Functions of the server that hang on nothing but settings which every connection has (connection.ts), though they are not called immutable. */
 const steady =
   '^(date|time|timetz|timestamp|timestamptz|timezone|extract|overlaps|in_range|generate_series|make_timestamptz|interval_pl_timestamptz|date_(part|trunc|bin|add|subtract)|(date|timestamp|timestamptz)_[a-z_]+|to_(char|date|timestamp|number|json|jsonb)|concat|concat_ws|format|convert|convert_from|convert_to|length|quote_[a-z]+|anytextcat|textanycat|numeric|money|array_[a-z_]+|enum_[a-z_]+|(multi)?range_[a-z_]+|jsonb?_[a-z_]+|row_to_json|xml)$';
+
+/** Dates and times, lists and ranges of them: a text that is cast to one may say 'today' or 'now', and a cast is no function that is called. */
+const datedTypes =
+  '1082|1083|1114|1184|1266|1182|1183|1115|1185|1270|3908|3910|3912|3909|3911|3913|4533|4534|4535|6150|6151|6152|6153|6155|6157';
 
 /**
  * Foreign tables and sequences are read outside of any snapshot, and so is whatever a function that may change its mind reads: also behind views, row security and partitions.
@@ -98,12 +110,13 @@ async function reachedFrom(connection: Connection, oid: string, named: string): 
        (SELECT count(*) FROM called AS f JOIN pg_proc AS p ON p.oid = f.oid
           WHERE p.provolatile <> 'i' AND NOT (p.provolatile = 's' AND p.oid < ${firstOwn} AND p.proname ~ '${steady}')),
        (SELECT count(*) FROM written WHERE expression ~ '[{](SQLVALUEFUNCTION :op [0-8] |TABLESAMPLECLAUSE )'),
+       (SELECT count(*) FROM written WHERE expression ~ ':resulttype (${datedTypes}) :resultcollid '),
        (SELECT count(*) FROM reached AS r JOIN pg_class AS c ON c.oid = r.oid WHERE c.relkind = 'v' OR c.relrowsecurity
           OR EXISTS (SELECT 1 FROM pg_attribute AS a WHERE a.attrelid = c.oid AND a.attgenerated = 'v')),
        (SELECT count(*) FROM (SELECT oid FROM called UNION ALL SELECT oid FROM typed) AS o WHERE o.oid >= ${firstOwn}),
        (SELECT string_agg(CAST(oid AS TEXT), ',') FROM reached)`,
   );
-  const [foreign, functions, chance, workedOut, own] = rows[0]!.slice(0, 5).map(Number);
+  const [foreign, functions, chance, dated, workedOut, own] = rows[0]!.slice(0, 6).map(Number);
   if (foreign! > 0)
     throw new Fault(
       'DATA_NOT_FOUND',
@@ -116,7 +129,13 @@ async function reachedFrom(connection: Connection, oid: string, named: string): 
       `"${named}" is a view, or has row security, that asks the clock or chance, or calls functions which may change their answers.`,
       'Declare functions IMMUTABLE if they are, write the day itself instead of the clock, or copy what is shown into a table.',
     );
-  return { view: workedOut! > 0, made: own! > 0, oids: rows[0]![5]!.split(',').map(Number) };
+  if (dated! > 0)
+    throw new Fault(
+      'DATA_NOT_FOUND',
+      `"${named}" is a view, or has row security, that casts text to a date or a time: a text may say "today" or "now" there, and asks the clock.`,
+      "Write to_date(text, 'YYYY-MM-DD') or to_timestamp(text, …) instead of the cast, or copy what is shown into a table.",
+    );
+  return { view: workedOut! > 0, made: own! > 0, oids: rows[0]![6]!.split(',').map(Number) };
 }
 
 /** Column types are asked of the server itself: it names what a domain is made of. */
@@ -145,12 +164,42 @@ export async function describeTable(
   };
 }
 
+/** The same table for whoever fetches its cells. */
+export const shortened = ({ from, columns }: Table): Shown => ({
+  from,
+  columns: columns.map(({ short, ...column }) => ({ ...column, ...(short !== undefined && { expression: short }) })),
+});
+
 /** Decimals of so many digits, on either side of the point, are far from the ends of a double. */
 const mostDigits = 100;
 
-function show({ name, dataTypeID, dataTypeModifier }: Field): { type: SourceColumn['type']; expression: string } {
+/**
+ * Lists, documents and the like are asked how many bytes they are stored in, which takes no time; compressed a hundredfold, so many are still written out in a
+ * moment. What takes more has thousands of letters and is missing: it is no code.
+ */
+const mostStored = longestText / 4;
+
+/** A cell as text. Writing it out may take many times the bytes that are stored, and fails beyond a gigabyte: what will be too long is not written. */
+function asText(own: string, { dataTypeID, dataTypeSize, dataTypeModifier }: Field): Pick<TableColumn, 'expression' | 'short'> {
+  const text = `CAST(${own} AS TEXT)`;
+  const within = (size: string, most: number) => ({ expression: byLetters(`CASE WHEN ${size} <= ${most} THEN ${text} END`) });
+  const bounded =
+    dataTypeSize > 0 || (letters.has(dataTypeID) && dataTypeModifier > 4 && 4 * (dataTypeModifier - 4) <= longestText);
+  if (bounded) return { expression: byLetters(text) };
+  if (letters.has(dataTypeID))
+    return { expression: byLetters(text), short: within(`octet_length(${own})`, longestText).expression };
+  if (dataTypeID === 17) return within(`octet_length(${own})`, longestText / 2 - 1);
+  if (dataTypeID === 1560 || dataTypeID === 1562) return within(`octet_length(${own})`, longestText / 8);
+  const { expression } = within(`pg_column_size(${own})`, mostStored);
+  return { expression, short: byLetters(postgres.short!(expression)) };
+}
+/** TEXT, VARCHAR and CHAR are text as they are. */
+const letters = new Set([25, 1042, 1043]);
+
+function show(field: Field): Omit<TableColumn, 'name'> {
+  const { name, dataTypeID, dataTypeModifier } = field;
   const own = quoteName(name);
-  const text = { type: 'text', expression: byLetters(`CAST(${own} AS TEXT)`) } as const;
+  const text = { type: 'text', ...asText(own, field) } as const;
   if (dataTypeID === 16) return { type: 'boolean', expression: own };
   if (dataTypeID === 20 || dataTypeID === 21 || dataTypeID === 23) return { type: 'integer', expression: own };
   if (dataTypeID === 701) return { type: 'real', expression: own };

@@ -126,6 +126,38 @@ describe('what a coordinator says', () => {
     expect(JSON.stringify([found, found.message, found.hint])).not.toContain('secret-value');
   });
 
+  it.each<[string, (turn: number) => string]>([
+    ['whose page leads back to itself', () => page({ columns, data: [[1]], nextUri: next(0) })],
+    ['that goes round in a circle', (turn) => page({ columns, data: [[1]], nextUri: next(turn % 3) })],
+    [
+      'of which a page belongs to another statement',
+      (turn) => (turn < 2 ? page({ columns, data: [[1]], nextUri: next(turn) }) : last({ id: 'q2', data: [[1]] })),
+    ],
+    [
+      'whose columns change their types',
+      (turn) => (turn < 2 ? page({ columns, data: [[1]], nextUri: next(turn) }) : last({ columns: [{ name: 'n', type: 'varchar' }], data: [['1']] })), // biome-ignore format: one line
+    ],
+    [
+      'whose columns become more',
+      (turn) => (turn < 2 ? page({ columns, data: [[1]], nextUri: next(turn) }) : last({ columns: [...columns, ...columns], data: [[1]] })), // biome-ignore format: one line
+    ],
+  ])('is no answer %s, and nothing is counted twice', async (_, say) => {
+    const client = await coordinator((_, answer, turn) => answer.end(say(turn)));
+    expect((await fault(rowsOf(client))).message).toMatch(/did not answer to the end/);
+    expect(heard.filter((line) => line.startsWith('GET')).length).toBeLessThan(5);
+  });
+
+  it('ends at the deadline while a page comes letter by letter', async () => {
+    const client = await coordinator((_, answer, turn) => {
+      if (turn === 0) return void answer.end(page({ nextUri: next(0) }));
+      const drip = setInterval(() => answer.write(' '), 20);
+      answer.on('close', () => clearInterval(drip));
+    }, 300);
+    const started = Date.now();
+    expect((await fault(rowsOf(client))).code).toBe('ENGINE_DEADLINE');
+    expect(Date.now() - started).toBeLessThan(2000);
+  });
+
   it('is asked for again where it is safe, and a statement is never sent twice', async () => {
     const client = await coordinator((_, answer, turn) => {
       if (turn === 0) answer.end(page({ nextUri: next(0) }));

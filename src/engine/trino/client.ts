@@ -92,11 +92,13 @@ export class Client implements Asking {
     }, deadline);
     let at: Page | undefined;
     let fields: readonly Field[] | undefined;
+    const fetched = new Set<string>();
     try {
       at = await this.#exchange('POST', '/v1/statement', stop.signal, { sql, deadline });
       named?.(at.id);
       for (;;) {
         if (at.error !== undefined) throw new Refused(at.error, at.id);
+        if (fields && at.columns && !sameFields(fields, at.columns)) throw broken();
         fields ??= at.columns;
         if (at.rows.length > 0) {
           if (!fields) throw broken();
@@ -105,7 +107,12 @@ export class Client implements Asking {
           if (stop.signal.aborted) throw late();
         }
         if (at.next === undefined) break;
-        at = await this.#page(at.next, stop.signal);
+        // A page that leads back, or to another statement, would have rows counted twice, or those of others.
+        if (fetched.has(at.next)) throw broken();
+        fetched.add(at.next);
+        const page: Page = await this.#page(at.next, stop.signal);
+        if (page.id !== at.id) throw broken();
+        at = page;
       }
       if (at.state !== 'FINISHED' || !fields) throw broken();
       yield { fields, rows: [] };
@@ -189,6 +196,9 @@ export class Client implements Asking {
     setTimeout(() => this.#agent.destroy(), 5000).unref();
   }
 }
+
+const sameFields = (one: readonly Field[], other: readonly Field[]): boolean =>
+  one.length === other.length && one.every(({ name, type }, i) => name === other[i]!.name && type === other[i]!.type);
 
 /** A statement that is sent, and how long it may take. */
 interface Begun {

@@ -4,6 +4,7 @@ import { plainReal } from '../codes.js';
 import type { Dialect } from '../dialect.js';
 import type { SourceColumn } from '../engine.js';
 import { blankLetters, brokenNumber, negativeZero, wholeNumber } from '../name.js';
+import { longestText } from '../short-text.js';
 import type { PlaceGrid } from '../source.js';
 
 /** Casts of text, and sums of 64 bits, fail where others give NULL or widen: nothing is cast that was not looked at first, and what is added up is wide. */
@@ -16,6 +17,8 @@ const constant = (x: number): string => `CAST('${x}' AS DOUBLE)`;
 /** Letters by their numbers: what they look like, and whether they are text at all, plays no part. */
 const letters = (all: string): string =>
   `U&'${Array.from(all, (c) => `\\${c.codePointAt(0)!.toString(16).padStart(4, '0')}`).join('')}'`;
+/** The bytes of a text are there, whatever is made of them: asking how many copies none. */
+const short = (x: string): string => `CASE WHEN length(to_utf8(${x})) <= ${longestText} THEN ${x} END`;
 const trimmedOf = (x: string, all: string): string => `trim(BOTH ${letters(all)} FROM ${x})`;
 const blanks = ' \t\r\n';
 
@@ -30,7 +33,7 @@ export function numberInText(cell: string, mark: DecimalMark = '.'): string {
 
 /** TRY_CAST knows how many days a month has. */
 export function dayInText(cell: string): string {
-  const date = trimmedOf(cell, blanks);
+  const date = trimmedOf(short(cell), blanks);
   const day = `TRY_CAST(substr(${date}, 1, 10) AS DATE)`;
   return `CASE WHEN regexp_like(${date}, '\\A${datePattern}\\z') THEN date_diff('day', DATE '1970-01-01', ${day}) END`;
 }
@@ -66,7 +69,7 @@ function nameInText(cell: string): string {
   const numbered = `regexp_replace(regexp_replace(${shown}, '${wholeNumber}', '$1$2'), '${brokenNumber}', '$1$2.$3')`;
   const plain = `regexp_replace(${numbered}, '${negativeZero}', '0')`;
   const simple = `regexp_like(${cell}, '\\A([0-9]+|[A-Za-z_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)\\z')`;
-  return `CASE WHEN ${simple} THEN ${cell} ELSE nullif(${plain}, '') END`;
+  return `CASE WHEN length(to_utf8(${cell})) <= ${longestText} THEN CASE WHEN ${simple} THEN ${cell} ELSE nullif(${plain}, '') END END`;
 }
 
 /** A whole double in full digits up to 2^124: a cast to a decimal would keep 17 of them. */
@@ -110,8 +113,9 @@ export const trino: Dialect = {
   numberInText,
   dayInText,
   wholeInText: (cell) =>
-    `CASE WHEN regexp_like(${trimmedOf(cell, ' ')}, '\\A-?[0-9]{1,15}\\z') THEN ${whole(trimmedOf(cell, ' '))} END`,
-  trimmed: (cell) => trimmedOf(cell, blanks),
+    `CASE WHEN regexp_like(${trimmedOf(short(cell), ' ')}, '\\A-?[0-9]{1,15}\\z') THEN ${whole(trimmedOf(cell, ' '))} END`,
+  short,
+  trimmed: (cell) => trimmedOf(short(cell), blanks),
   plainDigits: (x) => `CASE WHEN ${x} = truncate(${x}) AND abs(${x}) < ${constant(plainReal)} THEN ${text(whole(x))} END`,
   presentIn,
   placeIn,
@@ -122,7 +126,7 @@ export const trino: Dialect = {
   rounded: (x) =>
     whole(`CASE WHEN abs(${x} - truncate(${x})) >= ${constant(0.5)} THEN truncate(${x}) + sign(${x}) ELSE truncate(${x}) END`),
   parts: (list, separator) =>
-    `coalesce(transform(split(${list}, ${separator}), fugu_part -> ${trimmedOf('fugu_part', blanks)}), ${nothing})`,
+    `coalesce(transform(split(${short(list)}, ${separator}), fugu_part -> ${trimmedOf('fugu_part', blanks)}), ${nothing})`,
   hasAny: (list, items) => (items.length === 0 ? 'false' : `arrays_overlap(${list}, ARRAY[${items.join(', ')}])`),
   eachOf: (query, numbers) => `(${query}) AS fugu_rows CROSS JOIN UNNEST(ARRAY[${numbers.join(', ')}]) AS fugu_cells(cell)`,
   bits: (x) => `CASE WHEN NOT is_nan(${x}) THEN from_big_endian_64(to_ieee754_64(${x} + ${constant(0)})) END`,

@@ -16,6 +16,8 @@ export interface Reading {
   readonly columns: readonly SourceColumn[];
   readonly tableColumns: ReadonlyMap<string, readonly SourceColumn[]>;
   readonly show: (statement: Statement) => Statement;
+  /** For statements whose cells are fetched: texts that are longer than any that is read are missing. */
+  readonly showShort: (statement: Statement) => Statement;
   /** Tables with their versions, or their states. */
   readonly content: unknown;
   /** Worked out once. */
@@ -76,20 +78,18 @@ export class TrinoPin implements Pinned {
 
   async #count({ sql, values }: Statement): Promise<number> {
     const shown = this.#reading.show({ sql, values });
-    const { rows } = await this.#ask({ sql: `SELECT count(*) FROM (${shown.sql}) AS fugu_counted`, values });
-    return Number(rows[0]![0]);
+    return this.#ask({ sql: `SELECT count(*) FROM (${shown.sql}) AS fugu_counted`, values }, ({ rows }) => Number(rows[0]![0]));
   }
 
   async rows(statement: Statement): Promise<Exact<readonly (readonly Cell[])[]>> {
-    const { fields, rows } = await this.#ask(this.#reading.show(statement));
-    return new Exact(cellsOf(fields, rows));
+    return new Exact(await this.#ask(this.#reading.show(statement), ({ fields, rows }) => cellsOf(fields, rows)));
   }
 
   async *stream(statement: Statement): AsyncIterable<Exact<Chunk>> {
     this.#refuseClosed();
     try {
       const numbers: Numbers | undefined = statement.numbered && new Map();
-      for await (const { fields, rows } of this.#asking.parts(spelt(this.#reading.show(statement)), this.#named))
+      for await (const { fields, rows } of this.#asking.parts(spelt(this.#reading.showShort(statement)), this.#named))
         if (rows.length > 0) yield new Exact(chunkOf(fields, rows, numbers));
       await this.#watch.unchanged();
     } catch (error) {
@@ -97,12 +97,13 @@ export class TrinoPin implements Pinned {
     }
   }
 
-  async #ask(statement: Statement): Promise<Part> {
+  /** What was told is read where whatever is wrong with it ends in a fault: the words of an error would quote cells. */
+  async #ask<T>(statement: Statement, read: (found: Part) => T): Promise<T> {
     this.#refuseClosed();
     try {
       const found = await this.#asking.all(spelt(statement), this.#named);
       await this.#watch.unchanged();
-      return found;
+      return read(found);
     } catch (error) {
       throw trinoFault(error);
     }

@@ -3,10 +3,12 @@ import type { ClusterAddress } from '../../policy/address.js';
 import type { DecimalMark } from '../../policy/number-text.js';
 import { didYouMean } from '../../policy/suggest.js';
 import type { SourceColumn } from '../engine.js';
+import { longestText } from '../short-text.js';
+import type { Shown } from '../shown.js';
 import type { EngineSource } from '../source.js';
 import { quoteName } from '../structure.js';
 import type { Asking } from './client.js';
-import { dayInText, numberInText } from './dialect.js';
+import { dayInText, numberInText, trino } from './dialect.js';
 import type { Field } from './page.js';
 import { Refused } from './refused.js';
 import { quoteText, tableName } from './spelling.js';
@@ -14,8 +16,18 @@ import { quoteText, tableName } from './spelling.js';
 /** A table as it is shown: what follows FROM, and each column as an expression that no cell makes fail. */
 export interface Table {
   readonly from: string;
-  readonly columns: readonly (SourceColumn & { readonly expression: string })[];
+  readonly columns: readonly TableColumn[];
 }
+interface TableColumn extends SourceColumn {
+  readonly expression: string;
+  /** The same where cells themselves leave the cluster: without texts that are longer than any that is read. */
+  readonly short?: string;
+}
+/** The same table for whoever fetches its cells. */
+export const shortened = ({ from, columns }: Table): Shown => ({
+  from,
+  columns: columns.map(({ short, ...column }) => ({ ...column, ...(short !== undefined && { expression: short }) })),
+});
 
 /** Where a table lies: `people` in the schema of the address, or `other.people`. Names have no case. */
 export interface Place {
@@ -74,7 +86,7 @@ async function notFound(client: Asking, { catalog, schema, table }: Place): Prom
 const exactDigits = 15;
 
 /** Lists, maps, rows and what a plugin brings are not shown. */
-function show({ name, type }: Field): { type: SourceColumn['type']; expression: string } | undefined {
+function show({ name, type }: Field): Omit<TableColumn, 'name'> | undefined {
   const own = quoteName(name);
   const [, base, , digits, scale] = /^([a-z ]+?)(\((\d+)(?:,\s*(\d+))?\)(?: with(?:out)? time zone)?)?$/.exec(type) ?? [];
   const text = (expression: string) => ({ type: 'text', expression }) as const;
@@ -91,8 +103,10 @@ function show({ name, type }: Field): { type: SourceColumn['type']; expression: 
     return { type: 'real', expression: Number(digits) <= exactDigits ? `CAST(${own} AS DOUBLE)` : `CAST(${written} AS DOUBLE)` };
   }
   if (base === 'char') return text(`rtrim(CAST(${own} AS VARCHAR))`);
-  if (base === 'varbinary') return text(`lower(to_hex(${own}))`);
-  if (base === 'json') return text(`json_format(${own})`);
+  if (base === 'varbinary') return text(`CASE WHEN length(${own}) <= ${longestText / 2} THEN lower(to_hex(${own})) END`);
+  if (base === 'json') return { ...text(`json_format(${own})`), short: trino.short!(`json_format(${own})`) };
+  if (base === 'varchar' && !(Number(digits) * 4 <= longestText))
+    return { ...text(`CAST(${own} AS VARCHAR)`), short: trino.short!(`CAST(${own} AS VARCHAR)`) };
   if (/^(time|timestamp)(\(\d+\))? with time zone$/.test(type)) return text(`CAST(${own} AT TIME ZONE 'UTC' AS VARCHAR)`);
   return /^(varchar|date|time|timestamp|uuid|ipaddress|interval (day to second|year to month))$/.test(base ?? '')
     ? text(`CAST(${own} AS VARCHAR)`)

@@ -12,7 +12,7 @@ import { trinoFault } from './fault.js';
 import { atVersion, type Keeping, keepingOf, stateOf, versionsOf, Watch } from './moment.js';
 import { type Reading, TrinoPin } from './pin.js';
 import { relationViews } from './relation.js';
-import { describeTable, type Place, placeOf, type Table } from './table.js';
+import { describeTable, type Place, placeOf, shortened, type Table } from './table.js';
 
 /** Opens a table of a Trino cluster: nothing is created there, and nothing but what a SELECT gives leaves it. */
 export async function openTrino(source: EngineSource, limits: EngineLimits): Promise<Engine> {
@@ -123,6 +123,7 @@ class TrinoEngine implements Engine {
       columns: typed(data!),
       tableColumns: new Map([...beside].map(([name, own]) => [name, typed(own)])),
       show: shower(data!, relations, beside),
+      showShort: shower(shortened(data!), relations, new Map([...beside].map(([name, own]) => [name, shortened(own)]))),
       content,
     };
   }

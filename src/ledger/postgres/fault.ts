@@ -35,6 +35,13 @@ const noDatabase: Telling = (place) =>
   );
 const full: Telling = (place) =>
   new Fault('DISK_FULL', 'The server of the ledger has no room left.', 'Give it some and try again.', at(place));
+const exchanged: Telling = (place) =>
+  new Fault(
+    'DISK_FAILED',
+    'Something between here and the server of the ledger has exchanged the session: its commits may not wait for the disk.',
+    'Let the pooler pool by session, not by transaction, or name the server itself after ledger:.',
+    at(place),
+  );
 const readOnly: Telling = (place) =>
   new Fault(
     'READ_ONLY',
@@ -68,6 +75,7 @@ const known: readonly [RegExp, Telling][] = [
   [/^3D000$/, noDatabase],
   [/^53[1]00$/, full],
   [/^25006$/, readOnly],
+  [/^EXCHANGED$/, exchanged],
   [/^(22021|22P05|54000)$/, unfit],
   [/^XX00[12]$/, (place) => corrupt(place, 'PostgreSQL finds its tables malformed')],
   [/^(42P01|42703|3F000)$/, (place) => corrupt(place, 'its tables are gone, or are not those of a ledger')],

@@ -114,7 +114,7 @@ async function onServer<T>(
   const connection = await server.connect();
   try {
     await prepareTables(connection, place);
-    await connection.run(`BEGIN ISOLATION LEVEL ${begin}`);
+    await connection.begin(`BEGIN ISOLATION LEVEL ${begin}`);
     return await work(connection, server);
   } catch (error) {
     throw serverFault(error, place);

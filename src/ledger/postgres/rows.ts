@@ -1,4 +1,5 @@
 import type { Connection, Written } from '../../engine/postgres/connection.js';
+import { Broken } from '../chain/chain.js';
 import type { Row } from '../index/row.js';
 import type { Rows } from '../index/rows.js';
 
@@ -91,16 +92,19 @@ export class FetchedRows {
     this.#fetched.set(JSON.stringify([question, ...values]), rowsOf(found));
   }
 
-  /** No two of them touch one row. */
+  /** No two of them touch one row. Whatever came to stand behind a table since it was looked at (a trigger, a rule): what is not kept as it was given is noticed. */
   async write(connection: Connection): Promise<void> {
     const values: Value[] = [];
     const parts = this.#written.map(({ sql, values: own }, i) => {
       const before = values.length;
       values.push(...own);
-      return `w${i} AS (${sql.replaceAll(/\$(\d+)/g, (_, n: string) => `$${Number(n) + before}`)})`;
+      return `w${i} AS (${`${sql} RETURNING 1`.replaceAll(/\$(\d+)/g, (_, n: string) => `$${Number(n) + before}`)})`;
     });
-    if (parts.length > 0) await connection.query({ sql: `WITH ${parts.join(', ')} SELECT 1`, values });
     this.#written.length = 0;
+    if (parts.length === 0) return;
+    const kept = parts.map((_, i) => `(SELECT count(*) FROM w${i})`).join(' + ');
+    const { rows } = await connection.query({ sql: `WITH ${parts.join(', ')} SELECT ${kept}`, values });
+    if (Number(rows[0]?.[0]) !== parts.length) throw new Broken('one of its tables does not keep what is written');
   }
 
   #all(question: Named, ...values: Value[]): readonly Row[] {

@@ -29,7 +29,7 @@ const making = 'SELECT pg_advisory_xact_lock(5061437209)';
 export async function prepareTables(connection: Connection, place: string): Promise<void> {
   await refuseForgetful(connection, place);
   if (!(await isThere(connection))) {
-    await connection.run(`BEGIN; ${making}`);
+    await connection.begin(`BEGIN; ${making}`);
     if (!(await isThere(connection))) await connection.run(creation);
     await connection.run('COMMIT');
   }

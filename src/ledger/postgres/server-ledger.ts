@@ -124,7 +124,7 @@ function keptOn(server: LedgerServer, memory: Memory, witness: Witness | undefin
     let connection: Connection | undefined;
     try {
       connection = used.usable ? used : await server.connect();
-      const answers = await connection.runAll(adding);
+      const answers = await connection.begin(adding);
       const [sequence, , hash] = answers[2]!.rows[0]!;
       witness.tell(Number(sequence), hash!);
       await connection.run('COMMIT');

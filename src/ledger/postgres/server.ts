@@ -75,12 +75,12 @@ export class LedgerServer {
     this.#idle = undefined;
     connection ??= await this.connect();
     try {
-      const begun = await this.#within(connection, (c) => c.runAll(begin)).catch(async (error: unknown) => {
+      const begun = await this.#within(connection, (c) => c.begin(begin)).catch(async (error: unknown) => {
         // A connection that was kept may have been closed by the server meanwhile: nothing was asked of it yet.
         if (!kept || !isLost(error)) throw error;
         connection!.destroy();
         connection = await this.connect();
-        return this.#within(connection, (c) => c.runAll(begin));
+        return this.#within(connection, (c) => c.begin(begin));
       });
       const open = connection;
       const result = await this.#within(open, (c) => work(c, begun));
@@ -124,7 +124,7 @@ export class LedgerServer {
       let connection: Connection | undefined;
       try {
         connection = await this.connect();
-        await connection.run(`BEGIN ISOLATION LEVEL READ COMMITTED; ${lock}`);
+        await connection.begin(`BEGIN ISOLATION LEVEL READ COMMITTED; ${lock}`);
         const { rows } = await connection.query({
           sql: 'SELECT hash FROM fugu_ledger.link WHERE sequence = $1',
           values: [sequence],

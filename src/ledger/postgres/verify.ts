@@ -13,7 +13,7 @@ export async function verifyServer(server: LedgerServer): Promise<Verification> 
   const walk = new Walk();
   const connection = await server.connect();
   try {
-    const [, ...answers] = await connection.runAll(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${firstQuestions}`);
+    const [, ...answers] = await connection.begin(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${firstQuestions}`);
     await walkLinks(connection, walk);
     const fetched = new FetchedRows();
     fetched.begin(answers);
