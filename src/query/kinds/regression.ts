@@ -8,6 +8,7 @@ import { varianceFactor } from '../sampling.js';
 import { type BoundQuery, rowsOf, type Scope } from '../scope.js';
 import { type Fit, fitOf, toldOf } from '../statistics/coefficients.js';
 import { type Entry, momentsOf } from '../statistics/moments.js';
+import { unequalOf } from '../statistics/unequal.js';
 
 const schema = z.strictObject({
   kind: z.literal('regression'),
@@ -25,6 +26,8 @@ function bind(query: RegressionQuery, scope: Scope): BoundQuery {
   numberNamed(scope.policy, query.outcome);
   const rows = rowsOf(scope.policy, query);
   const moments = momentsOf(scope, rows, [...query.on, query.outcome]);
+  const sampled = query.weight === undefined && varianceFactor(scope.policy, 1) !== undefined;
+  const unequal = sampled ? unequalOf(scope, rows, [...query.on, query.outcome], moments.entries) : undefined;
   const entries = moments.entries.slice(0, -1);
   const outcome = moments.entries.at(-1) as Extract<Entry, { kind: 'number' }>;
   const functionals = entries.map((_, j) => functionalOf(entries, outcome, j));
@@ -38,15 +41,17 @@ function bind(query: RegressionQuery, scope: Scope): BoundQuery {
     finish: (noisy) => {
       const fits = rows.cells.map((_, group) => {
         const read = moments.at(noisy, group);
-        return { read, fit: fitOf(read) };
+        const fit = fitOf(read);
+        return { read, fit, ratio: unequal?.at(noisy, group, fit) };
       });
       const made = table(layout, 'propagated', (i): Omit<AnswerRow, 'keys'> => {
-        const { read, fit } = fits[Math.floor(i / entries.length)]!;
+        const { read, fit, ratio } = fits[Math.floor(i / entries.length)]!;
         if (!(fit.count > entries.length)) return { value: null, standardError: null, low: null, high: null };
         const { weights, offset } = functionals[i % entries.length]!;
         const own = toldOf(read, fit, weights);
         const factor = query.weight === undefined ? varianceFactor(scope.policy, fit.count) : undefined;
-        const both = factor === undefined ? undefined : toldOf(read, fit, weights, factor * fit.residual);
+        const both =
+          factor === undefined ? undefined : toldOf(read, fit, weights, factor * fit.residual * (ratio?.(weights).ratio ?? 1));
         return {
           value: own.value + offset,
           standardError: Number.isFinite(own.deviation) ? own.deviation : null,
