@@ -95,7 +95,7 @@ export function population(size: number, seed = 11): Data {
     people.spent[i] = Array.from({ length: people.n[i]! }, () => costOf(age, further)).reduce((sum, cost) => sum + cost, 0);
     // Of the old some pay much more than others, of the young all the same; and so, more harshly, with what they own.
     people.rent[i] = within(60 + 0.5 * age + (4 + 0.4 * (age - 18)) * normalFrom(last), 0, 200);
-    people.savings[i] = within(20 + age + (2 + 0.008 * (age - 18) ** 2) * normalFrom(last), 0, 200);
+    people.savings[i] = within(20 + age + (2 + 80 * ((age - 18) / 72) ** 6) * normalFrom(last), 0, 200);
     // Few have any, and then all there may be; most have a small part of it.
     people.fines[i] = last() < 0.04 ? 100 : 0;
     people.debt[i] = within(-10 * Math.log(1 - last()), 0, 200);

@@ -8,7 +8,7 @@ import { varianceFactor } from '../sampling.js';
 import { type BoundQuery, rowsOf, type Scope } from '../scope.js';
 import { type Fit, fitOf, toldOf } from '../statistics/coefficients.js';
 import { type Entry, momentsOf } from '../statistics/moments.js';
-import { unequalOf } from '../statistics/unequal.js';
+import { equal, unequalOf } from '../statistics/unequal.js';
 
 const schema = z.strictObject({
   kind: z.literal('regression'),
@@ -42,16 +42,17 @@ function bind(query: RegressionQuery, scope: Scope): BoundQuery {
       const fits = rows.cells.map((_, group) => {
         const read = moments.at(noisy, group);
         const fit = fitOf(read);
-        return { read, fit, ratio: unequal?.at(noisy, group, fit) };
+        const ratio = unequal?.at(noisy, group, fit);
+        return { read, fit, ratios: functionals.map(({ weights }) => ratio?.(weights) ?? equal) };
       });
       const made = table(layout, 'propagated', (i): Omit<AnswerRow, 'keys'> => {
-        const { read, fit, ratio } = fits[Math.floor(i / entries.length)]!;
+        const { read, fit, ratios } = fits[Math.floor(i / entries.length)]!;
         if (!(fit.count > entries.length)) return { value: null, standardError: null, low: null, high: null };
         const { weights, offset } = functionals[i % entries.length]!;
         const own = toldOf(read, fit, weights);
         const factor = query.weight === undefined ? varianceFactor(scope.policy, fit.count) : undefined;
-        const both =
-          factor === undefined ? undefined : toldOf(read, fit, weights, factor * fit.residual * (ratio?.(weights).ratio ?? 1));
+        const { ratio } = ratios[i % entries.length]!;
+        const both = factor === undefined ? undefined : toldOf(read, fit, weights, factor * fit.residual * ratio);
         return {
           value: own.value + offset,
           standardError: Number.isFinite(own.deviation) ? own.deviation : null,
@@ -59,8 +60,11 @@ function bind(query: RegressionQuery, scope: Scope): BoundQuery {
           ...(both && { withSampling: { ...moved(both, offset), standardError: both.sampling } }),
         };
       });
-      const note = mended(fits.map(({ fit }) => fit));
-      return note === undefined ? made : { ...made, note };
+      const open = fits.some(({ ratios }) => ratios.some((one) => one.open));
+      const notes = [mended(fits.map(({ fit }) => fit)), sampled ? spreadNote(unequal !== undefined, open) : undefined].filter(
+        (note) => note !== undefined,
+      );
+      return notes.length === 0 ? made : { ...made, note: notes.join(' ') };
     },
     foresee: (noise) => {
       // As if numbers were spread evenly over their bounds and categories over their levels: the outcome's difference from one end, or level, to the other.
@@ -109,6 +113,14 @@ function mended(fits: readonly Fit[]): string | undefined {
   if (some === 0) return undefined;
   const which = fits.length === 1 ? 'The noise left' : `In ${some} of ${fits.length} groups the noise left`;
   return `${which} sums of products that no rows can have. A penalty was added so that they can be solved; the coefficients are pulled towards 0, and the noise sets no bound to the true ones. Ask of more rows, fewer columns, or with more epsilon.`;
+}
+
+function spreadNote(looked: boolean, open: boolean): string | undefined {
+  if (!looked)
+    return 'Sampling: the outcome counts as varying equally around its line; with so many columns or groups it is not looked at.';
+  return open
+    ? 'Sampling: how unequally the outcome varies around its line is lost in the noise; the larger of what the noise left of it and of an equal spread counts.'
+    : undefined;
 }
 
 export const regression: QueryKind<typeof schema> = { schema, label, bind };

@@ -20,9 +20,11 @@ export interface Unequal {
 }
 export interface Ratio {
   readonly ratio: number;
-  /** Whether noise leaves open whether it is twice as large. */
+  /** Whether the table says less than that it is the same, or twice as large. */
   readonly open: boolean;
 }
+
+export const equal: Ratio = { ratio: 1, open: false };
 
 /** Classes of the outcome, and how many of everything else together there are about. */
 const [ofOutcome, ofOthers, mostOthers] = [16, 100, 400];
@@ -73,15 +75,15 @@ export function unequalOf(scope: Scope, asked: Rows, columns: readonly string[],
         const along = solved(fit.root, weights);
         const lengths = cells.map((cell) => dot(along, cell) ** 2);
         const mean = dot(along, weights) / fit.count;
-        const equal = fit.residual * mean * fit.count;
-        if (!(equal > 0)) return { ratio: 1, open: true };
+        const plain = fit.residual * mean * fit.count;
+        if (!(plain > 0)) return { ratio: 1, open: true };
         const by = lengths.map((length, c) => (length - mean) * (apart[c]! - fit.residual));
-        const robust = equal + dot(people, by);
+        const robust = plain + dot(people, by);
         const unsure = Math.hypot(strays * Math.hypot(...by), coarse * mean * fit.count);
-        const larger = Math.max(robust, Math.min(equal, robust + unsure));
-        // No squares can lie farther out than all at the farthest class.
-        const farthest = lengths.reduce((a, b) => Math.max(a, b)) / mean;
-        return { ratio: Math.min(Math.max(larger / equal, 0), Math.max(1, farthest)), open: unsure > equal };
+        const larger = Math.max(robust, Math.min(plain, Math.max(0, robust) + unsure));
+        // As if all the spread were in the class that counts most.
+        const most = lengths.reduce((a, b) => Math.max(a, b), mean) / mean;
+        return { ratio: Math.min(larger / plain, most), open: unsure > plain };
       };
     },
   };
