@@ -60,8 +60,8 @@ function bind(query: RegressionQuery, scope: Scope): BoundQuery {
           ...(both && { withSampling: { ...moved(both, offset), standardError: both.sampling } }),
         };
       });
-      const open = fits.some(({ ratios }) => ratios.some((one) => one.open));
-      const notes = [mended(fits.map(({ fit }) => fit)), sampled ? spreadNote(unequal !== undefined, open) : undefined].filter(
+      const hidden = fits.some(({ ratios }) => ratios.some((one) => one.hidden));
+      const notes = [mended(fits.map(({ fit }) => fit)), sampled ? spreadNote(unequal !== undefined, hidden) : undefined].filter(
         (note) => note !== undefined,
       );
       return notes.length === 0 ? made : { ...made, note: notes.join(' ') };
@@ -115,10 +115,10 @@ function mended(fits: readonly Fit[]): string | undefined {
   return `${which} sums of products that no rows can have. A penalty was added so that they can be solved; the coefficients are pulled towards 0, and the noise sets no bound to the true ones. Ask of more rows, fewer columns, or with more epsilon.`;
 }
 
-function spreadNote(looked: boolean, open: boolean): string | undefined {
+function spreadNote(looked: boolean, hidden: boolean): string | undefined {
   if (!looked)
     return 'Sampling: the outcome counts as varying equally around its line; with so many columns or groups it is not looked at.';
-  return open
+  return hidden
     ? 'Sampling: how unequally the outcome varies around its line is lost in the noise; the larger of what the noise left of it and of an equal spread counts.'
     : undefined;
 }

@@ -21,10 +21,10 @@ export interface Unequal {
 export interface Ratio {
   readonly ratio: number;
   /** Whether the table says less than that it is the same, or twice as large. */
-  readonly open: boolean;
+  readonly hidden: boolean;
 }
 
-export const equal: Ratio = { ratio: 1, open: false };
+export const equal: Ratio = { ratio: 1, hidden: false };
 
 /** Classes of the outcome, and how many of everything else together there are about. */
 const [ofOutcome, ofOthers, mostOthers] = [16, 100, 400];
@@ -76,14 +76,14 @@ export function unequalOf(scope: Scope, asked: Rows, columns: readonly string[],
         const lengths = cells.map((cell) => dot(along, cell) ** 2);
         const mean = dot(along, weights) / fit.count;
         const plain = fit.residual * mean * fit.count;
-        if (!(plain > 0)) return { ratio: 1, open: true };
+        if (!(plain > 0)) return { ratio: 1, hidden: true };
         const by = lengths.map((length, c) => (length - mean) * (apart[c]! - fit.residual));
         const robust = plain + dot(people, by);
         const unsure = Math.hypot(strays * Math.hypot(...by), coarse * mean * fit.count);
         const larger = Math.max(robust, Math.min(plain, Math.max(0, robust) + unsure));
         // As if all the spread were in the class that counts most.
         const most = lengths.reduce((a, b) => Math.max(a, b), mean) / mean;
-        return { ratio: Math.min(larger / plain, most), open: unsure > plain };
+        return { ratio: Math.min(larger / plain, most), hidden: unsure > plain };
       };
     },
   };
