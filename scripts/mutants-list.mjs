@@ -698,6 +698,8 @@ const rowsOfFound = [
 const personal = 'src/policy/draft/personal.test.ts';
 const panels = 'src/policy/draft/panel.test.ts';
 const content = 'src/policy/draft/content.test.ts';
+const unequal = 'src/query/statistics/unequal.test.ts';
+const skew = 'src/query/statistics/skew.test.ts';
 const silent = [
   mutant('few-rows-listed', 'src/policy/draft/free-text.ts', 'times < fewRows(all) && !isShortNumber(text) && !isStockAnswer(text)', 'false', personal, 'src/policy/draft/own-words.test.ts'),
   mutant('looks-listed', 'src/policy/draft/free-text.ts', 'personalLook(text) !== undefined);', 'false);', personal),
@@ -719,6 +721,21 @@ const silent = [
   mutant('sparse-by-the-plain-law', 'src/query/statistics/independent.ts', 'least < few * factor', 'least < 0', 'src/query/statistics/independent.test.ts'),
   mutant('places-by-what-was-noised', 'src/query/kinds/cdf.ts', '-group.beyond(p + 1, part).half', '0', 'src/query/kinds/ordered.test.ts'),
   mutant('sampling-left-out', 'src/query/statistics/group-means.ts', 'slopes[errors.length] = sampled;', 'slopes[errors.length] = 0;', 'src/query/statistics/coverage.test.ts'),
+  mutant('spread-taken-for-equal', 'src/query/kinds/regression.ts', 'factor * fit.residual * ratio', 'factor * fit.residual', unequal),
+  mutant('spread-by-the-noise-alone', 'src/query/statistics/unequal.ts', 'Math.max(robust, Math.min(plain, Math.max(0, robust) + unsure))', 'robust', unequal),
+  mutant('spread-without-end', 'src/query/statistics/unequal.ts', 'Math.min(larger / plain, most)', 'larger / plain', unequal),
+  mutant('spread-hidden-in-silence', 'src/query/statistics/unequal.ts', 'hidden: unsure > plain', 'hidden: false', unequal),
+  mutant('spread-dear', 'src/query/statistics/unequal.ts', 'const worth = 1 / 8;', 'const worth = 1;', unequal),
+  mutant('cubes-dear', 'src/query/statistics/cubes.ts', 'const worth = 1 / 64;', 'const worth = 1;', skew),
+  mutant('cubes-undeclared', 'src/query/statistics/groups.ts', 'scope.policy.design && cubesOf(', 'cubesOf(', skew),
+  mutant('cubes-off-the-middle', 'src/query/statistics/groups.ts', 'middle: cubes.middle - middle }', 'middle: cubes.middle }', skew),
+  mutant('cubes-in-whole-classes', 'src/query/statistics/cubes.ts', 'multiply(half, multiply(half, half))', 'multiply(half, half)', skew),
+  mutant('sure-of-the-variance', 'src/query/statistics/skew.ts', 'short: Math.min(strays, Math.max(0, variance))', 'short: 0', skew),
+  mutant('skewness-without-bounds', 'src/query/statistics/skew.ts', 'Math.min(most, Math.max(least, third))', 'third', skew),
+  mutant('skewness-of-noise', 'src/query/statistics/skew.ts', 'Math.min(likely, Math.abs(third) - strays)', 'likely', skew),
+  mutant('skewness-left-out', 'src/query/statistics/group-means.ts', 'shifts({ third, strays }, all)', 'shifts({ third: 0, strays }, all)', skew),
+  mutant('worth-as-its-cells', 'src/accounting/choose.ts', 'm.worth ?? m.cells.length', 'm.cells.length', account),
+  mutant('variance-by-one-sum', 'src/query/kinds/variance.ts', '(wide[k]! * by) / (rows - less)', '(k === 0 ? wide[k]! * by : 0) / (rows - less)', 'src/query/bind.test.ts'),
   mutant('product-uncentred', 'src/query/statistics/moments.ts', '{ ...all, factor: multiply(all.factor, lifted) }', 'all', 'src/query/statistics/statistics.test.ts'),
   mutant('encoding-unread', 'src/engine/duckdb/loading.ts', 'if (at !== 0 || encoding === undefined) return path;', 'if (at === 0) return path;', 'test/encodings.test.ts'),
   mutant('names-listed', 'src/policy/draft/guess.ts', "if (!wanted && column.texts && isPeople(column.texts)) return out('person', 'names of people');", '', personal),

@@ -94,6 +94,7 @@ budget: ${budget}
 population: town
 ledger: ledger.db
 dependence: none
+design: { effect: 1 }
 ${rest}`;
 
 const questions = [
@@ -122,6 +123,11 @@ const questions = [
     classify: { label: 'rich', positive: ['yes'], features: ['age', 'party'], method },
   })),
 ];
+/** What the error of sampling needs is measured where a person is one row. */
+const sampled = [
+  { kind: 'regression', outcome: 'income', on: ['age', 'rich'] },
+  { kind: 'estimate', column: 'age' },
+];
 const grown = { synth: { columns: ['party', 'rich', 'age'], mode: 'privbayes' } };
 const selecting = {
   classify: {
@@ -144,7 +150,7 @@ function tables(secret: 'row' | 'person', each: number, budget: string): World {
     policy: policyOf(secret === 'row' ? '{ secret: row }' : `{ secret: person, unit: id, maxRows: ${each} }`, budget),
     data: with_(low),
     neighbours: [...[high, ...mixed].map(with_), aging].map((data) => ({ of: everyRecord, data })),
-    more: each === 1 ? [...questions, selecting, grown] : questions,
+    more: each === 1 ? [...questions, ...sampled, selecting, grown] : questions,
   };
 }
 
@@ -159,7 +165,7 @@ function presence(secret: 'row' | 'person', each: number): World {
     policy: policyOf(`{ ${own}, neighbours: add-remove }`, pure),
     data: people(rest),
     neighbours: [high, ...mixed].map((p) => ({ of: everyRecord, data: with_(p) })),
-    more: questions,
+    more: each === 1 ? [...questions, ...sampled] : questions,
     answers: ['queries', 'sql', 'survey', 'workload', 'synth'],
   };
 }
@@ -175,7 +181,7 @@ function answers(budget: string): World {
       of: answersTo(column),
       data: with_({ ...low, [column]: high[column as keyof Person] }),
     })),
-    more: questions.slice(0, 4),
+    more: [...questions.slice(0, 4), ...sampled],
   };
 }
 

@@ -243,6 +243,7 @@ describe('a sceptic who draws policies and data sets that must not be told apart
       const pairs = anyPairs(random);
       const policy: Policy = {
         ...samplePolicy(columns, { pairs }),
+        design: { effect: 1 },
         budget: { epsilon: parseRational('1'), delta: parseRational('0') },
       };
       const pair = () => {
@@ -266,6 +267,7 @@ describe('a sceptic who draws policies and data sets that must not be told apart
       const maxRows = 1 + random.below(3);
       const policy: Policy = {
         ...samplePolicy(columns, { secret: 'person', unit: 'id', maxRows, pairs }),
+        design: { effect: 1 },
         budget: { epsilon: parseRational('1'), delta: parseRational('0') },
       };
       const pair = () => {

@@ -10,6 +10,8 @@ export interface Case {
   readonly query: object;
   readonly design?: (people: Data, n: number) => Design;
   readonly sample?: How;
+  /** With so little noise that only sampling counts. */
+  readonly little?: true;
   /** Percentages are looked at, not counts. */
   readonly parts?: boolean;
   /** Of quantiles: which bound of how far their rank is off. */
@@ -35,6 +37,8 @@ const answered = (keys: readonly string[]): boolean => !keys.includes('(missing)
 
 const sums = { a: { kind: 'sum', column: 'income' }, b: { kind: 'sum', column: 'education' } };
 const means = { a: { kind: 'mean', column: 'income' }, b: { kind: 'mean', column: 'education' } };
+
+const skewed = { fines: 'few at the far end', debt: 'a small part of the bounds', income: 'an ordinary number' };
 
 /** Every kind of answer that comes with an interval. */
 export const cases: readonly Case[] = [
@@ -225,6 +229,45 @@ export const cases: readonly Case[] = [
     rows: last('red'),
     parts: true,
   },
+  {
+    name: 'regression, spread that grows',
+    query: { kind: 'regression', outcome: 'rent', on: ['age', 'education'] },
+  },
+  {
+    name: 'regression, spread that grows, little noise',
+    query: { kind: 'regression', outcome: 'rent', on: ['age', 'education'] },
+    little: true,
+  },
+  {
+    name: 'regression, spread that grows harshly',
+    query: { kind: 'regression', outcome: 'savings', on: ['age', 'education'] },
+  },
+  {
+    name: 'regression, spread that grows harshly, little noise',
+    query: { kind: 'regression', outcome: 'savings', on: ['age', 'education'] },
+    little: true,
+  },
+  {
+    name: 'regression on numbers and categories, little noise',
+    query: { kind: 'regression', outcome: 'income', on: ['age', 'sex', 'region'] },
+    little: true,
+  },
+  ...(['fines', 'debt', 'income'] as const).flatMap((column): readonly Case[] =>
+    [false, true].flatMap((little) => [
+      {
+        name: `estimate, ${skewed[column]}${little ? ', little noise' : ''}`,
+        query: { kind: 'estimate', column },
+        rows: last('mean'),
+        ...(little && { little }),
+      },
+      {
+        name: `comparison, ${skewed[column]}${little ? ', little noise' : ''}`,
+        query: { kind: 'compare', column, between: 'sex' },
+        rows: last('m', 'f', 'm less f'),
+        ...(little && { little }),
+      },
+    ]),
+  ),
   ...statements.map(
     ([name, query]): Case => ({
       name,

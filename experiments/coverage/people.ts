@@ -16,6 +16,10 @@ const columns = [
   weight('w', '0.5', '2.5', '0.1'),
   category('works', ['yes', 'no']),
   category('trade', ['farm', 'shop', 'office']),
+  number('rent', '0', '200'),
+  number('savings', '0', '200'),
+  number('fines', '0', '100'),
+  number('debt', '0', '200'),
 ];
 /** Who does not work is not asked where. */
 const skipped = {
@@ -55,8 +59,12 @@ export function population(size: number, seed = 11): Data {
     trade: list<string | null>(),
     n: list<number>(),
     spent: list<number>(),
+    rent: list<number>(),
+    savings: list<number>(),
+    fines: list<number>(),
+    debt: list<number>(),
   };
-  const further = seeded(seed + 1);
+  const [further, last] = [seeded(seed + 1), seeded(seed + 2)];
   let [wealth, mood] = [0, 0];
   for (let i = 0; i < size; i++) {
     if (i % townSize === 0) [wealth, mood] = [8 * normalFrom(random), 0.12 * normalFrom(random)];
@@ -85,6 +93,12 @@ export function population(size: number, seed = 11): Data {
     // What would be known of somebody's visits to a doctor: how many, and what they cost.
     people.n[i] = 1 + Math.floor(4 * further() ** 2);
     people.spent[i] = Array.from({ length: people.n[i]! }, () => costOf(age, further)).reduce((sum, cost) => sum + cost, 0);
+    // Of the old some pay much more than others, of the young all the same; and so, more harshly, with what they own.
+    people.rent[i] = within(60 + 0.5 * age + (4 + 0.4 * (age - 18)) * normalFrom(last), 0, 200);
+    people.savings[i] = within(20 + age + (2 + 80 * ((age - 18) / 72) ** 6) * normalFrom(last), 0, 200);
+    // Few have any, and then all there may be; most have a small part of it.
+    people.fines[i] = last() < 0.04 ? 100 : 0;
+    people.debt[i] = within(-10 * Math.log(1 - last()), 0, 200);
   }
   return people;
 }

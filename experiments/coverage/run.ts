@@ -6,7 +6,7 @@ import { population } from './people.js';
 import { rejections } from './rejections.js';
 import { samples } from './samples.js';
 import { countedInTables } from './tables.js';
-import { asked, budgets, type Data, type Exact, seeded } from './world.js';
+import { asked, budgets, type Data, type Exact, littleNoise, seeded } from './world.js';
 
 /**
  * 95 % intervals of every kind at several sizes, and how often tests reject where nothing is to be found. FUGU_COVERAGE_DRAWS: more or fewer of each;
@@ -32,7 +32,7 @@ export async function run(out: string): Promise<void> {
     for (const n of sizes) {
       for (const [name, exact] of await countedOnce(group, people, n)) counts.set(name, () => exact);
       const trials = group.flatMap((own) =>
-        budgets.map(([words, budget]) => {
+        (own.little ? littleNoise : budgets).map(([words, budget]) => {
           const trial = trialOf(own, people, n, budget, counts.get(own.name));
           counts.set(own.name, trial.count);
           return { own, words, trial };

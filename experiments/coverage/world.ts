@@ -1,4 +1,4 @@
-import { columnsRead, type SelectedMeasure } from '../../src/count/measure.js';
+import { columnsRead, type Measure, type SelectedMeasure } from '../../src/count/measure.js';
 import { numbersToNoise } from '../../src/count/noisy-cells.js';
 import { rowCounter } from '../../src/count/rows.js';
 import type { Cell } from '../../src/engine/engine.js';
@@ -37,6 +37,12 @@ export const budgets: readonly (readonly [string, Budget])[] = [
   ['Gaussian, rho 0.05', { noise: 'gaussian', amount: 0.05 }],
 ];
 
+/** So little that nothing is left to see but sampling. */
+export const littleNoise: typeof budgets = [
+  ['Laplace, epsilon 10', { noise: 'laplace', amount: 10 }],
+  ['Gaussian, rho 5', { noise: 'gaussian', amount: 5 }],
+];
+
 /** A batch, bound. */
 export interface Asked {
   readonly bound: BoundBatch;
@@ -45,10 +51,14 @@ export interface Asked {
 /** With the noise that a budget shared evenly among its measures leaves each. */
 export function asked(policy: Policy, queries: unknown, { noise, amount }: Budget): Asked {
   const bound = bindBatch(parseBatch(queries), policy);
-  const each = amount / bound.measures.filter(({ effects }) => effects.size > 0).length;
+  // Evenly, but for what the product itself gives less.
+  const part = (measure: Measure): number =>
+    'worth' in measure && measure.worth !== undefined ? measure.worth ** (noise === 'laplace' ? 1 / 3 : 1 / 2) : 1;
+  const all = bound.measures.filter(({ effects }) => effects.size > 0).reduce((sum, measure) => sum + part(measure), 0);
   const laws = bound.measures.map((measure): Law<number> => {
     const effect = measure.effects.get(everyRecord);
     if (!effect) return { kind: 'none' };
+    const each = (amount * part(measure)) / all;
     const [l1, l2squared] = [Number(effect.l1), Number(effect.l2squared)];
     if (measure.mechanism === 'exponential')
       return { kind: 'selection', sharpness: noise === 'laplace' ? each / (2 * l1) : Math.sqrt((2 * each) / l2squared) };

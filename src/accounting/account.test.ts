@@ -356,6 +356,20 @@ describe('the choice of noise', () => {
     expect(chooseNoise(many.slice(0, 1), account, one, nothingSpent)[0]!.kind).toBe('laplace');
   });
 
+  it('gives what tells only how sure an answer is less of it, however many cells it has', () => {
+    const measures: Measure[] = [histogram('answer', 1), { ...histogram('sure', 1000), worth: 1 / 8 }];
+    const scales = (delta: string) => {
+      const account = accountOf('1', delta, [times(1)]);
+      const { mechanisms } = chooseNoise(measures, account, one, nothingSpent).find(
+        ({ kind }) => (kind === 'gaussian') === (delta !== '0'),
+      )!;
+      return mechanisms.map(({ law }) => toNumber(law.kind === 'laplace' ? law.scale : (law as { variance: Rational }).variance));
+    };
+    const [pure, rho] = [scales('0'), scales('1/100000')];
+    expect(pure[1]! / pure[0]!).toBeCloseTo(2, 4);
+    expect(rho[1]! / rho[0]!).toBeCloseTo(Math.sqrt(8), 4);
+  });
+
   it('books a cost that the noise really keeps and that fits the share', () => {
     fc.assert(
       fc.property(

@@ -213,7 +213,8 @@ export const noised = <M extends Measure>(m: M, allotment: Allotment, scope: Sco
   ) as MechanismOf<M>;
 
 /** Noisy cells over all the tables that are read off a measure. */
-const entering = (m: Measure): number => m.cells.length * ((m.mechanism === 'additive' ? m.tables : undefined) ?? 1);
+const entering = (m: Measure): number =>
+  m.mechanism === 'additive' ? (m.worth ?? m.cells.length * (m.tables ?? 1)) : m.cells.length;
 
 function expectedError(measures: readonly Measure[], mechanisms: readonly Mechanism[], scope: Scope): number {
   return measures.reduce((total, m, k) => {

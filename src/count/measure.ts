@@ -31,6 +31,8 @@ export interface CountedMeasure {
   readonly published?: readonly bigint[];
   /** How many of the batch's tables are read off it, every cell entering each of them; 1 when absent. For sharing the budget, not for costs. */
   readonly tables?: number;
+  /** What it counts for where the budget is shared, as a number of cells; as many as it has when absent. Less for what tells only how sure an answer is. */
+  readonly worth?: number;
 }
 
 /**

@@ -90,6 +90,7 @@ const pairsOf = (columns: Record<string, ColumnPairs>): Pairs => ({
 const tied = (columns: readonly Column[], pairs: Pairs): Policy => ({
   ...samplePolicy(columns, { pairs }),
   dependence: [{ kind: 'groups' }],
+  design: { effect: 1 },
 });
 const measuresOf = (query: object, policy: Policy) => bindBatch(parseBatch(query), policy).measures;
 const stated = (measure: Measure): Effect => measure.effects.get(along(digest)) ?? nothing;
@@ -211,7 +212,7 @@ describe('the stated effect of replacing a row along a pair', () => {
   it('is never above that of any replacing, which stays what it was and is noted', () => {
     fc.assert(
       fc.property(fc.constantFrom(...queries), anyPairs, (query, pairs) => {
-        const plain = measuresOf(query, samplePolicy(columns));
+        const plain = measuresOf(query, { ...samplePolicy(columns), design: { effect: 1 } });
         return measuresOf(query, tied(columns, pairs)).every((m, k) => {
           const full = m.effects.get(everyRecord)!;
           // What is noised of ordered counts is chosen by pairs.

@@ -44,8 +44,7 @@ export interface AnswerTable {
 }
 /**
  * exact: from the law of the noise on that very number. combined: a sum of several noisy numbers; from the law of the sum of their noises.
- * propagated: a ratio; delta-method standard error, and the interval of all values the noise leaves possible (for a variance of a small group wider
- * than 95 % needs).
+ * propagated: a ratio; delta-method standard error, and the interval of all values the noise leaves possible.
  * rank: a selected candidate; low and high are absent, `rankError` holds instead.
  */
 export type ErrorKind = 'exact' | 'combined' | 'propagated' | 'rank';

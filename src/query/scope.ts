@@ -1,7 +1,7 @@
 import { type DerivedColumn, withDerived } from '../count/derived.js';
 import { sumEffects } from '../count/effects.js';
 import { publishedCells } from '../count/margin-cells.js';
-import type { Counting, Measure, OrderedMeasure, RowValue, Seen, SelectedMeasure } from '../count/measure.js';
+import type { CountedMeasure, Counting, Measure, OrderedMeasure, RowValue, Seen, SelectedMeasure } from '../count/measure.js';
 import { namesIn, textOf } from '../count/measure.js';
 import { impliesPresent, type RowTest } from '../count/row-test.js';
 import { one, type Rational } from '../exact/rational.js';
@@ -34,13 +34,16 @@ export interface Rows {
   readonly weight?: string;
 }
 
+/** How much of the budget a measure gets beside others (count/measure.ts). */
+export type Sharing = Pick<CountedMeasure, 'tables' | 'worth'>;
+
 /** Where the queries of a batch meet: a measure asked for twice is measured once. */
 export interface Scope {
   readonly policy: Policy;
   readonly batch: readonly Query[];
   readonly measures: readonly Measure[];
   /** Index of the measure that adds `value` over the rows, per cell of their keys. */
-  total(rows: Rows, value: RowValue, grid: Rational, name: string, tables?: number): number;
+  total(rows: Rows, value: RowValue, grid: Rational, name: string, sharing?: Sharing): number;
   /** How many rows (or how much weight) there are, per cell; `tables` of the batch are read off it. */
   rowCount(rows: Rows, tables?: number): Term;
   /** How many of them have a usable value of a number column. */
@@ -123,9 +126,10 @@ export function openScope(
     known.set(text, index);
     return index;
   };
-  const total: Scope['total'] = ({ filter, keys, cells }, value, grid, name, tables = 1) => {
+  const total: Scope['total'] = ({ filter, keys, cells }, value, grid, name, sharing = {}) => {
     const counting = naming({ filter, keys: keys.map(({ key }) => key), value });
-    const text = textOf(counting);
+    const { tables = 1, worth } = sharing;
+    const text = textOf(worth === undefined ? counting : [counting, worth]);
     const there = known.get(text);
     if (there !== undefined) return there;
     const effects = sumEffects(policy, counting);
@@ -139,13 +143,20 @@ export function openScope(
       counting,
       ...(published && { published }),
       ...(tables > 1 && { tables }),
+      ...(worth !== undefined && { worth }),
     });
   };
   const count = (rows: Rows, name: string, cells: Term['cells'], tables?: number): Term => {
     const { weight } = rows;
     const factor = weight === undefined ? one : gridOf(weightNamed(policy, weight)).unit;
     const value: RowValue = weight === undefined ? { kind: 'one' } : { kind: 'weight', weight };
-    return { measure: total(rows, value, factor, weight === undefined ? name : `${name}, weighted`, tables), factor, cells };
+    return {
+      measure: total(rows, value, factor, weight === undefined ? name : `${name}, weighted`, {
+        ...(tables !== undefined && { tables }),
+      }),
+      factor,
+      cells,
+    };
   };
   const bySplit = (rows: Rows, column: string): Rows =>
     furtherBy(rows, { key: { kind: 'bin', column, edges: [], size: 2 }, labels: [column, `no ${column}`] });
@@ -157,8 +168,8 @@ export function openScope(
     measures,
     counting: naming,
     derive(name, expression) {
+      derived = derivedColumns(declared, [...batch, { derive: { ...own, [name]: expression } }]);
       own[name] = expression;
-      derived = derivedColumns(declared, [...batch, { derive: own }]);
       policy = withDerived(declared, derived);
     },
     total,

@@ -4,7 +4,7 @@ import { type Grid, gridOf, unitsAt } from '../../policy/grid.js';
 import type { Term } from '../answer.js';
 import { sameCell } from '../answer.js';
 import { present } from '../filter.js';
-import { only, type Rows, type Scope } from '../scope.js';
+import { only, type Rows, type Scope, type Sharing } from '../scope.js';
 
 /** The grid of a number, its middle (the origin that makes sums move least), and how far the ends are from it, in units. */
 export interface Centre {
@@ -29,6 +29,7 @@ export function momentTerm(
   rows: Rows,
   grid: Grid,
   { power, origin, shift }: { power: 1 | 2; origin: bigint; shift: bigint },
+  sharing?: Sharing,
 ): Term {
   const unit = power === 1 ? grid.unit : multiply(grid.unit, grid.unit);
   const factor = multiply(unit, weightUnit(scope, rows));
@@ -41,5 +42,5 @@ export function momentTerm(
     ...(rows.weight !== undefined && { weight: rows.weight }),
   } as const;
   const name = `sum of ${grid.column}${power === 2 ? ' squared' : ''}${rows.weight === undefined ? '' : ', weighted'}`;
-  return { measure: scope.total(only(rows, present(grid.column)), value, factor, name), factor, cells: sameCell };
+  return { measure: scope.total(only(rows, present(grid.column)), value, factor, name, sharing), factor, cells: sameCell };
 }

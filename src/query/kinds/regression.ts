@@ -8,6 +8,7 @@ import { varianceFactor } from '../sampling.js';
 import { type BoundQuery, rowsOf, type Scope } from '../scope.js';
 import { type Fit, fitOf, toldOf } from '../statistics/coefficients.js';
 import { type Entry, momentsOf } from '../statistics/moments.js';
+import { equal, unequalOf } from '../statistics/unequal.js';
 
 const schema = z.strictObject({
   kind: z.literal('regression'),
@@ -25,6 +26,8 @@ function bind(query: RegressionQuery, scope: Scope): BoundQuery {
   numberNamed(scope.policy, query.outcome);
   const rows = rowsOf(scope.policy, query);
   const moments = momentsOf(scope, rows, [...query.on, query.outcome]);
+  const sampled = query.weight === undefined && varianceFactor(scope.policy, 1) !== undefined;
+  const unequal = sampled ? unequalOf(scope, rows, [...query.on, query.outcome], moments.entries) : undefined;
   const entries = moments.entries.slice(0, -1);
   const outcome = moments.entries.at(-1) as Extract<Entry, { kind: 'number' }>;
   const functionals = entries.map((_, j) => functionalOf(entries, outcome, j));
@@ -38,15 +41,18 @@ function bind(query: RegressionQuery, scope: Scope): BoundQuery {
     finish: (noisy) => {
       const fits = rows.cells.map((_, group) => {
         const read = moments.at(noisy, group);
-        return { read, fit: fitOf(read) };
+        const fit = fitOf(read);
+        const ratio = unequal?.at(noisy, group, fit);
+        return { read, fit, ratios: functionals.map(({ weights }) => ratio?.(weights) ?? equal) };
       });
       const made = table(layout, 'propagated', (i): Omit<AnswerRow, 'keys'> => {
-        const { read, fit } = fits[Math.floor(i / entries.length)]!;
+        const { read, fit, ratios } = fits[Math.floor(i / entries.length)]!;
         if (!(fit.count > entries.length)) return { value: null, standardError: null, low: null, high: null };
         const { weights, offset } = functionals[i % entries.length]!;
         const own = toldOf(read, fit, weights);
         const factor = query.weight === undefined ? varianceFactor(scope.policy, fit.count) : undefined;
-        const both = factor === undefined ? undefined : toldOf(read, fit, weights, factor * fit.residual);
+        const { ratio } = ratios[i % entries.length]!;
+        const both = factor === undefined ? undefined : toldOf(read, fit, weights, factor * fit.residual * ratio);
         return {
           value: own.value + offset,
           standardError: Number.isFinite(own.deviation) ? own.deviation : null,
@@ -54,8 +60,11 @@ function bind(query: RegressionQuery, scope: Scope): BoundQuery {
           ...(both && { withSampling: { ...moved(both, offset), standardError: both.sampling } }),
         };
       });
-      const note = mended(fits.map(({ fit }) => fit));
-      return note === undefined ? made : { ...made, note };
+      const hidden = fits.some(({ ratios }) => ratios.some((one) => one.hidden));
+      const notes = [mended(fits.map(({ fit }) => fit)), sampled ? spreadNote(unequal !== undefined, hidden) : undefined].filter(
+        (note) => note !== undefined,
+      );
+      return notes.length === 0 ? made : { ...made, note: notes.join(' ') };
     },
     foresee: (noise) => {
       // As if numbers were spread evenly over their bounds and categories over their levels: the outcome's difference from one end, or level, to the other.
@@ -104,6 +113,14 @@ function mended(fits: readonly Fit[]): string | undefined {
   if (some === 0) return undefined;
   const which = fits.length === 1 ? 'The noise left' : `In ${some} of ${fits.length} groups the noise left`;
   return `${which} sums of products that no rows can have. A penalty was added so that they can be solved; the coefficients are pulled towards 0, and the noise sets no bound to the true ones. Ask of more rows, fewer columns, or with more epsilon.`;
+}
+
+function spreadNote(looked: boolean, hidden: boolean): string | undefined {
+  if (!looked)
+    return 'Sampling: the outcome counts as varying equally around its line; with so many columns or groups it is not looked at.';
+  return hidden
+    ? 'Sampling: how unequally the outcome varies around its line is lost in the noise; the larger of what the noise left of it and of an equal spread counts.'
+    : undefined;
 }
 
 export const regression: QueryKind<typeof schema> = { schema, label, bind };

@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import { multiply, rational, toNumber } from '../../exact/rational.js';
-import { sumOfNumbers } from '../../mechanism/law-sum.js';
-import { farthest, ofMean, quotients } from '../../mechanism/ratio.js';
+import { spreadDeviation, sumOfNumbers } from '../../mechanism/law-sum.js';
 import { foreseen, lawsOf, miss, noiseOf, noisySum, table } from '../answer.js';
 import type { AnswerRow } from '../bound.js';
 import { asked, columnName } from '../form.js';
 import type { QueryKind } from '../kind.js';
 import { type BoundQuery, rowsOf, type Scope } from '../scope.js';
+import { isLaplace, type Movable, reachOf } from '../statistics/reach.js';
 import { centreOf, momentTerm } from './moment.js';
 
 const schema = z.strictObject({
@@ -18,11 +18,6 @@ const schema = z.strictObject({
 });
 type VarianceQuery = z.output<typeof schema>;
 const label = (q: VarianceQuery): string => `${q.root ? 'standard deviation' : 'variance'} of ${q.column}`;
-
-/** How often the range of the mean may miss it; the rest of the miss is the variance's own (mechanism/ratio.proof.md, 5). */
-const meanMiss = 0.005;
-/** The mean is tried at the ends of its range and at so many places between. */
-const places = 7;
 
 /** From three power sums: squares (less half their largest, so that they too are centred), numbers, count. */
 function bind(query: VarianceQuery, scope: Scope): BoundQuery {
@@ -49,34 +44,33 @@ function bind(query: VarianceQuery, scope: Scope): BoundQuery {
   const whole = { value: null, standardError: null, low: 0, high: ceiling(0) };
   // A root rises with what is under it, so its interval holds the true one exactly as often.
   const told = (row: Told): Told => (query.root ? rooted(row) : row);
-  const factors = (mean: number, v: number) => [1, 2 * mean, middle + mean * mean - v];
+  const factors = (mean: number, v: number) => [1, -2 * mean, middle + mean * mean - v];
   return {
     finish: (noisy) => {
       const laws = lawsOf(noisy);
-      const parts = [squares, numbers, bottom].map((terms) => noiseOf(terms, laws).parts);
-      const meanOf = quotients([parts[1]!, parts[2]!], meanMiss);
-      const sum = sumOfNumbers(parts, miss - meanMiss);
+      const parts = [squares, numbers, bottom].map((terms) => noiseOf(terms, laws).parts[0]!);
+      // As wide as the continuous noise that strays no less (mechanism/law-sum.proof.md, 2).
+      const wide = parts.map(({ factor, noise }) => factor * spreadDeviation(noise));
+      const laplace = (k: number) => isLaplace(parts[k]!.noise);
       return table(layout, 'propagated', (i) => {
         const [square, number, count] = [squares, numbers, bottom].map((terms) => noisySum(terms, noisy, i));
         const [s, t, n] = [square!, number!, count!].map(({ value }) => toNumber(value)) as [number, number, number];
         if (n <= less) return told(whole);
-        const mean = meanOf({ top: t, bottom: n, factors: ofMean, within: [-most, most] });
-        /** The variance if the mean were m. */
-        const at = (m: number, top: number) => clip((s + middle * n - 2 * m * t + m * m * n) / (n - less), 0, top);
-        const value = at(mean.value, ceiling(mean.value));
-        const top = ceiling(clip(0, mean.low, mean.high));
-        let [low, high] = [value, value];
-        // The ends first: what they reach the others seldom pass.
-        for (const m of [mean.low, mean.high, mean.value, ...between(mean.low, mean.high)]) {
-          const own = at(m, top);
-          const beyond = (v: number) => sum.beyond(factors(m, v), Math.abs(own - v) * (n - less));
-          if (own <= low || beyond(low) <= 0) low = farthest(Math.min(own, low), 0, beyond);
-          if (own >= high || beyond(high) <= 0) high = farthest(Math.max(own, high), top, beyond);
-        }
-        const { value: m } = mean;
+        const of: Movable = ([a, b, c]) => {
+          const [squared, total, rows] = [s + wide[0]! * a!, t + wide[1]! * b!, n + wide[2]! * c!];
+          if (!(rows > less)) return undefined;
+          const mean = total / rows;
+          const v = (squared + middle * rows - mean * total) / (rows - less);
+          return { value: v, slopes: Float64Array.from(factors(mean, v), (by, k) => (wide[k]! * by) / (rows - less)) };
+        };
+        const reached = reachOf(of, wide.length, laplace)!;
+        const m = clip(t / n, -most, most);
+        const value = clip((s + middle * n - 2 * m * t + m * m * n) / (n - less), 0, ceiling(m));
         const standardError =
           Math.hypot(square!.deviation, 2 * m * number!.deviation, (middle + m * m - value) * count!.deviation) / (n - less);
-        return told({ value, standardError, low, high });
+        const end = (at: number | null, none: number) => (at === null ? none : clip(at, 0, whole.high));
+        const [low, high] = [end(reached.low, 0), end(reached.high, whole.high)];
+        return told({ value, standardError, low: Math.min(low, value), high: Math.max(high, value) });
       });
     },
     foresee: (noise) => {
@@ -89,7 +83,7 @@ function bind(query: VarianceQuery, scope: Scope): BoundQuery {
         layout,
         'propagated',
         steep * Math.hypot(square!.deviation, perNumber! * number!.deviation, perCount! * count!.deviation),
-        steep * sumOfNumbers([square!.parts, number!.parts, count!.parts], miss - meanMiss).half(factors(most, 0)),
+        steep * sumOfNumbers([square!.parts, number!.parts, count!.parts], miss).half(factors(most, 0)),
         true,
       );
     },
@@ -105,7 +99,5 @@ const rooted = ({ value, standardError, low, high }: Told): Told => ({
   high: high === null ? null : Math.sqrt(high),
 });
 const clip = (x: number, low: number, high: number): number => Math.min(high, Math.max(low, x));
-const between = (low: number, high: number): number[] =>
-  Array.from({ length: places }, (_, k) => low + ((high - low) * (k + 1)) / (places + 1));
 
 export const variance: QueryKind<typeof schema> = { schema, label, bind };

@@ -4,6 +4,7 @@ import { deviation } from '../../mechanism/law-width.js';
 import { additive, lawsOf, type Term } from '../answer.js';
 import type { AnswerRow, NoisyMeasure } from '../bound.js';
 import { isLaplace, type Movable, reachOf } from './reach.js';
+import { none, type Skew, shifts, skewOf, spreadOf, widened } from './skew.js';
 
 /** A group of rows, as the noisy numbers its mean is made of. */
 export interface Group {
@@ -12,6 +13,8 @@ export interface Group {
   readonly count: Term;
   /** Of their squares, less `lifted` for every row; absent for shares, whose variance follows. */
   readonly squares?: { readonly term: Term; readonly lifted: number };
+  /** Of their cubes about `middle`, less the middle of the numbers; paid for where a design is declared. */
+  readonly cubes?: { readonly term: Term; readonly middle: number };
   /** Of the squared weights, where rows have weights: how many people of one weight they are worth follows. */
   readonly weights?: Term;
   readonly middle: number;
@@ -34,15 +37,17 @@ export interface Side {
   /** How many people of one weight would be worth as much. */
   readonly people: number;
   readonly errors: readonly Error[];
-  /** Of the mean, over samples. */
+  /** Variance of the mean over samples, by how much noise may have made it too small, and its third moment. */
   readonly sampling: number;
+  readonly short: number;
+  readonly skew: Skew;
 }
 export type Row = Omit<AnswerRow, 'keys'>;
 export const nothing: Row = { value: null, standardError: null, low: null, high: null };
 
 /** `alone`: of how many means whose interval is told it is one; where none is said, shares vary as the one told would. */
 export function sideOf(
-  { sum, count, squares, weights }: Group,
+  { sum, count, squares, cubes, weights, within }: Group,
   noisy: readonly NoisyMeasure[],
   factor: (people: number) => number,
   alone?: number,
@@ -70,16 +75,38 @@ export function sideOf(
   const mean = s / n;
   const people = weights ? n ** 2 / Math.max(read(weights), Number.MIN_VALUE) : n;
   if (!(people > 1)) return undefined;
-  const variance = squares
-    ? Math.max(0, read(squares.term) / n + squares.lifted - mean ** 2)
-    : shareVariance(Math.min(1, Math.max(0, mean)), people / Math.max(factor(people), 1e-9), alone);
+  const strays = (term: Term): number =>
+    (Math.abs(toNumber(term.factor)) * deviation(additive(laws, term.measure)) * Math.sqrt(term.cells(0).length)) / n;
+  const square = squares ? read(squares.term) / n : 0;
+  const spread = squares
+    ? spreadOf(square + squares.lifted - mean ** 2, [
+        strays(squares.term),
+        2 * mean * strays(sum),
+        (square - 2 * mean ** 2) * strays(count),
+      ])
+    : {
+        variance: shareVariance(Math.min(1, Math.max(0, mean)), people / Math.max(factor(people), 1e-9), alone),
+        short: 0,
+      };
+  const skew =
+    squares && cubes
+      ? skewOf(
+          { cube: read(cubes.term) / n, strays: strays(cubes.term) },
+          { mean: mean - cubes.middle, strays: strays(sum) },
+          { variance: square + squares.lifted - mean ** 2, strays: strays(squares.term) },
+          within.map((end) => (end - mean) * spread.variance) as [number, number],
+        )
+      : none;
+  const each = factor(people) / people;
   return {
     sum: s,
     count: n,
     mean,
     errors: [...errors.values()].filter((e) => e.deviation > 0),
     people,
-    sampling: (factor(people) * variance) / people,
+    sampling: each * spread.variance,
+    short: each * spread.short,
+    skew: { third: each ** 2 * skew.third, strays: each ** 2 * skew.strays },
   };
 }
 
@@ -121,17 +148,31 @@ export function combined(
       return { value: value + sampled * z[errors.length]!, slopes };
     };
   const laplace = (k: number) => errors[k]?.laplace === true;
-  const [own, both] = [0, sampling].map((sampled) => reachOf(of(sampled), errors.length + 1, laplace)!);
   const start = of(0)(new Float64Array(errors.length + 1))!;
+  const all = sampling ** 2 + start.slopes.reduce((sum, slope) => sum + slope ** 2, 0);
+  const short = Math.hypot(...there.map((side) => side.by ** 2 * side.short));
+  const third = there.reduce((sum, side) => sum + side.by ** 3 * side.skew.third, 0);
+  const strays = Math.hypot(...there.map((side) => side.by ** 3 * side.skew.strays));
+  const own = reachOf(of(0), errors.length + 1, laplace)!;
+  const both = shifted(reachOf(of(sampling), errors.length + 1, laplace, widened(short, all))!, shifts({ third, strays }, all));
   const clip = (x: number) => Math.min(within[1], Math.max(within[0], x));
-  const ends = ({ low, high }: { readonly low: number | null; readonly high: number | null }) => ({
+  const ends = ({ low, high }: Ends) => ({
     low: middle + (low === null ? within[0] : clip(low)),
     high: middle + (high === null ? within[1] : clip(high)),
   });
   return {
-    value: middle + clip(own!.value),
+    value: middle + clip(own.value),
     standardError: Math.hypot(...errors.map(({ wider }, k) => start.slopes[k]! / wider)),
-    ...ends(own!),
-    withSampling: { ...ends(both!), standardError: sampling },
+    ...ends(own),
+    withSampling: { ...ends(both), standardError: sampling },
   };
 }
+
+interface Ends {
+  readonly low: number | null;
+  readonly high: number | null;
+}
+const shifted = ({ low, high }: Ends, by: { readonly low: number; readonly high: number }): Ends => ({
+  low: low === null ? null : low + by.low,
+  high: high === null ? null : high + by.high,
+});

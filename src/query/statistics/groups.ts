@@ -8,6 +8,7 @@ import type { Term } from '../answer.js';
 import { present } from '../filter.js';
 import { centreOf, momentTerm } from '../kinds/moment.js';
 import { furtherBy, only, type Rows, type Scope } from '../scope.js';
+import { cubesOf } from './cubes.js';
 import type { Group } from './group-means.js';
 
 /** Groups of rows, cell by cell, as the numbers that noise is added to. */
@@ -41,14 +42,17 @@ export function meansOf(scope: Scope, rows: Rows, column: string): GroupsRead {
     scope.presentCount(rows, column),
   ];
   const weights = weightsOf(scope, only(rows, present(column)));
+  const cubes = scope.policy.design && cubesOf(scope, rows, column);
+  const middle = toNumber(multiply(grid.unit, rational(origin)));
   return {
     term: sum,
     group: (cell) => ({
       sum: own(sum, cell),
       count: own(count, cell),
       squares: { term: own(squares, cell), lifted },
+      ...(cubes && { cubes: { term: own(cubes.term, cell), middle: cubes.middle - middle } }),
       ...(weights && { weights: own(weights, cell) }),
-      middle: toNumber(multiply(grid.unit, rational(origin))),
+      middle,
       within: [toNumber(grid.unit) * Number(unitsAt(grid, 0) - origin), toNumber(grid.unit) * Number(reach)],
     }),
   };

@@ -40,7 +40,7 @@ export interface Moments {
   readonly spread: (i: number, j: number, noise: readonly Law<number>[]) => { readonly deviation: number; readonly half: number };
 }
 
-interface Category {
+export interface Category {
   readonly name: string;
   readonly key: LabelledKey;
   readonly levels: readonly string[];
@@ -132,7 +132,7 @@ function read(
   return { matrix, noises: [...noises.values()].filter((noise) => noise.deviation > 0) };
 }
 
-function categoryOf(scope: Scope, name: string): Category {
+export function categoryOf(scope: Scope, name: string): Category {
   const column = columnNamed(scope.policy, name);
   if (column.type !== 'category')
     throw new Fault(

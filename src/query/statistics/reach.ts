@@ -28,11 +28,11 @@ export function deviations(slopes: Float64Array, isLaplace: (k: number) => boole
 
 export const isLaplace = (law: AdditiveLaw<number>): boolean => law.kind === 'laplace';
 
-/** The interval of all values that errors of together no more than so many deviations lead to (reach.proof.md). */
-export function reachOf(of: Movable, errors: number, laplace: (k: number) => boolean): Reached | undefined {
+/** The interval of all values that errors of together no more than so many deviations, and `more`, lead to (reach.proof.md). */
+export function reachOf(of: Movable, errors: number, laplace: (k: number) => boolean, more = 0): Reached | undefined {
   const start = of(new Float64Array(errors));
   if (!start) return undefined;
-  const radius = deviations(start.slopes, laplace);
+  const radius = deviations(start.slopes, laplace) + more;
   const [low, high] = [farthest(of, errors, radius, -1), farthest(of, errors, radius, 1)];
   return {
     value: start.value,

@@ -1,0 +1,44 @@
+import { Fault } from '../../errors.js';
+import { add, divide, multiply, rational, toNumber } from '../../exact/rational.js';
+import { numberNamed } from '../../policy/domain.js';
+import { gridOf } from '../../policy/grid.js';
+import type { Term } from '../answer.js';
+import type { Expression } from '../form.js';
+import { momentTerm } from '../kinds/moment.js';
+import type { Rows, Scope } from '../scope.js';
+
+/** The sum of the cubes of a number less `middle`. */
+export interface Cubes {
+  readonly term: Term;
+  readonly middle: number;
+}
+
+/** A number is read in so many classes, each as its middle: no more is needed to say how skew it is. */
+const classes = 256;
+/** What the cubes get of the budget, as a number of cells: they tell how sure a mean is, and are no part of it. */
+const worth = 1 / 64;
+
+/** Undefined where classes of the number are no whole numbers that can be told apart exactly. */
+export function cubesOf(scope: Scope, rows: Rows, column: string): Cubes | undefined {
+  const { low, step, last } = gridOf(numberNamed(scope.policy, column));
+  const each = Math.ceil((last + 1) / classes);
+  const top = Math.floor(last / each);
+  const wide = multiply(step, rational(each));
+  const place: Expression = { op: 'floor', of: [{ op: '/', of: [{ op: '-', of: [column, toNumber(low)] }, toNumber(wide)] }] };
+  // In halves of a class, about the middle of all.
+  const about: Expression = { op: '-', of: [{ op: '*', of: [2, place] }, top] };
+  const name = `(${column}) cubed`;
+  try {
+    scope.derive(name, { op: '*', of: [{ op: '*', of: [about, about] }, about] });
+  } catch (fault) {
+    if (fault instanceof Fault && fault.code === 'QUERY_UNSUPPORTED') return undefined;
+    throw fault;
+  }
+  const term = momentTerm(scope, rows, gridOf(numberNamed(scope.policy, name)), { power: 1, origin: 0n, shift: 0n }, { worth });
+  const half = divide(wide, rational(2));
+  const inside = multiply(step, rational(each - 1, 2));
+  return {
+    term: { ...term, factor: multiply(term.factor, multiply(half, multiply(half, half))) },
+    middle: toNumber(add(add(low, multiply(half, rational(top))), inside)),
+  };
+}

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { policy, population } from '../../../experiments/coverage/people.js';
+import { asked, counted, truthOf } from '../../../experiments/coverage/world.js';
+import { number, samplePolicy } from '../../../test/sample-policy.js';
+import { bindBatch } from '../bind.js';
+import { parseBatch } from '../parse.js';
+import { shifts, skewOf, spreadOf, widened } from './skew.js';
+
+const people = population(300);
+const quiet = { noise: 'gaussian', amount: 1e9 } as const;
+
+describe('a variance that noise was added to', () => {
+  it('is what is told without noise, and never less than noise leaves above nought', () => {
+    expect(spreadOf(4, [0, 0])).toEqual({ variance: 4, short: 0 });
+    expect(spreadOf(-1, [])).toEqual({ variance: 0, short: 0 });
+    expect(spreadOf(0, [3, 4]).variance).toBeCloseTo(5 / Math.sqrt(2 * Math.PI), 9);
+    expect(spreadOf(50, [3, 4]).variance).toBeCloseTo(50, 6);
+    expect(spreadOf(-5, [5]).variance).toBeCloseTo(5 * 0.0833155, 4);
+  });
+
+  it('cannot be short by more than there is, and makes intervals longer by as much as it may be', () => {
+    for (const told of [-20, -3, 0, 1, 4, 30]) {
+      const { variance, short } = spreadOf(told, [5]);
+      expect(short).toBe(Math.min(5, variance));
+    }
+    // Student's quantile of 50 degrees is 2.0086.
+    expect(1.959964 + widened(Math.sqrt(2 / 50), 1)).toBeCloseTo(2.0086, 2);
+    expect(widened(0, 1)).toBe(0);
+    expect(widened(9, 1)).toBe(1);
+  });
+});
+
+describe('the skewness of a mean', () => {
+  it('is that of the numbers about their mean, within what bounds leave possible', () => {
+    const list = [0, 0, 0, 1, 5];
+    const of = (power: number, about = 0) => list.reduce((sum, x) => sum + (x - about) ** power, 0) / list.length;
+    const mean = of(1);
+    const sums = [
+      { cube: of(3), strays: 0 },
+      { mean, strays: 0 },
+      { variance: of(2, mean), strays: 0 },
+    ] as const;
+    expect(skewOf(...sums, [-99, 99]).third).toBeCloseTo(of(3, mean), 9);
+    expect(skewOf(...sums, [-99, 3])).toEqual({ third: 3, strays: 0 });
+    const strays = skewOf({ cube: 0, strays: 1 }, { mean: 2, strays: 3 }, { variance: 1, strays: 4 }, [0, 0]);
+    expect(strays.strays).toBeCloseTo(Math.hypot(1, 24, 27), 9);
+  });
+
+  it('moves both ends towards the long tail, and no end nearer for what may be noise', () => {
+    const sure = shifts({ third: 0.2, strays: 0 }, 1);
+    expect(sure.high).toBeCloseTo((0.2 * (2 * 1.959964 ** 2 + 1)) / 6, 9);
+    expect(sure.low).toBeCloseTo(sure.high, 9);
+    const unsure = shifts({ third: 0.2, strays: 0.3 }, 1);
+    expect(unsure.low).toBe(0);
+    expect(unsure.high).toBeGreaterThan(0);
+    expect(unsure.high).toBeLessThan(sure.high / 2);
+    expect(shifts({ third: -0.2, strays: 0 }, 1)).toEqual({ low: -sure.high, high: -sure.high });
+    expect(shifts({ third: 0, strays: 1 }, 1)).toEqual({ low: 0, high: 0 });
+  });
+
+  it.each([
+    ['in whole numbers', 'fines', number('fines', '0', '100')],
+    ['in classes of fine ones', 'wage', number('wage', '0', '200', '0.1')],
+    ['with bounds about nothing', 'age', number('age', '-7', '90')],
+  ])('comes from cubes that are paid for where a design is declared: %s', (_, column, declared) => {
+    const own = { ...samplePolicy([declared]), design: { effect: 1 } };
+    const ask = asked(own, { kind: 'estimate', column }, quiet);
+    expect(ask.bound.measures.map((measure) => ('worth' in measure ? measure.worth : 1))).toEqual([1, 1, 1, 1 / 64]);
+    const { withSampling, value } = truthOf(ask, counted(own, ask, people))[0]!.rows[0]!;
+    const list = people[column]!.map(Number);
+    const mean = list.reduce((sum, x) => sum + x, 0) / list.length;
+    const moment = (power: number) => list.reduce((sum, x) => sum + (x - mean) ** power, 0) / list.length;
+    expect(value).toBeCloseTo(mean, 6);
+    const sampled = Math.sqrt(moment(2) / list.length);
+    const shift = (moment(3) * (2 * 1.959964 ** 2 + 1)) / (6 * moment(2) * list.length);
+    expect((withSampling!.high! - mean) / (1.959964 * sampled + shift)).toBeCloseTo(1, 1);
+    expect((mean - withSampling!.low!) / (1.959964 * sampled - shift)).toBeCloseTo(1, 1);
+  });
+
+  it('is left alone without a design, and where the steps of a number are too odd', () => {
+    const count = (own: typeof policy, column: string) =>
+      bindBatch(parseBatch({ kind: 'estimate', column }), own).measures.length;
+    expect(count({ ...policy, design: undefined } as unknown as typeof policy, 'income')).toBe(3);
+    const odd = { ...samplePolicy([number('x', '1/3', '10000', '1/7')]), design: { effect: 1 } } as typeof policy;
+    expect(count(odd, 'x')).toBe(3);
+  });
+});

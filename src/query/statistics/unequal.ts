@@ -1,0 +1,115 @@
+import type { RowKey } from '../../count/measure.js';
+import { one } from '../../exact/rational.js';
+import { deviation } from '../../mechanism/law-width.js';
+import { numberNamed } from '../../policy/domain.js';
+import { gridOf } from '../../policy/grid.js';
+import { additive, lawsOf } from '../answer.js';
+import type { NoisyMeasure } from '../bound.js';
+import { present } from '../filter.js';
+import type { LabelledKey } from '../keys.js';
+import { centreOf } from '../kinds/moment.js';
+import { furtherBy, only, type Rows, type Scope } from '../scope.js';
+import type { Fit } from './coefficients.js';
+import { dot, solved } from './matrix.js';
+import { categoryOf, type Entry } from './moments.js';
+
+/** People by all columns of a regression at once, numbers in coarse classes: how unequally the outcome varies around its line (unequal.proof.md). */
+export interface Unequal {
+  /** By how much the variance of `weights` times the coefficients, over samples, is larger than it would be if the outcome varied equally. */
+  readonly at: (noisy: readonly NoisyMeasure[], group: number, fit: Fit) => (weights: readonly number[]) => Ratio;
+}
+export interface Ratio {
+  readonly ratio: number;
+  /** Whether the table says less than that it is the same, or twice as large. */
+  readonly hidden: boolean;
+}
+
+export const equal: Ratio = { ratio: 1, hidden: false };
+
+/** Classes of the outcome, and how many of everything else together there are about. */
+const [ofOutcome, ofOthers, mostOthers] = [16, 100, 400];
+/** Of one number, at least and at most. */
+const [fewest, most] = [2, 12];
+/** Cells of the table over all groups. */
+const mostCells = 100_000;
+/** What the table gets of the budget, as a number of cells: it tells how sure the answer is, and is no part of it. */
+const worth = 1 / 8;
+
+interface Axis {
+  readonly key: LabelledKey;
+  /** What each class is worth for the entries of the column. */
+  readonly values: readonly (readonly number[])[];
+  /** Width of a class, on the scale of the entry; 0 of what is told apart as it is. */
+  readonly width: number;
+}
+
+/** Undefined where there are so many columns or groups that classes would be too coarse to say anything. */
+export function unequalOf(scope: Scope, asked: Rows, columns: readonly string[], entries: readonly Entry[]): Unequal | undefined {
+  const isOne = (name: string) => entries.some((entry) => entry.kind === 'number' && entry.column === name);
+  const on = columns.slice(0, -1);
+  const numbers = on.filter(isOne);
+  const levels = on.filter((name) => !isOne(name)).reduce((all, name) => all * categoryOf(scope, name).levels.length, 1);
+  const classes = Math.min(most, Math.max(fewest, Math.floor((ofOthers / levels) ** (1 / numbers.length))));
+  if (levels * classes ** numbers.length > mostOthers) return undefined;
+  const axes = columns.map((name, k) =>
+    isOne(name) ? classed(scope, name, k === on.length ? ofOutcome : classes) : leveled(scope, name),
+  );
+  const size = axes.reduce((all, { values }) => all * values.length, 1);
+  if (size * asked.cells.length > mostCells) return undefined;
+  const rows = axes.reduce((all, { key }) => furtherBy(all, key), only(asked, ...columns.map(present)));
+  const measure = scope.total(rows, { kind: 'one' }, one, 'people, for the error of sampling', { worth });
+  const cells = axes.reduce<readonly (readonly number[])[]>(
+    (all, { values }) => all.flatMap((cell) => values.map((value) => [...cell, ...value])),
+    [[1]],
+  );
+  return {
+    at: (noisy, group, fit) => {
+      const { values } = noisy[measure] as { readonly values: readonly bigint[] };
+      const strays = deviation(additive(lawsOf(noisy), measure));
+      const people = cells.map((_, c) => Number(values[group * size + c]!));
+      const apart = cells.map((cell) => (cell.at(-1)! - dot(fit.coefficients, cell)) ** 2);
+      // What classes add to every square.
+      const coarse =
+        (axes.at(-1)!.width ** 2 + widthsOf(axes, entries).reduce((sum, w, j) => sum + (w * fit.coefficients[j]!) ** 2, 0)) / 12;
+      return (weights) => {
+        const along = solved(fit.root, weights);
+        const lengths = cells.map((cell) => dot(along, cell) ** 2);
+        const mean = dot(along, weights) / fit.count;
+        const plain = fit.residual * mean * fit.count;
+        if (!(plain > 0)) return { ratio: 1, hidden: true };
+        const by = lengths.map((length, c) => (length - mean) * (apart[c]! - fit.residual));
+        const robust = plain + dot(people, by);
+        const unsure = Math.hypot(strays * Math.hypot(...by), coarse * mean * fit.count);
+        const larger = Math.max(robust, Math.min(plain, Math.max(0, robust) + unsure));
+        // As if all the spread were in the class that counts most.
+        const most = lengths.reduce((a, b) => Math.max(a, b), mean) / mean;
+        return { ratio: Math.min(larger / plain, most), hidden: unsure > plain };
+      };
+    },
+  };
+}
+
+const widthsOf = (axes: readonly Axis[], entries: readonly Entry[]): readonly number[] =>
+  [0, ...axes.slice(0, -1).flatMap(({ width, values }) => values[0]!.map(() => width))].slice(0, entries.length - 1);
+
+/** A number in so many classes of equal width, each worth what lies in its middle. */
+function classed(scope: Scope, column: string, classes: number): Axis {
+  const grid = gridOf(numberNamed(scope.policy, column));
+  const { origin, reach } = centreOf(scope, column);
+  const width = Math.ceil((grid.last + 1) / classes);
+  const size = Math.ceil((grid.last + 1) / width);
+  const key: RowKey = { kind: 'grid', column, width, size };
+  const first = Array.from({ length: size }, (_, k) => k * width);
+  const middle = first.map((from) => (from + Math.min(grid.last, from + width - 1)) / 2);
+  const onScale = (units: number) => units / Number(reach);
+  return {
+    key: { key, labels: first.map(String) },
+    values: middle.map((p) => [onScale(Number(grid.lowUnits - origin) + p * Number(grid.stride))]),
+    width: width === 1 ? 0 : onScale(width * Number(grid.stride)),
+  };
+}
+
+function leveled(scope: Scope, column: string): Axis {
+  const { key, levels } = categoryOf(scope, column);
+  return { key, values: levels.map((_, k) => levels.slice(1).map((__, j) => (j === k - 1 ? 1 : 0))), width: 0 };
+}
