@@ -159,6 +159,20 @@ const synthetic = [
     'src/synth/after-paying.test.ts',
   ),
   mutant(
+    'synth-cells-whatever-memory',
+    'src/synth/memory.ts',
+    '4 * perCell * roomy <= room ? roomy : narrow',
+    'room > 0 ? roomy : narrow',
+    'src/synth/synth.test.ts',
+  ),
+  mutant(
+    'synth-tables-as-large-as-the-model',
+    'src/synth/prepare.ts',
+    'form.cells ?? usualTable',
+    'mostCells',
+    'src/synth/synth.test.ts',
+  ),
+  mutant(
     'exchange-first-alone',
     'src/mechanism/paid.ts',
     'costsNoMore(costTogether(instead), booked.cost)',

@@ -8,7 +8,7 @@ import { householdsOn } from './households.js';
 
 const rounded = (x: number): number => Number(x.toPrecision(4));
 const epsilons = (process.env.FUGU_EPSILONS ?? '0.1,1,10').split(',').map(Number);
-const cells = Number(process.env.FUGU_CELLS ?? 400_000);
+const cells = Number(process.env.FUGU_CELLS ?? 800_000);
 
 /** Households of eusilc: how much of what two members have in common beyond strangers is in the synthetic rows. */
 async function households(out: string): Promise<void> {

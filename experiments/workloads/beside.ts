@@ -9,8 +9,8 @@ import { readSet, setNames } from './sets.js';
 
 const chosen = (variable: string, all: readonly string[]): readonly string[] => process.env[variable]?.split(',') ?? all;
 const short = (x: number): number => Number(x.toPrecision(4));
-/** As many cells as the model of `fugu synth` has, and half as many for the others, so that they end. */
-const cells = 400_000;
+/** As many cells as the model of `fugu synth` has, and a quarter for the others, so that they end. */
+const cells = Number(process.env.FUGU_CELLS ?? 800_000);
 const theirs = 200_000;
 /** What OpenDP leaves to the user: how large its model is; for single columns the part that the paper of AIM gives them, and not half; fewer rounds; stopped after half an hour of processor. */
 const settings = (columns: number) => ({

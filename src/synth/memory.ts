@@ -23,6 +23,11 @@ const perValue = 24;
 const bytesOf = ({ rows, perRow, counted, cells, drawn, columns }: Held): number =>
   rows * perRow + 16 * counted + perCell * cells + perValue * drawn * columns;
 
+/** Cells that the model may have unless `cells` says how many: the more where a quarter of what is allowed holds them. A small budget fills neither (docs/decisions/0084). */
+export const usualCells = (room: number): number => (4 * perCell * roomy <= room ? roomy : narrow);
+const roomy = 800_000;
+const narrow = 400_000;
+
 /** Most rows that are asked for at once. */
 export const mostAsked = 20_000_000;
 

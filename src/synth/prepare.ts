@@ -22,7 +22,7 @@ import { type PairMethod, pairMethod } from './households/measure-pairs.js';
 import { refuseSeveralHomes } from './households/one-home.js';
 import { impossibleIn } from './impossible.js';
 import type { Ground } from './made.js';
-import { type Held, refuseBeyond, rowsWithin } from './memory.js';
+import { type Held, refuseBeyond, rowsWithin, usualCells } from './memory.js';
 import { isOneRowEach, type Method, type Setting } from './method.js';
 import { bytesPerRow } from './read-coded.js';
 import { inRounds } from './rounds.js';
@@ -49,7 +49,8 @@ export interface Prepared extends Ground {
   readonly plan: SynthPlan;
 }
 
-const usualCells = 400_000;
+/** Tables among which rounds choose have no more cells unless `cells` says so: all of them are counted. */
+const usualTable = 400_000;
 /** Of the budget, for tables of two members of a household. */
 const forPairs = rational(1, 3);
 const forPeople = rational(2, 3);
@@ -73,7 +74,7 @@ export async function prepare(session: Session, input: unknown, options: AskOpti
   if (form.households) refuseSeveralHomes(await inSeveralGroups(session, form.households.by), form.households.by);
   const modelled: readonly ModelColumn[] = form.households ? [...coded, membersColumn(form.households)] : coded;
   const sizes = modelled.map(({ size }) => size);
-  const mostCells = form.cells ?? usualCells;
+  const mostCells = form.cells ?? usualCells(session.room);
   const impossible = [
     ...impossibleIn(policy, coded, form, mostCells),
     // Rules nothing out: what a household shares stays together in the model, so that it can be drawn first.
@@ -103,7 +104,7 @@ export async function prepare(session: Session, input: unknown, options: AskOpti
   // Where somebody may be left out it is read off the noisy tables.
   const leftOut = leavesOut(policy);
   const common: Setting = { sizes, change, ...(records !== undefined && { records }), leftOut, each, impossible, mostCells };
-  const candidates = mode === 'aim' ? candidatesFor(modelled, form, mostCells) : [];
+  const candidates = mode === 'aim' ? candidatesFor(modelled, form, form.cells ?? usualTable) : [];
   const method = methodOf(mode, common, household ? partOf(allotment, forPeople) : allotment, candidates);
   const partnered = household && pairMethod(common, household, partOf(allotment, forPairs));
   const setting = { ...common, mostCells: largestModel(mode, common, method) };

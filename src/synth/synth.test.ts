@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { openWorkshop, type Workshop } from '../../test/workshop.js';
 import { planPaid } from '../learn/network/learn-columns.js';
-import { refuseBeyond } from './memory.js';
+import { refuseBeyond, usualCells } from './memory.js';
 import { planSynth, releaseSynth, type SynthResult } from './release.js';
 
 // What is drawn here is the same in every run.
@@ -180,6 +180,25 @@ describe('what cannot be made is refused before anything is spent', () => {
     expect(() => refuseBeyond({ ...held, drawn: 10, cells: 2e6 }, 1e8)).toThrow(
       expect.objectContaining({ hint: expect.stringContaining('fewer cells') }),
     );
+  });
+
+  it('no model for want of memory that a smaller one, as usual before, would have fitted', async () => {
+    expect([256e6, 1.2e9, 1.3e9, 1e11].map(usualCells)).toEqual([400_000, 400_000, 800_000, 800_000]);
+    const session = await opened(policy());
+    const { synth } = await planSynth(session, {}, { epsilon: '1' });
+    expect(synth.cells).toBe(usualCells(session.room));
+    expect(synth.memory).toBeGreaterThan(384 * synth.cells);
+    await session.close();
+  });
+
+  it('no table of three wide columns that was not looked at before either, unless more cells are asked for', async () => {
+    const values = Array.from({ length: 90 }, (_, i) => i).join(', ');
+    const columns = ['id', 'wide', 'wider'];
+    const extra = columns.map((name) => `  ${name}: { type: category, values: [${values}] }\n`).join('');
+    const session = await opened(policy({ extra }), 20);
+    const tables = async (more: object) => (await planSynth(session, { columns, ...more }, { epsilon: '1' })).synth.tables;
+    expect([await tables({}), await tables({ cells: 800_000 })]).toEqual([3, 4]);
+    await session.close();
   });
 
   it.each<[string, object, RegExp, string?]>([
