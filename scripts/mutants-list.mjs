@@ -739,6 +739,7 @@ const silent = [
   mutant('spread-by-the-noise-alone', 'src/query/statistics/unequal.ts', 'Math.max(robust, Math.min(plain, Math.max(0, robust) + unsure))', 'robust', unequal),
   mutant('spread-without-end', 'src/query/statistics/unequal.ts', 'Math.min(larger / plain, most)', 'larger / plain', unequal),
   mutant('spread-hidden-in-silence', 'src/query/statistics/unequal.ts', 'hidden: unsure > plain', 'hidden: false', unequal),
+  mutant('spread-within-classes', 'src/query/statistics/unequal.ts', 'numbers.length > 0 ? 1 + 1 / classes : 1', '1', unequal),
   mutant('spread-dear', 'src/query/statistics/unequal.ts', 'const worth = 1 / 8;', 'const worth = 1;', unequal),
   mutant('cubes-dear', 'src/query/statistics/cubes.ts', 'const worth = 1 / 64;', 'const worth = 1;', skew),
   mutant('cubes-undeclared', 'src/query/statistics/groups.ts', 'scope.policy.design && cubesOf(', 'cubesOf(', skew),

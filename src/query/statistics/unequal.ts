@@ -57,6 +57,8 @@ export function unequalOf(scope: Scope, asked: Rows, columns: readonly string[],
   const size = axes.reduce((all, { values }) => all * values.length, 1);
   if (size * asked.cells.length > mostCells) return undefined;
   const rows = axes.reduce((all, { key }) => furtherBy(all, key), only(asked, ...columns.map(present)));
+  // What varies within classes of a number is not seen: of a spread that grows, one part in as many as there are (proof note, 3).
+  const within = numbers.length > 0 ? 1 + 1 / classes : 1;
   const measure = scope.total(rows, { kind: 'one' }, one, 'people, for the error of sampling', { worth });
   const cells = axes.reduce<readonly (readonly number[])[]>(
     (all, { values }) => all.flatMap((cell) => values.map((value) => [...cell, ...value])),
@@ -78,7 +80,8 @@ export function unequalOf(scope: Scope, asked: Rows, columns: readonly string[],
         const plain = fit.residual * mean * fit.count;
         if (!(plain > 0)) return { ratio: 1, hidden: true };
         const by = lengths.map((length, c) => (length - mean) * (apart[c]! - fit.residual));
-        const robust = plain + dot(people, by);
+        const apartBy = dot(people, by);
+        const robust = plain + apartBy * (apartBy > 0 ? within : 1);
         const unsure = Math.hypot(strays * Math.hypot(...by), coarse * mean * fit.count);
         const larger = Math.max(robust, Math.min(plain, Math.max(0, robust) + unsure));
         // As if all the spread were in the class that counts most.
