@@ -964,7 +964,7 @@ const sql = [
   mutant('many-taken-for-steady', 'src/view/rows-per-person.ts', 'part.on.length > 0) return partners(policy, part) === 1;', 'part.on.length > 0) return true;', 'src/query/neighbours.test.ts'),
   mutant('found-taken-for-steady', 'src/view/rows-per-person.ts', 'beside.every((as) => isFoundSteadily(policy, view, view.parts.find((part) => part.as === as)!))', 'beside.length >= 0', 'test/joined-columns.test.ts'),
   mutant('person-of-nobody-found', 'src/view/compile.ts', "part.beside ? part.beside.map((as) => `t${at(as)}.owner`) : ['t0.owner']", "['t0.owner']", 'test/joined-columns.test.ts'),
-  mutant('left-joined-column-is-the-others', 'src/view/declared.ts', 'other && !part.optional && sameDeclared', 'other && sameDeclared', 'test/joined-columns.test.ts'),
+  mutant('left-joined-column-is-the-others', 'src/view/declared.ts', 'other && !part.optional && sameDeclared', 'other && sameDeclared', 'test/joined-columns.test.ts', 'test/same-as-a-database.test.ts'),
   mutant('joined-columns-read-alike', 'src/view/declared.ts', '!part.optional && sameDeclared(other, column)', '!part.optional', 'test/joined-columns.test.ts'),
   mutant('tables-nobody-named', 'src/query/sql/joined-names.ts', 'if (as !== undefined && !aliases.includes(as)) throw unknownTable(as, aliases);', '', 'test/joined-columns.test.ts'),
   mutant('groups-nobody-declared', 'src/query/arrange.ts', 'if (lost !== undefined)', 'if (lost === key)', 'test/joined-columns.test.ts'),

@@ -69,6 +69,8 @@ describe('a column by which tables are joined', () => {
   it('is empty where a LEFT JOIN finds nothing', async () => {
     expect(await exact(`SELECT COUNT(*) ${found} WHERE c.clinic IS NULL`)).toEqual([3]);
     expect(await exact(`SELECT COUNT(c.clinic) ${found}`)).toEqual([3]);
+    // Also where both are declared alike.
+    expect(await exact('SELECT COUNT(w.clinic) FROM visits v LEFT JOIN wards w ON v.clinic = w.clinic')).toEqual([3]);
     expect(await exact(`SELECT c.clinic, COUNT(*) ${found} GROUP BY c.clinic`)).toEqual([2, 1, 3]);
     expect(await exact(`SELECT v.clinic, COUNT(*) ${found} GROUP BY v.clinic`)).toEqual([2, 1, 2, 1]);
   });
