@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseRational, toText } from '../../src/exact/rational.js';
 import type { Ledger, Reservation } from '../../src/ledger/ledger.js';
 import { openLedger } from '../../src/ledger/open.js';
+import { LedgerServer } from '../../src/ledger/postgres/server.js';
 import { pureProfile } from '../../src/mechanism/profile.js';
 import { everyRecord } from '../../src/mechanism/record-class.js';
 import { faultOf } from '../fault.js';
@@ -69,6 +70,15 @@ describe.skipIf(!isInstalled())('a ledger whose server refuses a statement while
       await ledger.close();
     },
   );
+
+  it('a commit that is answered with ROLLBACK is none', async () => {
+    const server = new LedgerServer(town.address());
+    const connection = await server.connect();
+    await connection.run('BEGIN');
+    await connection.run('SELECT 1 / 0').catch(() => undefined);
+    expect(await server.commit(connection, undefined)).toEqual({ state: 'undone' });
+    await connection.end();
+  });
 
   it('rights that are withdrawn in the middle: nothing is booked, and what is missing is named', async () => {
     await town.empty();
