@@ -111,6 +111,21 @@ describe.skipIf(!server)('what tables are read through', () => {
     await engine.close();
   });
 
+  it('what the catalog names is told by its number, whatever it is called meanwhile', async () => {
+    await town.run(
+      `CREATE TABLE called_so (x TEXT); CREATE TABLE naming AS SELECT CAST('called_so' AS REGCLASS) AS x; GRANT SELECT ON naming TO reader`,
+    );
+    const engine = await openEngine(town.source('naming'));
+    await pinned(engine, async (data) => {
+      const look = async () => (await data.rows({ sql: 'SELECT x FROM fugu_data', values: [] })).open();
+      const before = await look();
+      expect(before[0]![0]).toMatch(/^[0-9]+$/);
+      await town.run('ALTER TABLE called_so RENAME TO called_otherwise');
+      expect(await look()).toEqual(before);
+    });
+    await engine.close();
+  });
+
   it('a sequence is read outside of any snapshot, so nobody reads one', async () => {
     await expect(open('numbered')).rejects.toMatchObject({ code: 'DATA_NOT_FOUND', message: expect.stringMatching(/sequence/) });
   });

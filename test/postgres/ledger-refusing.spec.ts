@@ -1,7 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Connection } from '../../src/engine/postgres/connection.js';
 import { parseRational, toText } from '../../src/exact/rational.js';
 import type { Ledger, Reservation } from '../../src/ledger/ledger.js';
 import { openLedger } from '../../src/ledger/open.js';
+import { LedgerServer, lock } from '../../src/ledger/postgres/server.js';
 import { pureProfile } from '../../src/mechanism/profile.js';
 import { everyRecord } from '../../src/mechanism/record-class.js';
 import { faultOf } from '../fault.js';
@@ -69,6 +72,30 @@ describe.skipIf(!isInstalled())('a ledger whose server refuses a statement while
       await ledger.close();
     },
   );
+
+  it('what became of a commit that nobody heard of is told when it has ended, and not before', async () => {
+    await town.empty();
+    await (await openLedger(town.address(), {})).close();
+    const server = new LedgerServer(town.address());
+    const slow = await server.connect();
+    const link = { sequence: 1, hash: 'h', body: 'b' };
+    await slow.run(`BEGIN; ${lock}; INSERT INTO fugu_ledger.link (sequence, hash, body) VALUES (1, 'h', 'b')`);
+    const gone = { run: () => Promise.reject(Object.assign(new Error('lost'), { code: '08006' })) } as unknown as Connection;
+    const looked = server.commit(gone, link as never);
+    await sleep(700);
+    await slow.run('COMMIT');
+    expect((await looked).state).toBe('committed');
+    await slow.end();
+  });
+
+  it('a commit that is answered with ROLLBACK is none', async () => {
+    const server = new LedgerServer(town.address());
+    const connection = await server.connect();
+    await connection.run('BEGIN');
+    await connection.run('SELECT 1 / 0').catch(() => undefined);
+    expect(await server.commit(connection, undefined)).toEqual({ state: 'undone' });
+    await connection.end();
+  });
 
   it('rights that are withdrawn in the middle: nothing is booked, and what is missing is named', async () => {
     await town.empty();

@@ -18,7 +18,7 @@ const notEntered = () =>
   new Fault(
     'ACCESS_DENIED',
     'The database could not be entered: there is no password, or only one side wants encryption.',
-    'Set PGPASSWORD or write the password into ~/.pgpass; check sslmode in data.source.',
+    'Set PGPASSWORD or write the password into ~/.pgpass, which nobody else may read (chmod 600); check sslmode in data.source.',
   );
 
 /** What went wrong, by SQLSTATE or the system's own code: the words of the server quote cells, so nobody looks at them. */

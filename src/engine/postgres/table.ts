@@ -181,7 +181,8 @@ const mostStored = longestText / 4;
 
 /** A cell as text. Writing it out may take many times the bytes that are stored, and fails beyond a gigabyte: what will be too long is not written. */
 function asText(own: string, { dataTypeID, dataTypeSize, dataTypeModifier }: Field): Pick<TableColumn, 'expression' | 'short'> {
-  const text = `CAST(${own} AS TEXT)`;
+  // Of what the catalog names, the name may change or go while the cell stays.
+  const text = `CAST(${catalogued.has(dataTypeID) ? `CAST(${own} AS OID)` : own} AS TEXT)`;
   const within = (size: string, most: number) => ({ expression: byLetters(`CASE WHEN ${size} <= ${most} THEN ${text} END`) });
   const bounded =
     dataTypeSize > 0 || (letters.has(dataTypeID) && dataTypeModifier > 4 && 4 * (dataTypeModifier - 4) <= longestText);
@@ -193,6 +194,8 @@ function asText(own: string, { dataTypeID, dataTypeSize, dataTypeModifier }: Fie
   const { expression } = within(`pg_column_size(${own})`, mostStored);
   return { expression, short: byLetters(postgres.short!(expression)) };
 }
+/** REGPROC, REGCLASS, REGROLE and their like: numbers of things that the catalog knows, shown by the names these have. */
+const catalogued = new Set([24, 2202, 2203, 2204, 2205, 2206, 3734, 3769, 4089, 4096, 4191]);
 /** TEXT, VARCHAR and CHAR are text as they are. */
 const letters = new Set([25, 1042, 1043]);
 

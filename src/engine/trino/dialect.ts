@@ -28,7 +28,7 @@ const pattern = (mark: DecimalMark): string => `'\\A${numberPatterns[mark].repla
 /** A cast alone reads more: "1d", "0x1p3". What the grammar admits, it turns into the nearest double, or an infinity. */
 export function numberInText(cell: string, mark: DecimalMark = '.'): string {
   const pointed = mark === ',' ? `replace(${cell}, ',', '.')` : cell;
-  return `CASE WHEN regexp_like(${cell}, ${pattern(mark)}) THEN TRY_CAST(${pointed} AS DOUBLE) END`;
+  return `CASE WHEN regexp_like(${short(cell)}, ${pattern(mark)}) THEN TRY_CAST(${pointed} AS DOUBLE) END`;
 }
 
 /** TRY_CAST knows how many days a month has. */

@@ -105,8 +105,7 @@ function show({ name, type }: Field): Omit<TableColumn, 'name'> | undefined {
   if (base === 'char') return text(`rtrim(CAST(${own} AS VARCHAR))`);
   if (base === 'varbinary') return text(`CASE WHEN length(${own}) <= ${longestText / 2} THEN lower(to_hex(${own})) END`);
   if (base === 'json') return { ...text(`json_format(${own})`), short: trino.short!(`json_format(${own})`) };
-  if (base === 'varchar' && !(Number(digits) * 4 <= longestText))
-    return { ...text(`CAST(${own} AS VARCHAR)`), short: trino.short!(`CAST(${own} AS VARCHAR)`) };
+  if (base === 'varchar') return { ...text(`CAST(${own} AS VARCHAR)`), short: trino.short!(`CAST(${own} AS VARCHAR)`) };
   if (/^(time|timestamp)(\(\d+\))? with time zone$/.test(type)) return text(`CAST(${own} AT TIME ZONE 'UTC' AS VARCHAR)`);
   return /^(varchar|date|time|timestamp|uuid|ipaddress|interval (day to second|year to month))$/.test(base ?? '')
     ? text(`CAST(${own} AS VARCHAR)`)

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Pinned, pinned } from '../../src/engine/engine.js';
+import { openEngine } from '../../src/terms/open.js';
+import { faultOf } from '../fault.js';
+import { cluster, Town } from './town.js';
+
+describe.skipIf(!cluster?.iceberg)('a table with versions that becomes another under a release', () => {
+  let town: Town;
+  beforeAll(async () => {
+    town = await Town.open('iceberg', 'evolution');
+  });
+  afterAll(() => town?.close());
+
+  const rows = [['id', 'age', 'town'], ...Array.from({ length: 40 }, (_, i) => [`${i}`, `${i % 10}`, i % 2 === 0 ? 'a' : 'b'])];
+  const types = ['INTEGER', 'INTEGER', 'VARCHAR'];
+  const look = async (data: Pinned) => {
+    const sql = `SELECT count(*), sum("age"), sum(CASE WHEN "town" = 'a' THEN 1 ELSE 0 END) FROM fugu_data`;
+    const told = (await data.rows({ sql, values: [] })).open()[0]!.map(Number);
+    let streamed = 0;
+    for await (const chunk of data.stream({ sql: 'SELECT "age" FROM fugu_data', values: [] })) streamed += chunk.open().rows;
+    return [...told, streamed, (await data.size()).open()];
+  };
+  const as = [40, 180, 20, 40, 40];
+
+  it.each([
+    'DELETE FROM it WHERE id < 20',
+    `UPDATE it SET age = 9, town = 'a'`,
+    `INSERT INTO it VALUES (99, 9, 'a')`,
+    'ALTER TABLE it ADD COLUMN more VARCHAR',
+    'ALTER TABLE it RENAME COLUMN age TO years',
+    'ALTER TABLE it DROP COLUMN town',
+    'ALTER TABLE it ALTER COLUMN age SET DATA TYPE BIGINT',
+    `ALTER TABLE it SET PROPERTIES partitioning = ARRAY['town']`,
+    'ALTER TABLE it EXECUTE optimize',
+  ])('%s: it is read as it was', async (change) => {
+    const named = await town.table(rows, types);
+    const engine = await openEngine(town.source(named));
+    await pinned(engine, async (data) => {
+      expect(await look(data)).toEqual(as);
+      await town.run(change.replace(/\bit\b/, town.of(named)));
+      expect(await look(data)).toEqual(as);
+    });
+    await engine.close();
+  });
+
+  it.each([
+    [
+      'is made anew under the same name',
+      (own: string) => [`DROP TABLE ${own}`, `CREATE TABLE ${own} AS SELECT 1 AS id, 1 AS age, 'a' AS town`],
+    ],
+    [
+      'gives way to a view',
+      (own: string) => [`ALTER TABLE ${own} RENAME TO moved`, `CREATE VIEW ${own} AS SELECT 1 AS id, 1 AS age, 'a' AS town`],
+    ],
+  ])('one that %s is a fault for whoever holds it, and never taken for what it was', async (_, change) => {
+    const named = await town.table(rows, types);
+    const engine = await openEngine(town.source(named));
+    await pinned(engine, async (data) => {
+      expect(await look(data)).toEqual(as);
+      for (const sql of change(town.of(named))) await town.run(sql);
+      expect((await faultOf(look(data))).code).toMatch(/ENGINE_FAILED|DATA_NOT_FOUND/);
+    });
+    await engine.close();
+    await town.run(`DROP VIEW IF EXISTS ${town.of(named)}`).catch(() => undefined);
+  });
+});
