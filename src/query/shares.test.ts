@@ -1,11 +1,16 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { category, samplePolicy } from '../../test/sample-policy.js';
 import { rational } from '../exact/rational.js';
 import { laplaceSampler } from '../noise/discrete-laplace.js';
 import { bindBatch } from './bind.js';
 import { nearestCounts } from './nearest-counts.js';
 import { parseBatch } from './parse.js';
+
+vi.mock('../noise/bits.js', async (original) => {
+  const real = await original<typeof import('../noise/bits.js')>();
+  return (await import('../../test/seeded-source.js')).seededNoise(real, 5);
+});
 
 const policy = samplePolicy([category('vote', ['red', 'blue', 'green']), category('sex', ['m', 'f'], { public: true })]);
 const tableOf = (query: object, counts: readonly (number | bigint)[]) =>
