@@ -108,20 +108,25 @@ async function search(cases: number, seed: number, worlds: number, spoil?: (sql:
 }
 
 describe('one person replaced in databases of up to three tables', () => {
-  it('moves nothing that a statement asks further than it says', async () => {
-    const many = process.env.FUGU_NEIGHBOURS;
-    const found = await search(
-      Number(many ?? 400),
-      Number(process.env.FUGU_NEIGHBOURS_SEED ?? 3),
-      Number(process.env.FUGU_NEIGHBOURS_WORLDS ?? (many ? 40 : 12)),
-    );
-    if (many) console.log({ ...found, beyond: found.beyond.slice(0, 5) });
-    expect(found.beyond.slice(0, 3)).toEqual([]);
-    expect(found.reached).toBeGreaterThan(0);
-    // Most of what the grammar makes is answered.
-    const refused = [...found.refused.values()].reduce((a, b) => a + b, 0);
-    expect(refused).toBeLessThan(found.statements);
-  }, 3_600_000);
+  it(
+    'moves nothing that a statement asks further than it says',
+    async () => {
+      const many = process.env.FUGU_NEIGHBOURS;
+      const found = await search(
+        Number(many ?? 400),
+        Number(process.env.FUGU_NEIGHBOURS_SEED ?? 3),
+        Number(process.env.FUGU_NEIGHBOURS_WORLDS ?? (many ? 40 : 12)),
+      );
+      if (many) console.log({ ...found, beyond: found.beyond.slice(0, 5) });
+      expect(found.beyond.slice(0, 3)).toEqual([]);
+      expect(found.reached).toBeGreaterThan(0);
+      // Most of what the grammar makes is answered.
+      const refused = [...found.refused.values()].reduce((a, b) => a + b, 0);
+      expect(refused).toBeLessThan(found.statements);
+      // A long run on a busy machine still tells what it found.
+    },
+    process.env.FUGU_NEIGHBOURS ? 86_400_000 : 3_600_000,
+  );
 
   it.each([
     ['rows of others are joined', (sql: string) => sql.replace(/t(\d)\.owner = t0\.owner/g, 'true')],
