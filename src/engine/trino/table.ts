@@ -53,7 +53,9 @@ export async function describeTable(
   version: string,
   { numbers = new Set(), commas = new Set(), dates = new Set() }: Pick<EngineSource, 'numbers' | 'commas' | 'dates'>,
 ): Promise<Table> {
-  const from = `${tableName(place)}${version}`;
+  // A view has no versions, and is read all the same where one is asked for; nor has it this column, so that a statement fails where a view has taken the place of the table.
+  const own = `${tableName(place)}${version}`;
+  const from = version === '' ? own : `(SELECT * FROM ${own} WHERE "$path" IS NOT NULL) AS fugu_version`;
   const { fields } = await client.all(`SELECT * FROM ${from} LIMIT 0`).catch(async (error: unknown) => {
     throw error instanceof Refused && error.errorName === 'TABLE_NOT_FOUND' ? await notFound(client, place) : error;
   });
