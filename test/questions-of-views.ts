@@ -8,6 +8,10 @@ export const fixed: readonly string[] = [
   'SELECT size, COUNT(*) FROM stays LEFT JOIN clinics USING (clinic) GROUP BY size',
   'SELECT FLOOR(day / 3) AS d, COUNT(*) FROM visits a JOIN stays b ON a.person = b.person AND a.clinic = b.clinic GROUP BY d',
   'SELECT COUNT(*) FROM visits a JOIN visits b USING (person)',
+  ...['kind', 'code', 'urgent', 'cost'].flatMap((c) => [
+    `SELECT COUNT(*) FROM visits a JOIN stays b ON a.person = b.person AND a.${c} = b.${c}`,
+    `SELECT COUNT(*) FROM visits a LEFT JOIN stays b ON a.person = b.person AND a.${c} = b.${c} WHERE b.${c} IS NULL`,
+  ]),
   ...['kind', 'code', 'urgent'].flatMap((c) => [
     `WITH v AS (SELECT person, MODE(${c}) AS m FROM visits GROUP BY person) SELECT m, COUNT(*) FROM v GROUP BY m`,
     `WITH v AS (SELECT person, ARG_MIN(${c}, day) AS f, ARG_MAX(${c}, cost) AS l FROM visits WHERE cost > 3 GROUP BY person) SELECT f, l, COUNT(*) FROM v GROUP BY f, l`,
