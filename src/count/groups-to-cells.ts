@@ -15,7 +15,7 @@ function cellsSql(of: Counted, binder: Binder, countings: readonly Counting[]): 
   const { whole, once } = of.dialect;
   const grouping = new Grouping(of, binder, countings);
   const told = value.kind === 'distinct';
-  const groups = told ? grouping.told() : grouping.summed(true);
+  const groups = told ? grouping.told() : grouping.summed();
   // One group is the one cell.
   if (keys.length === 0) return `SELECT ${whole('0')} AS cell, ${told ? 'count(a0)' : 'g.*'} FROM (${groups.sql}) AS g`;
   const { cell, joins } = new Places(of, binder, grouping, keys);

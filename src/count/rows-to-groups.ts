@@ -24,12 +24,14 @@ export interface Counted extends Source {
 /** Groups by raw codes and bins, with one integer for each counting: codes are looked up in the groups that come back. More than `most` are not all of them. */
 export function groupsStatement(of: Counted, countings: readonly Counting[]): { statement: Statement; most: number } {
   const binder = new Binder(of.dialect);
+  const { keys } = countings[0]!;
   const most = cellCount(countings[0]!) + spareGroups;
-  const { sql } = new Grouping(of, binder, countings).summed();
-  return {
-    statement: { sql: `${sql}${countings[0]!.keys.length > 0 ? ` LIMIT ${most + 1}` : ''}`, values: binder.values },
-    most,
-  };
+  const grouping = new Grouping(of, binder, countings);
+  const { sql, by } = grouping.summed();
+  const places = new Map(keys.map((key, i) => [`k${i}`, grouping.row.held(key, `k${i}`)?.place(`k${i}`)]));
+  const list = [...by.map((name) => `${places.get(name) ?? name} AS ${name}`), ...countings.map((_, j) => `a${j}`)];
+  const placed = by.some((name) => places.get(name)) ? `SELECT ${list.join(', ')} FROM (${sql}) AS held` : sql;
+  return { statement: { sql: `${placed}${keys.length > 0 ? ` LIMIT ${most + 1}` : ''}`, values: binder.values }, most };
 }
 
 /** A row for each row that is kept: its place for every key as p0, p1, …, NULL where it has none, and whatever else is asked of it. */
@@ -78,12 +80,12 @@ export class Grouping {
     this.row = new RowSql(of, binder, alias, this.#derived);
   }
 
-  /** Sums over the rows in each group. `later`: the places of numbers are told from groups, not from rows. */
-  summed(later = false): Groups {
+  /** Sums over the rows in each group. The places of whole numbers are told from groups, not from rows (`held`). */
+  summed(): Groups {
     const { filter, keys } = this.#countings[0]!;
     const added = addedUp(this.#countings);
     const number = added === undefined ? undefined : this.#addend(added);
-    const inner = this.#keys(later);
+    const inner = this.#keys();
     const sums = this.#countings.map(({ value }, j) => `${number ? number.sum(value) : this.#sum(value, filter)} AS a${j}`);
     const by = keys.length > 0 ? ` GROUP BY ${inner.map((_, i) => i + 1).join(', ')}` : '';
     const rows = `(${this.#rows()}) AS read`;
@@ -98,7 +100,7 @@ export class Grouping {
   /** Every value that is counted once in each group, as a0. */
   told(): Groups {
     const { value } = this.#countings[0]!;
-    const inner = this.#keys(true);
+    const inner = this.#keys();
     const told = 'column' in value && value.column !== undefined ? this.row.placeOf(value.column) : 'who';
     const list = [...inner, [told, 'a0'] as const].map(([expression, name]) => `${expression} AS ${name}`);
     return {
@@ -126,9 +128,9 @@ export class Grouping {
     return ownerOf(this.#of.dialect, this.#of.columns, this.#of.policy.protect.unit!);
   }
 
-  #keys(later: boolean): readonly (readonly [expression: string, name: string])[] {
+  #keys(): readonly (readonly [expression: string, name: string])[] {
     const by = (key: Exclude<RowKey, { kind: 'joint' }>) =>
-      (later && this.row.held(key, this.row.raw(key.column))?.by) || this.row.groupedBy(key);
+      this.row.held(key, this.row.raw(key.column))?.by ?? this.row.groupedBy(key);
     return this.#countings[0]!.keys.flatMap((key, i): (readonly [string, string])[] =>
       key.kind === 'joint' ? key.keys.map(({ column }, c) => [this.row.raw(column), `k${i}_${c}`]) : [[by(key), `k${i}`]],
     );
