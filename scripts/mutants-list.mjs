@@ -955,7 +955,7 @@ const sql = [
   mutant('absent-added-up', 'src/count/addend.ts', 'from !== 0 && { short:', 'from > 2 ** 60 && { short:', 'src/count/addend.test.ts'),
   mutant('beyond-one-double-late', 'src/policy/grid.ts', '(middle - from) * rate >= most', '(middle - from) * rate > most', 'src/count/addend.test.ts'),
   mutant('said-once-to-stop', 'src/engine/duckdb/connections.ts', 'again ??= setInterval(() => connection.interrupt(), 50);', '', 'src/engine/duckdb/connections.test.ts'),
-  mutant('group-without-upper-bound', 'src/count/read-column.ts', 'WHEN ${x} > ${top} THEN ${top} ELSE ${x} END`', 'ELSE ${x} END`', 'src/count/count.test.ts'),
+  mutant('group-without-upper-bound', 'src/count/addend.ts', 'WHEN ${x} > ${top} THEN ${top} ELSE ${x} END`', 'ELSE ${x} END`', 'src/count/count.test.ts'),
   mutant('release-without-end', 'src/engine/time-left.ts', 'Math.min(deadline, until - performance.now())', 'deadline', 'src/engine/limits.test.ts'),
   mutant('rows-chosen-without-numbers', 'src/count/kept-rows.ts', "column.type === 'real' ? dialect.bits(cell) : cell", "column.type === 'real' ? '1' : cell", 'src/engine/duckdb/duckdb.test.ts'),
   mutant('not-left-out', 'src/query/filter.ts', 'return { ...test, negate: !test.negate };', 'return test;', 'src/query/expressions.test.ts'),

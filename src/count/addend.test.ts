@@ -1,6 +1,6 @@
-import { DuckDBInstance } from '@duckdb/node-api';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { ownDuckDb } from '../../test/own-duckdb.js';
 import { number } from '../../test/sample-policy.js';
 import { duckdb } from '../engine/duckdb/dialect.js';
 import type { SourceColumn } from '../engine/engine.js';
@@ -8,17 +8,7 @@ import { firstBeyond, type Grid, gridOf, positionOf } from '../policy/grid.js';
 import type { NumberColumn } from '../policy/policy.js';
 import { numberReading } from './read-column.js';
 
-type Connection = Awaited<ReturnType<DuckDBInstance['connect']>>;
-let instance: DuckDBInstance;
-let connection: Connection;
-beforeAll(async () => {
-  instance = await DuckDBInstance.create(':memory:', { threads: '1' });
-  connection = await instance.connect();
-});
-afterAll(() => {
-  connection.closeSync();
-  instance.closeSync();
-});
+const database = ownDuckDb();
 
 type Cell = number | bigint | null;
 const grid = (low: string, high: string, step: string, missing: readonly string[] = []): Grid =>
@@ -30,7 +20,7 @@ async function added(on: Grid, type: SourceColumn['type'], cells: readonly Cell[
   const stored = cells.map((x) => `(CAST(${x === null ? 'NULL' : `'${x}'`} AS ${type === 'real' ? 'DOUBLE' : 'BIGINT'}))`);
   const rows = `(SELECT *, ${expression} AS added FROM (VALUES ${stored.join(', ')}) AS v(x)) AS r`;
   const sql = `SELECT CAST(CAST(sum(added) AS HUGEINT) + ${short} AS VARCHAR), CAST(${having} AS VARCHAR) FROM ${rows}`;
-  const [[sum, count]] = (await connection.runAndReadAll(sql)).getRows() as [[string, string]];
+  const [[sum, count]] = (await database.connection.runAndReadAll(sql)).getRows() as [[string, string]];
   return [BigInt(sum) - BigInt(count) * BigInt(base), BigInt(count)];
 }
 /** The same, cell by cell. */

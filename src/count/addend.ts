@@ -34,7 +34,7 @@ export function wholeAddend(
   }
   const counted = codes.length === 0 && { having };
   if (dialect.byRow) {
-    const held = `CASE WHEN ${x} < ${from} THEN ${from} WHEN ${x} > ${top} THEN ${top} ELSE ${x} END`;
+    const held = heldByCases(x, from, top);
     return {
       ...common,
       ...counted,
@@ -49,6 +49,10 @@ export function wholeAddend(
   ]);
   return { ...common, ...counted, expression };
 }
+
+/** A whole number held to these ends; NULL stays. */
+export const heldByCases = (x: string, from: number, top: number): string =>
+  `CASE WHEN ${x} < ${from} THEN ${from} WHEN ${x} > ${top} THEN ${top} ELSE ${x} END`;
 
 /** Of doubles. `orNull`: their position, or NULL. */
 export function doubleAddend(dialect: Dialect, grid: Places, y: string, rows: number, orNull: string): Addend {

@@ -9,7 +9,7 @@ import { isCoded } from '../policy/domain.js';
 import { firstAt, type Grid, gridOf } from '../policy/grid.js';
 import type { Column, Policy } from '../policy/policy.js';
 import { didYouMean } from '../policy/suggest.js';
-import { type Addend, doubleAddend, wholeAddend } from './addend.js';
+import { type Addend, doubleAddend, heldByCases, wholeAddend } from './addend.js';
 
 export function sourceColumn(source: readonly SourceColumn[], name: string): SourceColumn {
   const found = source.find((column) => column.name === name);
@@ -95,7 +95,6 @@ function wholeReading(
   ];
   const below = `CASE WHEN ${x} < ${from} THEN 0 WHEN ${x} < ${top} THEN ${dialect.whole(x)} - (${from})`;
   const position = `${below} ELSE ${last} END`;
-  const held = `CASE WHEN ${x} < ${from} THEN ${from} WHEN ${x} > ${top} THEN ${top} ELSE ${x} END`;
   return {
     present,
     reaches: (p) => `${x} >= ${from + p}`,
@@ -108,7 +107,7 @@ function wholeReading(
     positionOrNull: codes.length > 0 ? orNull(present, position) : `${below} WHEN ${x} >= ${top} THEN ${last} END`,
     ...(codes.length === 0 && {
       held: {
-        by: held,
+        by: heldByCases(x, from, top),
         place: (by) => `(${dialect.whole(by)} - (${from}))`,
       },
     }),

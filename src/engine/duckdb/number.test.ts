@@ -1,32 +1,22 @@
-import { DuckDBInstance } from '@duckdb/node-api';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { ownDuckDb } from '../../../test/own-duckdb.js';
 import { generator, nearestDouble, numberSaid, words } from '../../../test/ugly-cells.js';
 import { numberFromText } from '../../policy/number-text.js';
 import { numberInText } from './dialect.js';
 
-type Connection = Awaited<ReturnType<DuckDBInstance['connect']>>;
-let instance: DuckDBInstance;
-let connection: Connection;
-beforeAll(async () => {
-  instance = await DuckDBInstance.create(':memory:', { threads: '1' });
-  connection = await instance.connect();
-});
-afterAll(() => {
-  connection.closeSync();
-  instance.closeSync();
-});
+const database = ownDuckDb();
 
 /** The numbers the database finds in texts; NULL as NaN, as JavaScript has it. */
 async function inDatabase(texts: readonly string[], expression = numberInText('t')): Promise<number[]> {
-  await connection.run('CREATE OR REPLACE TABLE texts (i INTEGER, t VARCHAR)');
-  const appender = await connection.createAppender('texts');
+  await database.connection.run('CREATE OR REPLACE TABLE texts (i INTEGER, t VARCHAR)');
+  const appender = await database.connection.createAppender('texts');
   texts.forEach((text, i) => {
     appender.appendInteger(i);
     appender.appendVarchar(text);
     appender.endRow();
   });
   appender.closeSync();
-  const rows = (await connection.runAndReadAll(`SELECT ${expression} FROM texts ORDER BY i`)).getRows();
+  const rows = (await database.connection.runAndReadAll(`SELECT ${expression} FROM texts ORDER BY i`)).getRows();
   return rows.map(([x]) => (x === null ? Number.NaN : (x as number)));
 }
 const same = (a: number, b: number): boolean => Object.is(a + 0, b + 0);
