@@ -71,7 +71,7 @@ function node(
     );
   mkdirSync(join(folder, 'lake', 'metastore'), { recursive: true });
   const flags = [
-    '-Xmx1G',
+    '-Xmx2G',
     '-XX:TieredStopAtLevel=1',
     '-XX:+UseParallelGC',
     '-XX:+ExitOnOutOfMemoryError',
