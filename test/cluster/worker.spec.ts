@@ -69,7 +69,10 @@ columns:
   async function release(way: Way, epsilon: number, deadline: number, meanwhile: () => void = () => undefined) {
     const policy = await readPolicy(file());
     // A worker that has just come may not take its first tasks yet.
-    const engine = await vi.waitFor(() => openEngine(policy, { deadline, release: deadline }), { timeout: patience, interval: 500 });
+    const engine = await vi.waitFor(() => openEngine(policy, { deadline, release: deadline }), {
+      timeout: patience,
+      interval: 500,
+    });
     const ledger = await openLedger(policy.ledger);
     try {
       const session = await createSession({ policy, engine, ledger });
