@@ -141,6 +141,8 @@ export async function startCluster(): Promise<(Cluster & { readonly seconds: num
       { ...programs, plugins: few(folder, programs), iceberg: false, memory: false },
       { ...common, coordinator: 'false' },
       '-Dhttp-server.http.port=$1',
+      // A cluster takes one that has the id of another for that other, and goes on looking for it where that was.
+      '-Dnode.id=victim-$1',
     ),
   };
   const etc = join(folder, 'coordinator', 'etc');
