@@ -7,6 +7,7 @@ import type { SourceColumn } from '../engine.js';
 import { blankLetters, brokenNumber, negativeZero, wholeNumber } from '../name.js';
 import { longestText } from '../short-text.js';
 import type { PlaceGrid } from '../source.js';
+import { oneOf } from '../structure.js';
 
 /**
  * PostgreSQL fails where others give NULL: casts of text that is no number, numbers that are too large or too small for a double, products that vanish. So nothing
@@ -153,6 +154,7 @@ export const postgres: Dialect = {
   wholeInText: (cell) => `CASE WHEN btrim(${short(cell)}) ~ '^-?[0-9]{1,15}$' THEN ${whole(`btrim(${cell})`)} END`,
   short,
   trimmed,
+  codeIn: (cell, codes) => oneOf(trimmed(cell), codes),
   plainDigits: (x) => `CASE WHEN ${x} = trunc(${x}) AND abs(${x}) < ${plainReal} THEN ${text(whole(x))} END`,
   presentIn,
   placeIn,
