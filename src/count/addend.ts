@@ -7,6 +7,8 @@ export interface Addend {
   readonly expression: string;
   readonly base: number;
   readonly most: number;
+  /** The sum of these over rows; absent where it is that of whole numbers. */
+  readonly total?: (added: string) => string;
   /** By how much the sum of these over the rows falls short; absent where it does not. */
   readonly short?: string;
   /** How many rows have the number; absent where those are the ones whose expression is not NULL. */
@@ -59,7 +61,9 @@ export function doubleAddend(dialect: Dialect, grid: Places, y: string, rows: nu
   if (dialect.blocks) return doublesInBlocks(dialect, dialect.blocks, grid, y);
   // Whole numbers add up exactly in doubles, in any order, as long as no sum can leave 2^53.
   const asDoubles = rows * grid.last < 2 ** 53 ? dialect.realPlaceIn?.(clamped(dialect, grid, y), grid) : undefined;
-  return { base: 0, most: grid.last, expression: asDoubles ?? orNull };
+  if (asDoubles !== undefined) return { base: 0, most: grid.last, expression: asDoubles };
+  const own = dialect.addedPlaces?.(y, grid, rows);
+  return { base: 0, most: grid.last, expression: own?.place ?? orNull, ...(own && { total: own.total }) };
 }
 
 /** Places that 64 bits do not hold are added as 0; of these only finite numbers above the grid have another one. */

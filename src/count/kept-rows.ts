@@ -3,6 +3,8 @@ import type { Pinned, SourceColumn } from '../engine/engine.js';
 import { Fault } from '../errors.js';
 import { addsRemoves } from '../policy/neighbours.js';
 import type { Policy } from '../policy/policy.js';
+import { domainsOfData } from '../terms/source.js';
+import { codeCell } from './code-cell.js';
 import { rawCell, sourceColumn } from './read-column.js';
 
 /**
@@ -61,17 +63,15 @@ export function ownerOf(dialect: Dialect, source: readonly SourceColumn[], unit:
 }
 
 /** How the rows of the data are cut to what is used of one person. */
-export function cutOfData(
-  dialect: Dialect,
-  { protect, population, columns, data }: Policy,
-  source: readonly SourceColumn[],
-): Cut {
+export function cutOfData(dialect: Dialect, policy: Policy, source: readonly SourceColumn[]): Cut {
+  const { protect, population, columns, data } = policy;
   const owner = sourceColumn(source, protect.unit!);
+  const domains = domainsOfData(policy);
   return {
     from: 'fugu_data',
     population,
     person: dialect.name(rawCell(owner), owner.type),
-    content: contentOf(columns, data.links).map((name) => cellText(dialect, sourceColumn(source, name))),
+    content: contentOf(columns, data.links).map((name) => cellText(dialect, sourceColumn(source, name), domains.get(name))),
     limits: [{ most: protect.maxRows }],
   };
 }
@@ -80,11 +80,15 @@ export function cutOfData(
 export const leavesOut = ({ protect }: Pick<Policy, 'protect'>): boolean =>
   protect.secret === 'person' && protect.pairs !== undefined;
 
-/** What a cell says, in the same letters in every database: each of them writes fractions in its own way, so these are told by their bits. */
-export const cellText = (dialect: Dialect, column: SourceColumn, cell = rawCell(column)): string =>
-  column.type === 'text'
+/**
+ * What a cell says, in the same letters in every database: each of them writes fractions in its own way, so these are told by their bits. `codes`: of a category of which nothing else is asked.
+ */
+export function cellText(dialect: Dialect, column: SourceColumn, codes?: readonly string[], cell = rawCell(column)): string {
+  if (codes) return codeCell(dialect, column, codes, cell);
+  return column.type === 'text'
     ? dialect.text(dialect.short?.(cell) ?? cell)
     : dialect.name(column.type === 'real' ? dialect.bits(cell) : cell, 'integer');
+}
 
 /** The columns of a table that are ever read: declared ones, and those by which its rows are joined. */
 export const contentOf = (columns: Policy['columns'], ...joining: (readonly string[] | undefined)[]): readonly string[] => [

@@ -171,8 +171,8 @@ export class Grouping {
   #addend(column: string): { readonly expression: string; readonly sum: (value: RowValue) => string } {
     const { dialect, rows } = this.#of;
     const { lowUnits, stride } = this.#grid(column);
-    const { expression, base, most, having = 'count(added)', short } = this.row.number(column).addend(rows);
-    const sum = dialect.wide(totalOf(this.#of, 'added', most * rows));
+    const { expression, base, most, total: own, having = 'count(added)', short } = this.row.number(column).addend(rows);
+    const sum = dialect.wide(own?.('added') ?? totalOf(this.#of, 'added', most * rows));
     const added = short === undefined ? sum : `(${sum} + ${short})`;
     return {
       expression,

@@ -32,6 +32,8 @@ export interface Dialect {
   readonly short?: (text: string) => string;
   /** Text without the blanks that codes ignore. */
   trimmed(text: string): string;
+  /** The code in a text: the text without those blanks where it is one of these, of which there is one at least; else NULL. */
+  codeIn(text: string, codes: readonly string[]): string;
   /** The digits of a double that is a plain whole number (engine/codes.ts), else NULL. */
   plainDigits(real: string): string;
   /** Whether a double has a place on a grid. */
@@ -48,6 +50,8 @@ export interface Dialect {
    * `presentIn` and `placeIn`.
    */
   readonly placeOrNull?: (real: string, grid: PlaceGrid, rows: number) => string;
+  /** For adding up the places of so many rows, where a type of its own does it in fewer steps. Absent, or undefined for a grid, where nothing is gained. */
+  readonly addedPlaces?: (real: string, grid: PlaceGrid, rows: number) => AddedPlaces | undefined;
   /** Where arithmetic on blocks of rows costs less than cases, for adding up. */
   readonly blocks?: Blocks;
   /** How often a whole number above 0 goes into one of at least 0. */
@@ -78,6 +82,13 @@ export interface Dialect {
   digest(text: string): string;
   /** The name in a cell (name.ts). */
   name(cell: string, type: SourceColumn['type']): string;
+}
+
+export interface AddedPlaces {
+  /** The place of a double, NULL where it has none. */
+  readonly place: string;
+  /** The sum of these, as a whole number. */
+  readonly total: (place: string) => string;
 }
 
 export interface Blocks {

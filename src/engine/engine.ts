@@ -23,6 +23,8 @@ export interface SourceColumn {
   readonly type: 'text' | 'integer' | 'real' | 'boolean';
   /** A column of `fugu_data` that shows a declared category with all other text left out: quicker to read whole. */
   readonly coded?: string;
+  /** The codes that `coded` shows, or the column itself where there is none. */
+  readonly domain?: readonly string[];
   /** A column of `fugu_data` with the text of a declared category as it is written; longer ones than `longest` bytes are missing. Quicker to plan. */
   readonly written?: { readonly column: string; readonly longest: number };
   /** Columns with one number are read together at less cost than columns with several. */

@@ -26,4 +26,9 @@ export const tableView = (name: string): string => `fugu_table_${plainName(name)
 const plainName = (name: string): string =>
   /^[a-z0-9_]{1,32}$/.test(name) ? name : `_${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
 
+/** A text that the policy says, as a literal of every database. */
+export const quoteText = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+/** An expression where it is one of these, NULL otherwise. */
+export const oneOf = (read: string, texts: readonly string[]): string =>
+  `CASE WHEN ${read} IN (${texts.map(quoteText).join(', ')}) THEN ${read} END`;
 export const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;

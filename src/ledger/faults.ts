@@ -73,7 +73,7 @@ const plenty = 1 << 26;
 const roomy = new Map<string, number>();
 /** Met before anything is booked: the index takes some pages for every link. */
 export function checkRoom(place: string, bytes: number): void {
-  const now = Date.now();
+  const now = performance.now();
   if (bytes < plenty && now < (roomy.get(place) ?? 0)) return;
   const left = free(place);
   if (left < bytes) throw full(place);

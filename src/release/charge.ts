@@ -249,7 +249,7 @@ const spentOn = ({ sequence }: Entry, { resumable }: Reservation): Outcome => ({
 
 async function reserve(desk: Desk, reservation: Reservation): Promise<Entry> {
   const { ledger, outcomes } = desk;
-  const asked = Date.now();
+  const asked = now();
   return writing(outcomes, async () => {
     try {
       const entry = await ledger.reserve(reservation);
@@ -270,13 +270,25 @@ const bookedBy = ({ outcome = notSpent }: Fault, { resumable = false }: Reservat
 const writing = <T>(outcomes: Outcomes | undefined, work: () => Promise<T>): Promise<T> =>
   outcomes ? outcomes.during(work) : work();
 
-/** Faults of a ledger say whether they booked; anything else has to be looked up. */
-async function seenInLedger({ ledger, outcomes }: Desk, reservation: Reservation, since: number): Promise<Outcome> {
+/** What time it is, and by a clock that nobody sets. */
+const now = () => ({ told: Date.now(), measured: performance.now() });
+/** An entry may be dated so much before it was asked for, and a clock be set by so little. */
+const unsure = 1000;
+
+/** Faults of a ledger say whether they booked; anything else has to be looked up. Where the clock was set meanwhile the date of an entry says nothing: told as spent, which may overstate. */
+async function seenInLedger(
+  { ledger, outcomes }: Desk,
+  reservation: Reservation,
+  asked: ReturnType<typeof now>,
+): Promise<Outcome> {
   const { population, key, analyst } = reservation;
   const entries = await ledger.entries(population).catch((error: unknown) => {
     outcomes?.doubt();
     throw error;
   });
+  const { told, measured } = now();
+  const set = Math.abs(told - asked.told - (measured - asked.measured)) > unsure;
+  const since = set ? Number.NEGATIVE_INFINITY : asked.told - unsure;
   const own = entries.findLast((e) => e.key === key && e.analyst === analyst && !e.settled && e.at >= since);
   return own ? spentOn(own, reservation) : notSpent;
 }

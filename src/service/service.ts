@@ -130,10 +130,10 @@ export class Service {
 
   /** Whether somebody who was let in would be let in now; looked at once in a second at most. */
   stillIn({ id }: Caller, session: string | undefined): () => boolean {
-    let [known, at] = [true, Date.now()];
+    let [known, at] = [true, performance.now()];
     return () => {
-      if (!known || Date.now() - at < 1000) return known;
-      at = Date.now();
+      if (!known || performance.now() - at < 1000) return known;
+      at = performance.now();
       known = this.#isIn(id, session);
       return known;
     };

@@ -65,7 +65,7 @@ export class Rate {
   }
 
   /** Seconds to wait; 0 where there is none. */
-  wait(name: string, now = Date.now()): number {
+  wait(name: string, now = performance.now()): number {
     const known = this.#left.get(name) ?? { tokens: this.#burst, at: now };
     const tokens = Math.min(this.#burst, known.tokens + ((now - known.at) / 1000) * this.#perSecond);
     const left = tokens >= 1 ? tokens - 1 : tokens;

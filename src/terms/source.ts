@@ -47,13 +47,21 @@ export function sourceOf(policy: Policy, kinds: TieKinds = tieKinds): EngineSour
 export const joiningColumns = ({ unit, key = [], links }: Pick<Table, 'unit' | 'key' | 'links'>): ReadonlySet<string> =>
   new Set([...(unit === undefined ? [] : [unit]), ...key, ...links]);
 
+/** The codes of the categories of the data, or of a table beside it, of which nothing but these codes is ever asked. */
+export type Domains = ReadonlyMap<string, readonly string[]>;
+export const domainsOfData = (policy: Policy, kinds: TieKinds = tieKinds): Domains =>
+  domainsOf(policy.columns, namesOf(policy, kinds));
+export const domainsOfTable = (table: Table): Domains => domainsOf(table.columns, joiningColumns(table));
+const domainsOf = (columns: ReadonlyMap<string, Column>, names: ReadonlySet<string>): Domains =>
+  new Map([...columns.values()].flatMap((c) => (c.type === 'category' && !names.has(c.name) ? [[c.name, codesOf(c)]] : [])));
+
 /** `names`: of these the text itself matters. */
 function readingsOf(columns: ReadonlyMap<string, Column>, names: ReadonlySet<string>): CellReadings {
   const categories = [...columns.values()].filter((c) => c.type === 'category');
   const numbers = [...columns.values()].filter((c): c is NumberColumn | WeightColumn => 'bounds' in c && !names.has(c.name));
   return {
     codes: new Set(categories.map((c) => c.name)),
-    domains: new Map(categories.filter((c) => !names.has(c.name)).map((c) => [c.name, codesOf(c)])),
+    domains: domainsOf(columns, names),
     numbers: new Set(numbers.map((c) => c.name)),
     commas: new Set(numbers.filter((c) => c.decimal === ',').map((c) => c.name)),
     dates: new Set(numbers.filter((c) => c.type === 'integer' && c.date).map((c) => c.name)),

@@ -1,3 +1,4 @@
+import { cellName } from '../count/code-cell.js';
 import { cellText, cutRows } from '../count/kept-rows.js';
 import { columnGrid, sourceColumn } from '../count/read-column.js';
 import { cellSql, RowSql } from '../count/row-sql.js';
@@ -6,8 +7,9 @@ import type { Binder } from '../engine/dialect.js';
 import type { SourceColumn } from '../engine/engine.js';
 import { quoteName } from '../engine/structure.js';
 import { toNumber } from '../exact/rational.js';
+import { codesOf } from '../policy/code.js';
 import { isNumber } from '../policy/domain.js';
-import type { Policy } from '../policy/policy.js';
+import type { Column, Policy } from '../policy/policy.js';
 import { columnsOfView, namesPersons, placeName, policyOfView } from './declared.js';
 import { beyondName, cutOf, personIn, type ReadCell, type Tables, wholePersons } from './limits.js';
 import { tableOf } from './rows-per-person.js';
@@ -42,14 +44,13 @@ function compileFor(whose: Whose, tables: Tables, binder: Binder, view: View, da
   const read = view.parts.map((part) => readPart(whose, tables, binder, part, data));
   const at = (as: string) => view.parts.findIndex((part) => part.as === as);
   const cellOf = (as: string, column: string) => {
-    const { alias, source } = read[at(as)]!.cells.get(column)!;
-    return { cell: `t${at(as)}.${alias}`, source };
+    const { alias, source, codes } = read[at(as)]!.cells.get(column)!;
+    return { cell: `t${at(as)}.${alias}`, source, codes };
   };
   const equal = (a: ReturnType<typeof cellOf>, b: ReturnType<typeof cellOf>) => {
-    const { name } = tables.dialect;
-    return a.source.type === 'integer' && b.source.type === 'integer'
-      ? `${a.cell} = ${b.cell}`
-      : `${name(a.cell, a.source.type)} = ${name(b.cell, b.source.type)}`;
+    const whole = ({ source, codes }: ReturnType<typeof cellOf>) => source.type === 'integer' && !codes;
+    const name = ({ cell, source, codes }: ReturnType<typeof cellOf>) => cellName(tables.dialect, source, codes, cell);
+    return whole(a) && whole(b) ? `${a.cell} = ${b.cell}` : `${name(a)} = ${name(b)}`;
   };
   const joins = view.parts.slice(1).map((part, i) => {
     const persons = part.beside ? part.beside.map((as) => `t${at(as)}.owner`) : ['t0.owner'];
@@ -115,12 +116,14 @@ function readPersons(whose: Whose, tables: Tables, binder: Binder, { of, filter,
   const given = (name: string) => row.answered(name);
   const place = (name: string) => `CASE WHEN ${given(name)} THEN ${row.number(name).position} END`;
   /** In which order values come that nothing else tells apart. */
+  const codes = (name: string) => codesAsked(declared.columns.get(name)!);
+  const said = (name: string) => cellText(dialect, sourceColumn(columns, name), codes(name), cell(name));
   const value = (name: string) =>
-    isNumber(declared.columns.get(name)!)
-      ? `coalesce(${place(name)}, -1)`
-      : `coalesce(${cellText(dialect, sourceColumn(columns, name), cell(name))}, '')`;
+    isNumber(declared.columns.get(name)!) ? `coalesce(${place(name)}, -1)` : `coalesce(${said(name)}, '')`;
   const counts = features.flatMap((f, k) =>
-    f.how === 'usual' ? [`count(*) OVER (PARTITION BY owner, ${cell(f.column)}) AS n${k}`] : [],
+    f.how === 'usual'
+      ? [`count(*) OVER (PARTITION BY owner, ${codes(f.column) ? said(f.column) : cell(f.column)}) AS n${k}`]
+      : [],
   );
   const ranks = features.flatMap((f, k) => {
     const first = (test: string, then: string) =>
@@ -139,11 +142,15 @@ function readPersons(whose: Whose, tables: Tables, binder: Binder, { of, filter,
     features.map((f, k) => {
       const category = 'column' in f && !isNumber(declared.columns.get(f.column)!);
       const type = f.how === 'count' ? 'integer' : category ? sourceColumn(columns, f.column).type : 'real';
-      return [f.name, { alias: `c${k}`, source: { name: f.name, type } }] as const;
+      const known = category ? codes(f.column) : undefined;
+      return [f.name, { alias: `c${k}`, source: { name: f.name, type }, ...(known && { codes: known }) }] as const;
     }),
   );
   return { sql: `SELECT ${['owner', ...values].join(', ')} FROM (${ranked}) AS ranked GROUP BY owner`, cells };
 }
+
+/** Of what a person says nothing but codes is told. */
+const codesAsked = (column: Column): readonly string[] | undefined => (column.type === 'category' ? codesOf(column) : undefined);
 
 interface Cells {
   readonly cell: (name: string) => string;

@@ -1,9 +1,11 @@
+import { cellName } from '../count/code-cell.js';
 import { type Cut, cellText, contentOf, personColumn } from '../count/kept-rows.js';
 import { rawCell, sourceColumn } from '../count/read-column.js';
 import type { Dialect } from '../engine/dialect.js';
 import type { SourceColumn } from '../engine/engine.js';
 import { quoteName, tableView } from '../engine/structure.js';
 import type { Policy, Table } from '../policy/policy.js';
+import { domainsOfData, domainsOfTable } from '../terms/source.js';
 
 /** What the tables of a policy look like where they are read. */
 export interface Tables {
@@ -36,13 +38,14 @@ export function personIn(tables: Tables, table?: string): string {
   const column = sourceColumn(tables.columns(table), unitOf(tables.policy, table));
   return wholePersons(tables) ? rawCell(column) : tables.dialect.name(rawCell(column), column.type);
 }
-const keyIn = (tables: Tables, column: SourceColumn): string =>
-  column.type === 'integer' ? rawCell(column) : tables.dialect.name(rawCell(column), column.type);
+const keyIn = (tables: Tables, column: SourceColumn, codes: readonly string[] | undefined): string =>
+  column.type === 'integer' && !codes ? rawCell(column) : cellName(tables.dialect, column, codes, rawCell(column));
 
 /** What of a person's rows in a table stays: one row of a key, so many of a period, so many in all. Of the data where no table is named. */
 function limitsOf(tables: Tables, table: Table | undefined): Cut['limits'] {
   if (!table) return [{ most: tables.policy.protect.maxRows }];
-  const at = (name: string) => keyIn(tables, sourceColumn(tables.columns(table.name), name));
+  const domains = domainsOfTable(table);
+  const at = (name: string) => keyIn(tables, sourceColumn(tables.columns(table.name), name), domains.get(name));
   const key = table.key?.filter((column) => column !== table.unit) ?? [];
   return [
     ...(key.length > 0 ? [{ by: key.map(at), most: 1 }] : []),
@@ -70,6 +73,8 @@ export interface ReadCell {
   readonly alias: string;
   readonly source: SourceColumn;
   readonly beside?: string;
+  /** Of a category of which nothing else is asked. */
+  readonly codes?: readonly string[];
 }
 
 /** How a table is read, cut to what one person may have; the data from `data` where no table is given. */
@@ -77,10 +82,12 @@ export function cutOf(tables: Tables, table: Table | undefined, data: string) {
   const { dialect, policy } = tables;
   const source = tables.columns(table?.name);
   const names = table ? contentOf(table.columns, table.key, table.links) : contentOf(policy.columns, policy.data.links);
+  const domains = table ? domainsOfTable(table) : domainsOfData(policy);
   const cells = new Map(
     names.map((name, i): [string, ReadCell] => {
       const column = sourceColumn(source, name);
-      return [name, { alias: `c${i}`, source: column, ...(column.places && { beside: `p${i}` }) }];
+      const codes = domains.get(name);
+      return [name, { alias: `c${i}`, source: column, ...(column.places && { beside: `p${i}` }), ...(codes && { codes }) }];
     }),
   );
   const columns = [...cells.values()].flatMap(({ alias, source: column, beside }) => [
@@ -92,7 +99,7 @@ export function cutOf(tables: Tables, table: Table | undefined, data: string) {
     from: table ? tableView(table.name) : `${data} AS fugu_rows`,
     population: policy.population,
     person,
-    content: names.map((name) => cellText(dialect, sourceColumn(source, name))),
+    content: names.map((name) => cellText(dialect, sourceColumn(source, name), domains.get(name))),
     limits: limitsOf(tables, table),
   };
   return { cells, columns, person, cut, ...(!table?.public && { unit: unitOf(policy, table?.name) }) };

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { countByDatabase, countStreaming } from '../../src/count/count.js';
 import { type Pinned, pinned } from '../../src/engine/engine.js';
+import { gridOf, positionOf } from '../../src/policy/grid.js';
+import type { NumberColumn } from '../../src/policy/policy.js';
 import { bindBatch } from '../../src/query/bind.js';
 import { parseBatch } from '../../src/query/parse.js';
 import { openEngine } from '../../src/terms/open.js';
@@ -36,6 +38,26 @@ describe.skipIf(!server)('PostgreSQL counts and does not fail', () => {
     // The planted twin: the plain arithmetic of the other engine does fail here.
     await expect(town.run(`SELECT x * 0.001::double precision FROM ${table}`)).rejects.toMatchObject({ code: '22003' });
     expect(await counted(table, number('x', '0', '100000', '1000'), sum, missing)).toEqual([[2n], [0n]]);
+  });
+
+  it('places of fractions as each of them is rounded: halves, both ends and beyond them, codes that are missing', async () => {
+    const columns = [
+      number('x', '0', '100', '0.1'),
+      { ...number('x', '-7', '3', '0.25'), missing: ['-1', '99'] },
+      number('x', '1000000', '1000001', '0.000001'),
+      number('x', '0', '9', '3'),
+    ] as const;
+    for (const column of columns) {
+      const grid = gridOf(column as NumberColumn);
+      const { from, top, rate, last } = grid;
+      const halves = Array.from({ length: 400 }, (_, k) => from + (((k * 7919) % last) + 0.5) / rate);
+      const near = [from, top].flatMap((x) => [x, x - 0.5 / rate, x + 0.5 / rate, x - 1e6, x + 1e6]);
+      const cells = [...halves, ...near, -1, 99, 5e-324, Number.MAX_VALUE, -Number.MAX_VALUE, Infinity, -Infinity, Number.NaN];
+      const table = await town.table([['x'], ...cells.map((x) => [String(x)]), [null]], ['DOUBLE PRECISION']);
+      const places = cells.map((x) => positionOf(grid, x)).filter((p) => p >= 0);
+      const units = places.reduce((all, p) => all + grid.lowUnits + grid.stride * BigInt(p), 0n);
+      expect(await counted(table, column, sum, missing)).toEqual([[units], [BigInt(cells.length + 1 - places.length)]]);
+    }
   });
 
   it('where text is no number, or none that a double holds', async () => {

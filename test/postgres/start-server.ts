@@ -12,7 +12,7 @@ function programs(): string | undefined {
   return paths.find((path) => existsSync(join(path, 'initdb')) && existsSync(join(path, 'pg_ctl')));
 }
 
-const freePort = (): Promise<number> =>
+export const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
     const probe = createServer();
     probe.on('error', reject);

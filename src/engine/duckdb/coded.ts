@@ -44,13 +44,14 @@ export async function codeColumns(
     }
     if (beside) {
       list.push({ name: own, expression }, { name: shown, expression: coded });
-      return { name: own, type, coded: shown };
+      return { name: own, type, coded: shown, domain: codeType!.codes };
     }
     list.push({ name: own, expression: coded, ...place });
     const text = `fugu_text_${i}`;
-    if (from === undefined || column.longest === undefined || taken.has(text)) return { name: own, type: 'text', ...here };
+    const known = { name: own, type: 'text', ...here, domain: codeType!.codes } as const;
+    if (from === undefined || column.longest === undefined || taken.has(text)) return known;
     list.push({ name: text, expression: name(own), from });
-    return { name: own, type: 'text', ...here, written: { column: text, longest: column.longest } };
+    return { ...known, written: { column: text, longest: column.longest } };
   });
   return { columns, shown: { from: scan.from, columns: list } };
 }
@@ -88,6 +89,7 @@ function codeOf({ name: own, type, expression, code, missing }: ScanColumn, { na
 
 interface CodeType {
   readonly named: string;
+  readonly codes: readonly string[];
   /** Every code is a whole number, written plainly and small enough to be stored exactly as a real number. */
   readonly whole: boolean;
 }
@@ -107,7 +109,7 @@ async function codeTypes(
       // By its codes: tables beside the data have types of their own.
       const named = `fugu_codes_${createHash('sha256').update(list).digest('hex').slice(0, 32)}`;
       await connection.run(`CREATE TYPE IF NOT EXISTS ${named} AS ENUM (${list})`);
-      byList.set(list, { named, whole: codes.every(isWhole) });
+      byList.set(list, { named, codes, whole: codes.every(isWhole) });
     }
     types.set(own, byList.get(list)!);
   }

@@ -2,11 +2,12 @@ import { datePattern } from '../../policy/date-text.js';
 import { firstAt } from '../../policy/grid.js';
 import { type DecimalMark, numberPatternWith } from '../../policy/number-text.js';
 import { plainReal } from '../codes.js';
-import type { Dialect } from '../dialect.js';
+import type { AddedPlaces, Dialect } from '../dialect.js';
 import type { SourceColumn } from '../engine.js';
 import { blankLetters, brokenNumber, negativeZero, wholeNumber } from '../name.js';
 import { longestText } from '../short-text.js';
 import type { PlaceGrid } from '../source.js';
+import { oneOf } from '../structure.js';
 
 /**
  * PostgreSQL fails where others give NULL: casts of text that is no number, numbers that are too large or too small for a double, products that vanish. So nothing
@@ -75,18 +76,40 @@ function placeIn(y: string, grid: PlaceGrid): string {
 
 /**
  * Two comparisons for nearly every number, and none of them twice. NaN is above every number, so it ends at the last comparison and has no place. A product
- * that could vanish lies below the first place above 0.
+ * that could vanish lies below the first place above 0. `above`: the place of a number between; `at`: a place itself.
  */
-function placeOrNull(y: string, grid: PlaceGrid, rows: number): string {
+function placeByCases(y: string, grid: PlaceGrid, above: string, at: (place: number) => string): string {
   const { last, missing } = grid;
   const [first, top, least, most] = [firstAt(grid, 1), grid.top, -Number.MAX_VALUE, Number.MAX_VALUE].map(constant);
-  const held = last < 2 ** 31 - 1 && last * rows < 2 ** 62 ? 'INTEGER' : 'BIGINT';
-  const above = `CAST(${stepsAbove(y, grid)} AS ${held})`;
-  const below = `CASE WHEN ${y} >= ${least} THEN 0 END`;
+  const below = `CASE WHEN ${y} >= ${least} THEN ${at(0)} END`;
   const inner =
     last > 0 ? `WHEN ${y} < ${first} THEN ${below} WHEN ${y} < ${top} THEN ${above}` : `WHEN ${y} < ${top} THEN ${below}`;
-  const place = `CASE ${inner} WHEN ${y} <= ${most} THEN CAST(${last} AS ${held}) END`;
+  const place = `CASE ${inner} WHEN ${y} <= ${most} THEN ${at(last)} END`;
   return missing.length > 0 ? `CASE WHEN ${y} NOT IN (${missing.map(constant).join(', ')}) THEN ${place} END` : place;
+}
+
+function placeOrNull(y: string, grid: PlaceGrid, rows: number): string {
+  const held = grid.last < 2 ** 31 - 1 && staysWithin(grid, rows) ? 'INTEGER' : 'BIGINT';
+  return placeByCases(y, grid, `CAST(${stepsAbove(y, grid)} AS ${held})`, (place) => `CAST(${place} AS ${held})`);
+}
+
+/** Whether no sum of the places of so many rows leaves 64 bits. */
+const staysWithin = ({ last }: PlaceGrid, rows: number): boolean => last * rows < 2 ** 62;
+
+/**
+ * Money is a whole number of 64 bits, and a double times money is the same product, rounded to a whole number with halves to even: one step for each row, where a
+ * product and a cast are two. How many digits it has behind the point is set for every connection (lc_monetary).
+ */
+function addedPlaces(y: string, grid: PlaceGrid, rows: number): AddedPlaces | undefined {
+  const { rate } = grid;
+  if (!Number.isSafeInteger(rate) || rate === 1 || !staysWithin(grid, rows)) return undefined;
+  const above = `${stepsAbove(y, { ...grid, rate: 1 })} * ${money(rate)}`;
+  return { place: placeByCases(y, grid, above, money), total: (place) => `trunc(${wide(`sum(${place})`)} * 100)` };
+}
+/** So many of its least units. */
+function money(units: number): string {
+  const digits = String(units).padStart(3, '0');
+  return `CAST('${digits.slice(0, -2)}.${digits.slice(-2)}' AS MONEY)`;
 }
 
 const blanks = String.raw`E' \t\r\n'`;
@@ -131,10 +154,12 @@ export const postgres: Dialect = {
   wholeInText: (cell) => `CASE WHEN btrim(${short(cell)}) ~ '^-?[0-9]{1,15}$' THEN ${whole(`btrim(${cell})`)} END`,
   short,
   trimmed,
+  codeIn: (cell, codes) => oneOf(trimmed(cell), codes),
   plainDigits: (x) => `CASE WHEN ${x} = trunc(${x}) AND abs(${x}) < ${plainReal} THEN ${text(whole(x))} END`,
   presentIn,
   placeIn,
   placeOrNull,
+  addedPlaces,
   quotient: (x, divisor) => `(${x}) / ${divisor}`,
   // The rest behind the point is exact; adding a half first would round what is just below it.
   rounded: (x) => whole(`CASE WHEN abs(${x} - trunc(${x})) >= 0.5 THEN trunc(${x}) + sign(${x}) ELSE trunc(${x}) END`),

@@ -10,6 +10,7 @@ import { type Connection, inTime } from './connection.js';
 import { postgres } from './dialect.js';
 import { postgresFault } from './fault.js';
 import { readMarks, sameReached } from './marks.js';
+import { beginMoment, momentOf } from './moment.js';
 import { PostgresPin, type Reading } from './pin.js';
 import { Pool } from './pool.js';
 import { relationViews } from './relation.js';
@@ -53,7 +54,7 @@ class PostgresEngine implements Engine {
   readonly #pool: Pool;
   readonly #limits: EngineLimits;
   /** What was found when the database last stood so. */
-  #known: { readonly state: string; readonly reading: Reading } | undefined;
+  #known: { readonly state: string | undefined; readonly reading: Reading } | undefined;
 
   constructor(source: EngineSource, limits: EngineLimits, pool: Pool) {
     this.source = source;
@@ -101,12 +102,8 @@ class PostgresEngine implements Engine {
     for (let k = 0; k < 3; k++) {
       const before = this.#known;
       const marks = before && (await readMarks(holder, before.reading));
-      // A server that was brought back from a copy counts its transactions anew, but has been started since.
-      const begun = await holder.begin(
-        `BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY; SELECT pg_export_snapshot(), concat_ws(' ', pg_current_snapshot(), pg_postmaster_start_time())`,
-      );
-      const [snapshot, state] = begun.at(-1)!.rows[0] as readonly [string, string];
-      const reading = before?.state === state ? before.reading : await this.#looked(holder);
+      const { snapshot, state } = momentOf(await holder.begin(beginMoment));
+      const reading = state !== undefined && before?.state === state ? before.reading : await this.#looked(holder);
       this.#known = { state, reading };
       if (marks !== undefined && sameReached(before!.reading, reading))
         return new PostgresPin({ source, room, pool: this.#pool, holder, snapshot, reading, marks, left });

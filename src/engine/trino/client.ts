@@ -129,12 +129,13 @@ export class Client implements Asking {
 
   /** A page can be asked for again until the one behind it was asked for. */
   async #page(next: string, signal: AbortSignal): Promise<Page> {
-    const until = Date.now() + patience;
+    const until = performance.now() + patience;
     for (let wait = 50; ; wait = Math.min(1000, wait * 2)) {
       try {
         return await this.#exchange('GET', next, signal);
       } catch (error) {
-        if (signal.aborted || !(error instanceof Again) || Date.now() > until) throw error instanceof Again ? error.fault : error;
+        if (signal.aborted || !(error instanceof Again) || performance.now() > until)
+          throw error instanceof Again ? error.fault : error;
         await new Promise((waited) => setTimeout(waited, wait));
       }
     }

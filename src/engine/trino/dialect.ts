@@ -6,6 +6,7 @@ import type { SourceColumn } from '../engine.js';
 import { blankLetters, brokenNumber, negativeZero, wholeNumber } from '../name.js';
 import { longestText } from '../short-text.js';
 import type { PlaceGrid } from '../source.js';
+import { oneOf } from '../structure.js';
 
 /** Casts of text, and sums of 64 bits, fail where others give NULL or widen: nothing is cast that was not looked at first, and what is added up is wide. */
 const text = (x: string): string => `CAST(${x} AS VARCHAR)`;
@@ -116,6 +117,7 @@ export const trino: Dialect = {
     `CASE WHEN regexp_like(${trimmedOf(short(cell), ' ')}, '\\A-?[0-9]{1,15}\\z') THEN ${whole(trimmedOf(cell, ' '))} END`,
   short,
   trimmed: (cell) => trimmedOf(short(cell), blanks),
+  codeIn: (cell, codes) => oneOf(trimmedOf(short(cell), blanks), codes),
   plainDigits: (x) => `CASE WHEN ${x} = truncate(${x}) AND abs(${x}) < ${constant(plainReal)} THEN ${text(whole(x))} END`,
   presentIn,
   placeIn,

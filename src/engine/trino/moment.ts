@@ -1,8 +1,8 @@
 import { changedMeanwhile } from '../data-file.js';
-import { quoteName } from '../structure.js';
+import { quoteName, quoteText } from '../structure.js';
 import type { Asking } from './client.js';
 import { Refused } from './refused.js';
-import { quoteText, tableName } from './spelling.js';
+import { tableName } from './spelling.js';
 import type { Place, Table } from './table.js';
 
 /**

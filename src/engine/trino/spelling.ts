@@ -1,12 +1,10 @@
 import { Fault } from '../../errors.js';
 import type { Statement } from '../engine.js';
-import { quoteName } from '../structure.js';
+import { quoteName, quoteText } from '../structure.js';
 import { tooLong } from './fault.js';
 
 /** Letters that a statement may have (`query.max-length`, where nobody has changed it). */
 const longest = 1_000_000;
-
-export const quoteText = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 function literal(value: Statement['values'][number]): string {
   if (value === null) return 'NULL';

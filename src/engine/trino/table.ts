@@ -6,12 +6,12 @@ import type { SourceColumn } from '../engine.js';
 import { longestText } from '../short-text.js';
 import type { Shown } from '../shown.js';
 import type { EngineSource } from '../source.js';
-import { quoteName } from '../structure.js';
+import { quoteName, quoteText } from '../structure.js';
 import type { Asking } from './client.js';
 import { dayInText, numberInText, trino } from './dialect.js';
 import type { Field } from './page.js';
 import { Refused } from './refused.js';
-import { quoteText, tableName } from './spelling.js';
+import { tableName } from './spelling.js';
 
 /** A table as it is shown: what follows FROM, and each column as an expression that no cell makes fail. */
 export interface Table {

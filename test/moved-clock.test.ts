@@ -1,0 +1,113 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import type { Ledger } from '../src/ledger/ledger.js';
+import { Rate } from '../src/service/turns.js';
+import { faultOf } from './fault.js';
+import { createSession, openEngine, openLedger, readPolicy } from './inside.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'fugu-clock-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** What the clock of a machine does that is set while we look at it, look by look. */
+const hour = 3_600_000;
+const clocks: Readonly<Record<string, (look: number) => number>> = {
+  'runs backwards': (look) => -look * hour,
+  'is a day further at every look': (look) => look * 24 * hour,
+  'is set to and fro': (look) => (look % 2 === 0 ? 1 : -1) * look * hour,
+  'stands still': () => 0,
+};
+function move(how: (look: number) => number): void {
+  const from = Date.now();
+  let looks = 0;
+  vi.spyOn(Date, 'now').mockImplementation(() => from + how(looks++));
+}
+
+async function opened(name: string) {
+  const file = (ext: string) => join(folder, `${name.replaceAll(' ', '-')}.${ext}`);
+  writeFileSync(file('csv'), `party\n${'dem\nrep\n'.repeat(50)}`);
+  writeFileSync(
+    file('yaml'),
+    `data: { source: ${JSON.stringify(file('csv'))} }\nprotect: { secret: row }\nbudget: { epsilon: 1000000 }\npopulation: ${name.replaceAll(' ', '-')}\nledger: ${JSON.stringify(file('db'))}\ndependence: none\ncolumns:\n  party: { type: category, values: [dem, rep] }\n`,
+  );
+  const policy = await readPolicy(file('yaml'));
+  const [engine, ledger] = [await openEngine(policy, { deadline: 20_000, release: 20_000 }), await openLedger(policy.ledger)];
+  const session = (own: Ledger = ledger) => createSession({ policy, engine, ledger: own });
+  const close = async () => {
+    await ledger.close();
+    await engine.close();
+  };
+  return { policy, ledger, session, close };
+}
+const asked = { kind: 'histogram', column: 'party' } as const;
+const costing = { epsilon: '10000' } as const;
+
+describe.each(Object.entries(clocks))('a clock that %s during a release', (name, how) => {
+  it('changes neither answer nor ledger: the same is told again for nothing', async () => {
+    const { ledger, session, close, policy } = await opened(name);
+    move(how);
+    const own = await session();
+    const first = await own.release(asked, costing);
+    expect(first.tables[0]!.rows.map(({ value }) => value)).toEqual([50, 50, 0]);
+    expect((await own.release(asked, costing)).receipt.ledger).toMatchObject({ replayed: true });
+    await own.release(asked, { ...costing, fresh: true });
+    expect(await ledger.entries(policy.population)).toHaveLength(2);
+    expect((await ledger.verify()).ok).toBe(true);
+    await close();
+  });
+
+  it('does not make a booking that went wrong unheard of', async () => {
+    const { ledger, session, close, policy } = await opened(`${name}, and more`);
+    // It is booked, and what comes back is something that nobody thought of.
+    const broken = new Proxy(ledger, {
+      get(target, key) {
+        const value = Reflect.get(target, key, target) as unknown;
+        if (typeof value !== 'function') return value;
+        if (key !== 'reserve') return value.bind(target);
+        return async (...given: unknown[]) => {
+          await value.apply(target, given);
+          throw new TypeError('undefined is no function');
+        };
+      },
+    });
+    const own = await session(broken);
+    move(how);
+    const { outcome } = await faultOf(own.release(asked, costing));
+    const [entry] = await ledger.entries(policy.population);
+    expect(outcome).toEqual({ state: 'spent', entry: entry!.sequence, resumable: true });
+    await close();
+  });
+});
+
+describe('what is measured while a process runs', () => {
+  it('is measured by a clock that nobody sets: whoever had to wait does not wait for an hour', () => {
+    const rate = new Rate(1, 1000);
+    expect(rate.wait('a')).toBe(0);
+    move(() => -hour);
+    expect(rate.wait('a')).toBeLessThan(1);
+    expect(rate.wait('a')).toBeLessThan(1);
+  });
+
+  /** Who may ask what time it is, and what for; everybody else measures by `performance.now()`. */
+  const told: readonly RegExp[] = [
+    // Kept, or told to people: when something happened.
+    /^ledger\/(rescue\/|postgres\/rescue\.ts$|chained-ledger\.ts$)/,
+    /^release\/(batch|charge|enter|receipt)\.ts$/,
+    /^service\/(answer|drafts|job|jobs|one-writer|sessions|token|routes\/session)\.ts$/,
+    // Beside the time that a file was written.
+    /^engine\/data-file\.ts$/,
+    /^(cli|report)\//,
+  ];
+  it('asks nobody what time it is', () => {
+    const root = join(import.meta.dirname, '..', 'src');
+    const asking = readdirSync(root, { recursive: true, encoding: 'utf8' })
+      .map((file) => file.replaceAll('\\', '/'))
+      .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+      .filter((file) => /\bDate\.now\b|new Date\(\)/.test(readFileSync(join(root, file), 'utf8')));
+    expect(asking.filter((file) => !told.some((may) => may.test(file)))).toEqual([]);
+  });
+});

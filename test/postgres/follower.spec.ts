@@ -1,0 +1,93 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { pinned } from '../../src/engine/engine.js';
+import { Fault } from '../../src/errors.js';
+import { openEngine } from '../../src/terms/open.js';
+import { followerOf, type Standby } from './standby.js';
+import { freePort, isInstalled, type Started, startServer } from './start-server.js';
+
+describe.skipIf(!isInstalled())('data on a server that follows another', () => {
+  let primary: Started;
+  let follower: Standby;
+  const opened: pg.Client[] = [];
+  const owner = async () => {
+    const client = new pg.Client({
+      host: '127.0.0.1',
+      port: primary.port,
+      user: 'owner',
+      password: primary.owner,
+      database: 'postgres',
+    });
+    client.on('error', () => undefined);
+    await client.connect();
+    opened.push(client);
+    return client;
+  };
+  beforeAll(async () => {
+    primary = await startServer(['fsync=off', 'max_connections=60']);
+    const client = await owner();
+    await client.query("CREATE ROLE reader LOGIN PASSWORD 'reader-s3cret'; CREATE TABLE people AS SELECT i AS id, 'dem' AS party FROM generate_series(1, 100) AS s(i)"); // biome-ignore format: one line
+    await client.query('CREATE TABLE noise (i INTEGER); GRANT SELECT ON people TO reader');
+    follower = await followerOf(primary, await freePort());
+    process.env.PGPASSWORD = 'reader-s3cret';
+  }, 120_000);
+  afterAll(async () => {
+    for (const client of opened) await client.end().catch(() => undefined);
+    try {
+      follower?.kill();
+    } finally {
+      primary?.remove();
+    }
+  });
+  const open = () =>
+    openEngine({ source: `postgres://reader@127.0.0.1:${follower.port}/postgres`, table: 'people' }, { deadline: 30_000, release: 60_000 }); // biome-ignore format: one line
+
+  it('is looked at again when one of two writers has ended, which its own name for a moment does not tell', async () => {
+    const [first, second] = [await owner(), await owner()];
+    // Both are under way, the first for longer than everything that follows, and a third has come later and ended before them.
+    await first.query('BEGIN; INSERT INTO noise VALUES (1)');
+    await second.query("BEGIN; INSERT INTO people VALUES (101, 'rep')");
+    await (await owner()).query('INSERT INTO noise VALUES (3)');
+    const engine = await open();
+    const look = () => pinned(engine, async (data) => [(await data.size()).open(), await data.id()] as const);
+    await follower.caughtUp();
+    const before = await look();
+    expect(before[0]).toBe(100);
+    await second.query('COMMIT');
+    await follower.caughtUp();
+    const after = await look();
+    expect(after[0]).toBe(101);
+    expect(after[1]).not.toBe(before[1]);
+    // And where nothing has changed since, it is the same.
+    expect(await look()).toEqual(after);
+    await first.query('COMMIT');
+    await engine.close();
+  }, 120_000);
+
+  it('is one moment for a release during which it takes over, or a fault', async () => {
+    await follower.caughtUp();
+    const engine = await open();
+    const ask = async (data: Parameters<Parameters<typeof pinned>[1]>[0]) =>
+      (await data.rows({ sql: 'SELECT count(*), max(id) FROM fugu_data', values: [] })).open();
+    const told = await pinned(engine, async (data) => {
+      const before = await ask(data);
+      follower.promote();
+      const own = new pg.Client({
+        host: '127.0.0.1',
+        port: follower.port,
+        user: 'owner',
+        password: primary.owner,
+        database: 'postgres',
+      });
+      await own.connect();
+      await own.query("INSERT INTO people VALUES (500, 'rep')");
+      await own.end();
+      const after = await Promise.all([ask(data), ask(data)]).catch((error: unknown) => error);
+      return { before, after };
+    });
+    if (told.after instanceof Error) expect(told.after).toBeInstanceOf(Fault);
+    else expect(told.after).toEqual([told.before, told.before]);
+    expect((await pinned(engine, ask))[0]![1]).toBe(500);
+    await engine.close();
+  }, 120_000);
+});

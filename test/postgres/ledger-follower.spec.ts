@@ -1,0 +1,97 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Ledger } from '../../src/ledger/ledger.js';
+import { openLedger } from '../../src/ledger/open.js';
+import { asking as asked, faultOf, spentBy } from '../ledger-folder.js';
+import { LedgerTown } from './ledger-server.js';
+import { followerOf, type Standby } from './standby.js';
+import { freePort } from './start-server.js';
+import { server } from './town.js';
+
+const asking = (key: string) => asked({ resumable: true, key });
+
+describe.skipIf(!server)('a copy that takes over without the last entries of a ledger', () => {
+  let town: LedgerTown;
+  let follower: Standby;
+  let folder: string;
+  let witness: string;
+  const open: Ledger[] = [];
+  const ledgerOf = async (told?: string) => {
+    const ledger = await openLedger(town.address(), told === undefined ? {} : { witness: told });
+    open.push(ledger);
+    return ledger;
+  };
+  /** What another machine remembers. */
+  const elsewhere = async <T>(work: () => Promise<T>): Promise<T> => {
+    process.env.XDG_STATE_HOME = join(folder, 'elsewhere');
+    try {
+      return await work();
+    } finally {
+      process.env.XDG_STATE_HOME = town.state;
+    }
+  };
+  let seeing: Ledger;
+  let heard: Ledger;
+  beforeAll(async () => {
+    town = await LedgerTown.open();
+    folder = mkdtempSync(join(tmpdir(), 'fugu-follower-'));
+    witness = join(folder, 'witness.sh');
+    writeFileSync(witness, `#!/bin/sh\nif [ "$1" = get ]; then cat ${folder}/head 2>/dev/null; exit 0; fi\necho "$2 $3" > ${folder}/head\n`, { mode: 0o755 }); // biome-ignore format: one line
+    await (await ledgerOf(witness)).reserve(asking('k1'));
+    follower = await followerOf(town.server, await freePort());
+    await follower.caughtUp();
+    seeing = await ledgerOf(witness);
+    // Another machine that has seen the first entry only.
+    heard = await elsewhere(() => ledgerOf());
+    await heard.spent('town');
+    follower.kill();
+    // Committed by the one, and never heard of by the other.
+    const entry = await seeing.reserve(asking('k2'));
+    await seeing.settle(entry, 'told');
+    town.server.kill();
+    follower.startAgain(town.server.port);
+    follower.promote();
+  }, 120_000);
+  afterAll(async () => {
+    for (const ledger of open) await ledger.close().catch(() => undefined);
+    try {
+      follower?.kill();
+      town?.server.startAgain();
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+      town?.close();
+    }
+  });
+
+  it('is refused by the machine that saw them, whether the ledger was open or not', async () => {
+    for (const ledger of [async () => seeing, ledgerOf])
+      expect(await faultOf(ledger().then((l) => l.reserve(asking('k3'))))).toMatchObject({
+        code: 'LEDGER_CORRUPT',
+        message: expect.stringContaining('more than there are'),
+      });
+  });
+
+  it('is refused everywhere where a witness is asked, and nothing is spent', async () => {
+    const other = await elsewhere(() => ledgerOf(witness));
+    expect(await faultOf(other.reserve(asking('k3')))).toMatchObject({
+      code: 'LEDGER_CORRUPT',
+      message: expect.stringContaining('the witness knows'),
+      outcome: { state: 'not spent' },
+    });
+  });
+
+  it('is not known to a machine that saw less, as the guide says; whoever saw more refuses it for good', async () => {
+    const before = await spentBy(heard);
+    await elsewhere(async () => {
+      for (const key of ['k3', 'k4', 'k5', 'k6']) await heard.reserve(asking(key));
+    });
+    expect(await spentBy(heard)).not.toBe(before);
+    // It is longer by now than it was, and still another.
+    expect(await faultOf(seeing.reserve(asking('k7')))).toMatchObject({
+      code: 'LEDGER_CORRUPT',
+      message: expect.stringContaining('this machine has seen another entry'),
+    });
+  });
+});
