@@ -144,6 +144,7 @@ describe('questions', () => {
     ["SELECT SUM(CASE WHEN x > 3 AND c = 'a' THEN 1 ELSE 0 END) FROM data", "SELECT SUM(CASE WHEN c = 'a' AND x >= 4 THEN 1 ELSE 0 END) FROM data"],
     ['SELECT e, MEDIAN(x) FROM data WHERE x > 1 AND y > 1 GROUP BY e', 'SELECT MEDIAN(x), e FROM data WHERE y >= 2 AND x >= 2 GROUP BY e'],
     ['SELECT STDDEV(x) FROM data', 'SELECT VARIANCE(x) FROM data'],
+    ["SELECT COUNT(*) FROM data WHERE NOT (c IS NOT NULL AND c = 'a')", "SELECT COUNT(*) FROM data WHERE c IS NULL OR c <> 'a'"],
   ])('%s is %s', (a, b) => expect(ofSql(a)).toEqual(ofSql(b))); // biome-ignore format: one line each
 
   it.each([
