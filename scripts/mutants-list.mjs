@@ -17,6 +17,8 @@ const kinds = 'test/ties-kinds.test.ts';
 const tilt = 'src/learn/classify/tilt.test.ts';
 const line = 'src/dependence/informed/line.test.ts';
 
+const same = 'src/query/same/same.test.ts';
+
 const mutant = (name, file, from, to, ...tests) => ({ name, file, from, to, tests });
 
 /** Found alive in version 0.1, as they would be written now. */
@@ -942,6 +944,13 @@ const tables = [
 /** In what SQL says of rows. */
 // biome-ignore format: one line per fault
 const sql = [
+  mutant('keys-seen-in-noise', 'src/learn/keys/learn-keys.ts', 'const falseKeys = 0.01;', 'const falseKeys = 2;', 'test/statistical-keys.test.ts'),
+  mutant('not-of-what-is-implied', 'src/query/filter.ts', 'return testOf(condition.not, policy, !denied);', 'return negated(testOf(condition.not, policy, denied), policy);', same),
+  mutant('same-cells-in-any-order', 'src/query/same/counted.ts', 'if (textOf(from) === textOf(to)) return cells;', 'if (from.length === to.length) return cells;', same),
+  mutant('same-for-any-quantile', 'src/query/same/counted.ts', "mechanism === 'exponential' ? measure.rule : null", 'null', same),
+  mutant('same-without-an-answer', 'src/query/same/row-tests.ts', 'const all = [none, ...whole];', 'const all = whole;', same),
+  mutant('same-whoever-passes', 'src/query/same/columns.ts', 'testsText(rows.filter, columnsSeen(policy, rows.of))', "'any'", 'test/same-question.test.ts'),
+  mutant('same-whether-or-not-joined', 'src/query/same/columns.ts', '[rowsText(policy, part), part.optional,', '[rowsText(policy, part),', 'test/same-question.test.ts'),
   mutant('keys-one-row', 'src/learn/keys/learn-keys.ts', 'return rowsMoved(table === undefined ? protect.maxRows : tables!.get(table)!.maxRows);', 'return rowsMoved(1);', 'src/learn/keys/learn-keys.test.ts'),
   mutant('keys-that-occur-only', 'src/learn/keys/prefixes.ts', "(prefix === '' ? twoDigits : [...twoDigits, theEnd])", "(prefix === '' ? twoDigits : [theEnd])", 'src/learn/keys/learn-keys.test.ts'),
   mutant('day-of-month-unbounded', 'src/query/calendar.ts', "1, part === 'day' ? 31 : 366)", "1, part === 'day' ? 3 : 366)", 'test/dates.test.ts'),

@@ -34,7 +34,7 @@ async function outputs(dependence: string, party: string, changed: number): Prom
         { column: 'age', op: '>=' as const, value: 20 + Math.floor(k / 50) },
       ],
     }));
-    const { tables } = await session.release({ queries }, { epsilon: `${counts * perCount}` });
+    const { tables } = await session.release({ queries }, { epsilon: `${counts * perCount}`, fresh: true });
     for (const table of tables) seen.push(table.rows[0]!.value!);
   }
   await session.close();

@@ -11,7 +11,7 @@ import { bindBatch } from '../src/query/bind.js';
 import { parseBatch } from '../src/query/parse.js';
 import { deskOf, Session } from '../src/release/session.js';
 import { forgetful, remembering } from './statistical/again.js';
-import { atLeast, atMost } from './statistical/confidence.js';
+import { deltaAt } from './statistical/delta.js';
 import { auditOutputs, type Output } from './statistical/statistical.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
@@ -165,18 +165,11 @@ describe('the statistical auditor, by tie', () => {
 
 describe('the statistical auditor under delta', () => {
   const [epsilon, delta] = [0.5, 0.02];
-  /** With near certainty, the least delta that the outputs leave possible at epsilon: one half chooses a threshold, the other judges it. */
   const deltaOf = async (worlds: readonly (() => Promise<Output>)[], size: number): Promise<number> => {
     const [a, b] = (await Promise.all(worlds.map((world) => draw(world, size)))).map((list) =>
       list.map((o) => (o as number[])[0]!),
     );
-    const above = (list: readonly number[], t: number, half: number) => list.filter((x, k) => k % 2 === half && x >= t).length;
-    const thresholds = [...new Set(a)].sort((x, y) => x - y);
-    const step = Math.max(1, Math.floor(thresholds.length / 60));
-    const gain = (t: number) => above(a!, t, 0) - Math.exp(epsilon) * above(b!, t, 0);
-    const best = thresholds.filter((_, k) => k % step === 0).reduce((x, y) => (gain(y) > gain(x) ? y : x));
-    const n = Math.floor(size / 2);
-    return atLeast(above(a!, best, 1), n, 1e-6) - Math.exp(epsilon) * atMost(above(b!, best, 1), n, 1e-6);
+    return deltaAt(epsilon, a!, b!);
   };
   /** So many questions that Gaussian noise is chosen; the count of dem is one of them. */
   const survey = batch(

@@ -184,6 +184,7 @@ describe('a route for Gaussian noise on sums', () => {
     mechanism: 'exponential',
     candidates: [one],
     penalties: () => [0n],
+    rule: 'none',
     perRank: 1,
   };
   const speaks = (...costs: Profile[]) =>

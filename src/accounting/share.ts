@@ -10,6 +10,7 @@ import {
   type Rational,
   rational,
   subtract,
+  toText,
   zero,
 } from '../exact/rational.js';
 import { nothingSpent, type Profile, type Spent, spend } from '../mechanism/profile.js';
@@ -35,6 +36,10 @@ export interface Asked {
 
 /** How much was asked for, in words that stay the same while the budget shrinks. */
 export const askedText = (options: Asked): string => options.epsilon ?? (options.all ? 'all' : 'tenth');
+
+/** The same for all ways to write a number. */
+export const sameText = (options: Asked): string =>
+  options.epsilon === undefined ? askedText(options) : toText(parseRational(options.epsilon, 'epsilon'));
 
 /** A part of the budget too small to be worth an answer. */
 const crumbs = rational(1, 1_000);

@@ -9,7 +9,8 @@ import { Fault } from '../errors.js';
 import { writeNew } from '../files/write-file.js';
 import { isDatabase } from '../policy/address.js';
 import { readCodebook } from '../policy/codebook/codebook.js';
-import { type Draft, draftPolicy as draftFrom, type Found, findColumns } from '../policy/draft/draft.js';
+import { type BesideFile, besideLines, type DraftedTable, tableOf } from '../policy/draft/beside.js';
+import { columnLines, type Draft, draftPolicy as draftFrom, type Found, findColumns } from '../policy/draft/draft.js';
 import { type ColumnSummary, hasDecimalCommas } from '../policy/draft/guess.js';
 import { keysIn } from '../policy/draft/own-by-key.js';
 import { chooseNames, isPattern } from '../policy/name-pattern.js';
@@ -80,6 +81,8 @@ const options = z.strictObject({
   encoding: z.string().min(1).optional(),
   /** The order of answers, by column: that of a factor or a categorical. It lists nothing that the draft does not list. */
   order: z.record(z.string(), z.array(z.string())).optional(),
+  /** Files beside the data: rows about the same persons, or what everybody knows. They are drafted as comments: whose rows they are is for the steward to say. */
+  tables: z.array(z.string().min(1)).optional(),
   /** Where to write the policy; never over a file that is there. */
   out: z.string().min(1).default('policy.yaml'),
   progress: progress.optional(),
@@ -91,6 +94,8 @@ export interface DraftedPolicy extends Draft {
   readonly policy: string;
   /** What may have been read otherwise than it was meant: sheets that were not read, letters that are no UTF-8. */
   readonly doubts: readonly string[];
+  /** What files beside the data seem to be. The policy says so in comments, of which nothing counts. */
+  readonly tables?: readonly DraftedTable[];
 }
 
 /**
@@ -102,7 +107,7 @@ export interface DraftedPolicy extends Draft {
  */
 export async function draftPolicy(data: FileName, given?: DraftOptions): Promise<DraftedPolicy> {
   return faulting(async () => {
-    const { codebook, table, encoding, order, out, progress, interview, ...first } = readOptions(options, given);
+    const { codebook, table, tables, encoding, order, out, progress, interview, ...first } = readOptions(options, given);
     const file = canonicalPath(resolve(out));
     const called = fileNamed(data, 'The data');
     const remote = isDatabase(called);
@@ -137,8 +142,11 @@ export async function draftPolicy(data: FileName, given?: DraftOptions): Promise
       const group = typeof told.dependence === 'object' ? told.dependence.by : undefined;
       const keys = keysIn(columns, panels, { unit: told.person?.unit, group });
       const own = await pinned(engine, (rows) => describeOwn(rows, columns, keys));
+      const beside = await Promise.all((tables ?? []).map((name) => besideFile(resolve(name), fromPolicy)));
+      const named = beside.map((file) => tableOf(file, columns, told.person?.unit ?? panels[0]?.unit));
       const drafted = draftFrom(own, {
         ...decided(told, known),
+        ...(beside.length > 0 && { beside: besideLines(beside, named, columns) }),
         panels,
         ...(order && { order: new Map(Object.entries(order)) }),
         source: fromPolicy(source),
@@ -151,6 +159,7 @@ export async function draftPolicy(data: FileName, given?: DraftOptions): Promise
       const unread = remote ? undefined : await unreadOf(source, table === undefined ? {} : { table });
       return {
         ...drafted,
+        ...(named.length > 0 && { tables: named }),
         doubts: [
           ...(unread ? sheetDoubts(unread, table) : []),
           ...(written !== undefined && encoding === undefined ? [encodingDoubt(written, own)] : []),
@@ -164,6 +173,17 @@ export async function draftPolicy(data: FileName, given?: DraftOptions): Promise
       throw new Fault('USAGE', `${out} exists already.`, 'Choose another name with --out, or move it away.');
     return { policy: file, ...draft };
   });
+}
+
+async function besideFile(source: string, fromPolicy: (path: string) => string): Promise<BesideFile> {
+  if (isDatabase(source))
+    throw new Fault('USAGE', 'Files are drafted beside a file.', 'Tables of a database are written into the policy: tables: {visits: {table: schema.visits, …}}.'); // biome-ignore format: one line
+  const written = await writtenIn(source, undefined);
+  const engine = await openEngine({ source, ...(written !== undefined && { encoding: written }) });
+  const columns = await closing(engine, () => pinned(engine, (rows) => describeColumns(rows)));
+  const lines = (except: ReadonlySet<string>) =>
+    columnLines(columns, new Set(columns.map(({ name }) => name).filter((name) => !except.has(name))));
+  return { source: fromPolicy(source), columns, lines };
 }
 
 function mustBe(name: string, known: readonly string[]): void {

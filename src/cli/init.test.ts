@@ -45,6 +45,38 @@ ${lines(
     `R${i},${i >> 1},${i % 97 === 0 ? -9 : 18 + (i % 73)},${['dem', 'rep', 'NA'][i % 3]},${['tv', 'tv;web', 'web;paper', 'paper'][i % 4]},${(i * 7919) % 1000}.5,${0.5 + (i % 40) / 10},2024-01-${10 + (i % 20)} 10:${10 + (i % 50)}:00,"said ${i} things, ""oh""",1,`,
 )}`;
 
+  it('drafts files beside the data as comments, which hold once a person has said what they are', async () => {
+    const write = (name: string, text: string) => {
+      writeFileSync(path(name), text);
+      return path(name);
+    };
+    const data = write('persons.csv', `person,region,age\n${lines(300, (i) => `${i},${i % 2 ? 'n' : 's'},${20 + (i % 60)}`)}`);
+    const visits = write(
+      'visits.csv',
+      `person,clinic,kind,cost\n${lines(900, (i) => `${i % 300},c${i % 40},${i % 3 ? 'er' : 'gp'},${(i * i) % 97}`)}`,
+    );
+    const clinics = write('clinics.csv', `clinic,size\n${lines(40, (i) => `c${i},${i % 2 ? 'small' : 'large'}`)}`);
+    const out = path('beside.yaml');
+    const told = await runCommand(register, 'init', data, visits, clinics, '--out', out, '--dependence', 'none');
+    expect(told).toContain('visits (rows of persons that person names?), clinics (known to everybody, found by clinic?)');
+    // Nothing of it counts, whatever the files hold.
+    const { tables, protect } = await readPolicy(out);
+    expect([tables?.size ?? 0, protect.secret]).toEqual([0, 'row']);
+    const text = readFileSync(out, 'utf8');
+    const block = text.slice(text.indexOf('# tables:')).split('\n\n')[0]!;
+    const said = (maxRows: string) => {
+      const own = block.replaceAll(/^# /gm, '').replace('maxRows: N', `maxRows: ${maxRows}`);
+      return text.replace('protect: {secret: row}', 'protect: {secret: person, unit: person, maxRows: 1}').replace(block, own);
+    };
+    writeFileSync(out, said('N'));
+    await expect(readPolicy(out)).rejects.toMatchObject({ code: 'POLICY_INVALID' });
+    writeFileSync(out, said('5'));
+    const policy = await readPolicy(out);
+    expect(policy.tables!.get('visits')).toMatchObject({ unit: 'person', maxRows: 5, links: ['clinic'], public: false });
+    expect([...policy.tables!.get('visits')!.columns.keys()]).toEqual(['kind', 'cost']);
+    expect(policy.tables!.get('clinics')).toMatchObject({ key: ['clinic'], public: true });
+  });
+
   it('guesses what each column is, and leaves out names of people and free text', async () => {
     const { policy, draft } = await init(people);
     const types = Object.fromEntries([...policy.columns].map(([name, c]) => [name, c.type]));

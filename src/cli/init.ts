@@ -35,7 +35,8 @@ export function register(program: Command): void {
     .description(
       'draft a policy for a csv, parquet, duckdb or survey file (.sav, .dta, .xpt, .xlsx); on a terminal it asks what only you know',
     )
-    .argument('<data>', 'the data file')
+    .argument('<data>', 'the data file: who there is')
+    .argument('[tables...]', 'files beside it (visits, clinics): drafted as comments, for you to say whose their rows are')
     .option(
       '--codebook <file>',
       'a CSV with the columns name,value,label[,missing], a survey file or a DDI codebook; a survey file is its own',
@@ -64,11 +65,12 @@ export function register(program: Command): void {
     .option('--out <file>', 'where to write the policy', 'policy.yaml')
     .option('--yes', 'ask nothing, also on a terminal')
     .option('--json', 'print one JSON document')
-    .action(async (data: string, words: InitWords) => {
+    .action(async (data: string, tables: string[], words: InitWords) => {
       const { draftPolicy } = await import('../ask/draft.js');
       const { codebook, table, encoding, order, out } = words;
       const files = {
         out,
+        ...(tables.length > 0 && { tables }),
         ...(codebook !== undefined && { codebook }),
         ...(table !== undefined && { table }),
         ...(encoding !== undefined && { encoding }),
@@ -120,6 +122,7 @@ function initText(draft: DraftedPolicy, out: string): string {
     `${bold(out)} declares ${draft.declared} column${draft.declared === 1 ? '' : 's'} and leaves out ${draft.leftOut.length} (ids, groups, timings, free text).`,
     ...draft.doubts.map((doubt) => warn(doubt)),
     ...protectWords(draft),
+    ...tableWords(draft, name),
     ...(draft.undecided
       ? [
           warn(
@@ -149,6 +152,17 @@ function protectWords({ protect: { secret, said, unit, order, maxRows } }: Draft
     warn(`${rows} ${unit}: they are protected together (secret: person), and at most ${maxRows} of them count.`),
     `If each row is a secret of its own, say init --secret row; --unit ${unit} --max-rows N for another number of rows.`,
   ];
+}
+
+/** Files beside the data are guessed at, and nothing of that counts. */
+function tableWords({ tables = [] }: DraftedPolicy, name: string): string[] {
+  if (tables.length === 0) return [];
+  const each = tables.map(({ name: table, unit, key }) =>
+    unit !== undefined
+      ? `${table} (rows of persons that ${unit} names?)`
+      : `${table} (known to everybody${key === undefined ? '' : `, found by ${key}`}?)`,
+  );
+  return [warn(`Beside the data: ${each.join(', ')}. They stand in ${name} as comments: say whose their rows are and how many of one person count, then take the # away.`)]; // biome-ignore format: one line
 }
 
 const foundWords = ({ groups }: DraftedPolicy): string =>

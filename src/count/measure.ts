@@ -50,6 +50,8 @@ export interface SelectedMeasure {
   readonly effects: Effects;
   /** Integer penalties (0 is best) of one group's candidates from its counts. */
   readonly penalties: (at: readonly bigint[]) => bigint[];
+  /** What its penalties are of counts: two with one rule have the same. */
+  readonly rule: string;
   /** Penalty units per row of rank error. */
   readonly perRank: number;
   readonly counting: Counting;

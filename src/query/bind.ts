@@ -2,6 +2,7 @@ import type * as z from 'zod';
 import { countedText, type Measure } from '../count/measure.js';
 import { Fault } from '../errors.js';
 import type { Policy } from '../policy/policy.js';
+import type { View } from '../view/view.js';
 import { seenThrough } from '../view/view-pin.js';
 import { arranged, checkArranged } from './arrange.js';
 import type { AnswerTable, BoundBatch } from './bound.js';
@@ -31,9 +32,12 @@ export function bindBatch({ queries, arrange }: Batch, policy: Policy): BoundBat
   });
   const starts = new Map<string, number>();
   const measures: Measure[] = [];
+  const views: (View | undefined)[] = [];
   for (const [text, scope] of scopes) {
     starts.set(text, measures.length);
     measures.push(...scope.measures);
+    const view = about[texts.indexOf(text)];
+    views.push(...scope.measures.map(() => view));
   }
   const ofScope = <T>(all: readonly T[], text: string): readonly T[] =>
     all.slice(starts.get(text)!, starts.get(text)! + scopes.get(text)!.measures.length);
@@ -43,15 +47,13 @@ export function bindBatch({ queries, arrange }: Batch, policy: Policy): BoundBat
     arrange: (tables) =>
       (arrange ? arranged(tables, arrange) : tables).map((table, i) => (bound[i]!.query.days ? withDates(table) : table)),
     measures,
+    views,
     finish: (noisy) => bound.map(({ query, text }) => query.finish(ofScope(noisy, text))),
     foresee: (noise) => bound.map(({ query, text }) => query.foresee(ofScope(noise, text))),
   };
 }
 
-/**
- * What makes two batches the same: what is asked, and what that counts under this policy. An answer is no answer any more once a domain, a missing code or a
- * support has changed.
- */
+/** What is asked, as it is written, and what that counts under this policy: an answer is no answer any more once a domain, a missing code or a support has changed. */
 export const identityOf = ({ queries, measures }: BoundBatch, policy: Policy): readonly [asked: string, counted: string] => [
   canonical({ queries }),
   countedText(measures, policy),

@@ -1,5 +1,6 @@
 import type { Measure } from '../count/measure.js';
 import type { AdditiveLaw, Law } from '../mechanism/law.js';
+import type { View } from '../view/view.js';
 import type { Query } from './query.js';
 
 /** Queries tied to a policy: the integers to be noised, and how noisy integers become answers. Made by query/bind.ts. */
@@ -7,6 +8,8 @@ export interface BoundBatch {
   readonly queries: readonly Query[];
   /** Shared by the queries, each once. */
   readonly measures: readonly Measure[];
+  /** What each of them counts over, where that is not the data's own rows. */
+  readonly views: readonly (View | undefined)[];
   /** One table per query, in order. `noisy` is parallel to `measures`. Public arithmetic only: safe on whatever post-processing made of the values. */
   finish(noisy: readonly NoisyMeasure[]): readonly AnswerTable[];
   /** Shows finished tables as they were asked to be: chosen, ordered or cut, and days as dates. */

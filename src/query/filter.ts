@@ -70,7 +70,7 @@ function leafTest(condition: LeafCondition, policy: Policy): RowTest {
       );
 }
 
-/** What passes where a test is false: not where it is unknown, for want of a value. Of a category that is one of the other codes. */
+/** What passes where a test of one column is false: not where it is unknown, for want of a value. Of a category that is one of the other codes. */
 function negated(test: RowTest, policy: Policy): RowTest {
   if (!isLeaf(test))
     return joined(
@@ -84,14 +84,17 @@ function negated(test: RowTest, policy: Policy): RowTest {
   return { ...test, negate: !test.negate };
 }
 
-/** A condition, with "not" moved down to what it denies (de Morgan's laws hold in three-valued logic, too). */
-export function testOf(condition: Condition, policy: Policy): RowTest {
-  if ('op' in condition) return leafTest(condition, policy);
-  if ('not' in condition) return negated(testOf(condition.not, policy), policy);
-  const [kind, parts] = 'any' in condition ? (['any', condition.any] as const) : (['all', condition.all] as const);
+/**
+ * A condition, with "not" moved down to what it denies (de Morgan's laws hold in three-valued logic, too). It is moved before tests are put together: what one test implies may be left out where it
+ * must pass, and not where it must fail.
+ */
+export function testOf(condition: Condition, policy: Policy, denied = false): RowTest {
+  if ('op' in condition) return denied ? negated(leafTest(condition, policy), policy) : leafTest(condition, policy);
+  if ('not' in condition) return testOf(condition.not, policy, !denied);
+  const [any, parts] = 'any' in condition ? ([true, condition.any] as const) : ([false, condition.all] as const);
   return joined(
-    kind,
-    parts.map((part) => testOf(part, policy)),
+    any === denied ? 'all' : 'any',
+    parts.map((part) => testOf(part, policy, denied)),
     policy,
   );
 }

@@ -1,19 +1,20 @@
 import { usedShares } from '../accounting/account.js';
 import { type About, aboutOf, bookedShares } from '../accounting/by-slice.js';
 import { chooseNoise, type NoisePlan } from '../accounting/choose.js';
-import { askedText, fittingShare, type Standing } from '../accounting/share.js';
+import { askedText, fittingShare, type Standing, sameText } from '../accounting/share.js';
 import { howCounted } from '../count/count.js';
 import type { MechanismOf } from '../count/measure.js';
 import { type NoisyAnswer, type NoisyVector, noisyCells } from '../count/noisy-cells.js';
 import { Fault } from '../errors.js';
 import type { Rational } from '../exact/rational.js';
-import { inDoubles, lawFromText, lawText, varianceOf } from '../mechanism/law.js';
+import { inDoubles, type Law, lawFromText, lawText, varianceOf } from '../mechanism/law.js';
 import { nothingSpent, type StoredProfile, spend, toStored } from '../mechanism/profile.js';
 import { addsRemoves } from '../policy/neighbours.js';
 import { bindBatch, identityOf } from '../query/bind.js';
 import type { AnswerTable, BoundBatch, NoisyMeasure } from '../query/bound.js';
 import { declaredFor } from '../query/from.js';
 import { parseBatch } from '../query/parse.js';
+import { type Counted, countedAs, reordered } from '../query/same/counted.js';
 import { withSampling } from '../query/sampling.js';
 import { type Agreement, agreementOf } from './agree.js';
 import { charge, type Desk, outcomeOf } from './charge.js';
@@ -46,7 +47,8 @@ export async function releaseBatch(session: Session, desk: Desk, query: unknown,
   const plan = describe(session, prepared);
   const profile = toStored(best.profile);
   const told = { ground: groundOf(policy), tables: bound.measures.map((m) => wholeTable(m, policy) ?? null) };
-  const recorded = (noisy: NoisyAnswer): Recorded => ({ plan, profile, noisy, at: new Date().toISOString(), told });
+  const { counted } = bound;
+  const recorded = (noisy: NoisyAnswer): Recorded => ({ plan, profile, noisy, counted, at: new Date().toISOString(), told });
   const { answer, ...paid } = await charge<Recorded>(desk, {
     key,
     label: plan.label,
@@ -59,9 +61,11 @@ export async function releaseBatch(session: Session, desk: Desk, query: unknown,
     execute: async (engine, paid) => recorded(await noisyCells(engine, policy, bound.measures, best.mechanisms, paid)),
   });
   return sayingOutcome(outcomeOf(paid), () => {
-    const whole = finishBatch(bound, answer.noisy, options.tidy === true).map((table, k) => ({
+    const noisy = inOrder(answer, counted);
+    const errors = paid.replayed ? foreseenOf(session, prepared, noisy) : plan.errors;
+    const whole = finishBatch(bound, noisy, options.tidy === true).map((table, k) => ({
       ...withSampling(table, declaredFor(policy, table.query)),
-      ...doubtOf(answer.plan, k),
+      ...doubtOf(errors, k),
     }));
     return {
       tables: bound.arrange(whole),
@@ -72,7 +76,7 @@ export async function releaseBatch(session: Session, desk: Desk, query: unknown,
 }
 
 /** What was foreseen of a table is told with it. */
-function doubtOf({ errors }: Plan, k: number): Pick<AnswerTable, 'mostlyNoise'> {
+function doubtOf(errors: Plan['errors'], k: number): Pick<AnswerTable, 'mostlyNoise'> {
   const said = errors[k]?.mostlyNoise;
   return said === undefined ? {} : { mostlyNoise: said };
 }
@@ -82,10 +86,31 @@ export interface Recorded {
   readonly plan: Plan;
   readonly profile: StoredProfile;
   readonly noisy: NoisyAnswer;
+  /** What the numbers count; absent where they were recorded under the words of whoever asked. */
+  readonly counted?: readonly Counted[];
   /** When the data was asked: an entry may have been booked long before. */
   readonly at?: string;
   /** Which of the measures are whole tables, and of which rows: for whoever puts answers together. */
   readonly told?: { readonly ground: string; readonly tables: readonly (WholeTable | null)[] };
+}
+
+/** Noisy numbers as they were recorded, in the order in which they are asked for now. */
+function inOrder({ noisy, counted }: Recorded, asked: readonly Counted[]): NoisyAnswer {
+  if (!counted) return noisy;
+  const left = counted.map(({ of, keys }, k) => ({ of, keys, vector: noisy.measures[k]! }));
+  return {
+    measures: asked.map(({ of, keys }) => {
+      const found = left.findIndex((own) => own.of === of);
+      if (found < 0) throw new RangeError('no such numbers were recorded');
+      const [{ keys: from, vector }] = left.splice(found, 1) as [(typeof left)[number]];
+      const { values, chosen } = vector;
+      return {
+        ...vector,
+        ...(values && { values: reordered(values, from, keys) }),
+        ...(chosen && { chosen: reordered(chosen, from, keys) }),
+      };
+    }),
+  };
 }
 
 /**
@@ -103,8 +128,8 @@ const widestAnswer = ({ measures }: BoundBatch, mechanisms: readonly MechanismOf
   }),
 });
 
-/** With what known totals make of the noisy numbers. */
-type Bound = BoundBatch & Pick<Agreement, 'agree'>;
+/** With what known totals make of the noisy numbers, and what they count in the one form of every way to ask. */
+type Bound = BoundBatch & Pick<Agreement, 'agree'> & { readonly counted: readonly Counted[] };
 
 interface Prepared {
   readonly bound: Bound;
@@ -121,25 +146,31 @@ interface Prepared {
   readonly records?: number;
 }
 
-/** What is asked, and the key that it is recorded under. */
-function bindFor(session: Session, query: unknown, options: AskOptions) {
+/** What is asked, and the key that it is recorded under: whatever counts the same has the same, however it is asked (docs/decisions/0085). */
+async function bindFor(session: Session, { ledger }: Desk, query: unknown, options: AskOptions) {
   const { policy } = session;
   const own = bindBatch(parseBatch(query), policy);
   const { measures, agree } = agreementOf(policy, own.measures);
-  const bound = { ...own, measures, agree };
-  const text = JSON.stringify(['batch', askedText(options), ...identityOf(bound, policy)]);
-  return { bound, key: session.keyOf(text) };
+  const counted = measures.map((measure, k) => countedAs(measure, policy, own.views[k]));
+  const bound = { ...own, measures, agree, counted };
+  const meant = JSON.stringify(['counted', sameText(options), counted.map(({ of }) => of).sort()]);
+  const written = JSON.stringify(['batch', askedText(options), ...identityOf(bound, policy)]);
+  const [key, before] = [session.keyOf(meant), session.keyOf(written)];
+  const known = async (own: string) =>
+    (await ledger.replay(policy.population, own)) ?? (await ledger.unanswered?.(policy.population, own));
+  // What was booked before questions had one form was booked under its words.
+  return { bound, key: !(await known(key)) && (await known(before)) ? before : key };
 }
 
 /** Whether a release of this would be told from the record. */
-export async function isBatchRecorded(session: Session, { ledger }: Desk, query: unknown, options: AskOptions): Promise<boolean> {
-  const { key } = bindFor(session, query, options);
-  return !options.fresh && (await ledger.replay(session.policy.population, key)) !== undefined;
+export async function isBatchRecorded(session: Session, desk: Desk, query: unknown, options: AskOptions): Promise<boolean> {
+  const { key } = await bindFor(session, desk, query, options);
+  return !options.fresh && (await desk.ledger.replay(session.policy.population, key)) !== undefined;
 }
 
 async function prepare(session: Session, desk: Desk, query: unknown, options: AskOptions): Promise<Prepared> {
   const { policy, account } = session;
-  const { bound, key } = bindFor(session, query, options);
+  const { bound, key } = await bindFor(session, desk, query, options);
   const label =
     options.label ??
     bound.queries
@@ -203,9 +234,26 @@ function* asBooked(
   for (const share of [...usedShares(account, alone), ...bookedShares(account, alone, about)]) yield withShare(share);
 }
 
-function describe(session: Session, { bound, plans, best, share, standing, label, completes, records }: Prepared): Plan {
-  const foreseen = bound.foresee(best.mechanisms.map(({ law }) => inDoubles(law)));
-  const errors = records === undefined ? foreseen : foreseen.map((error) => judged(error, records, session.policy));
+/** What can be foreseen of tables by the laws of their noise. */
+function errorsOf(session: Session, { bound, records }: Prepared, laws: readonly Law[]): Plan['errors'] {
+  const foreseen = bound.foresee(laws.map((law) => inDoubles(law)));
+  return records === undefined ? foreseen : foreseen.map((error) => judged(error, records, session.policy));
+}
+/** The same of recorded numbers: what is asked now may have other tables than what they were recorded for. */
+const foreseenOf = (session: Session, prepared: Prepared, { measures }: NoisyAnswer): Plan['errors'] =>
+  errorsOf(
+    session,
+    prepared,
+    measures.map(({ noise }) => lawFromText(noise)),
+  );
+
+function describe(session: Session, prepared: Prepared): Plan {
+  const { bound, plans, best, share, standing, label, completes, records } = prepared;
+  const errors = errorsOf(
+    session,
+    prepared,
+    best.mechanisms.map(({ law }) => law),
+  );
   const doubts =
     records === undefined
       ? []

@@ -43,7 +43,9 @@ export async function remembering(engine: Engine): Promise<Engine & { readonly r
     count: (statement) => once(['count', statement], () => data.count(statement)),
     room: data.room,
     source: data.source,
-    whole: data.whole,
+    get whole(): Pinned {
+      return rows;
+    },
     close: async () => undefined,
   };
   return {

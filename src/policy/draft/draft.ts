@@ -35,6 +35,8 @@ export interface DraftOptions {
   /** What was said about it: whose rows they are, or that each row is a secret of its own. Not said, the rows of whoever was found are protected together. */
   readonly person?: { readonly unit: string; readonly maxRows?: number };
   readonly secret?: 'row';
+  /** Comments about files beside the data. */
+  readonly beside?: readonly string[];
 }
 
 /** How records know each other, as it will be written: said by the steward, or not yet. */
@@ -190,8 +192,14 @@ function inOrder<G extends Exclude<Guess, { type: 'out' }>>(told: G, order: read
   return { ...told, values: [...told.values].sort((a, b) => placeOf(a) - placeOf(b)) };
 }
 
+/** Lines that would declare columns, as they were found. */
+export const columnLines = (columns: readonly ColumnSummary[], chosen: ReadonlySet<string>): readonly string[] =>
+  drafted(columns, { source: '', chosen, secret: 'row' }).lines;
+
 /** A policy for this data, with comments, ready to be looked at. Domains that were read from the data are listed as unconfirmed. */
-export function draftPolicy(columns: readonly ColumnSummary[], options: DraftOptions): Draft {
+export const draftPolicy = (columns: readonly ColumnSummary[], options: DraftOptions): Draft => drafted(columns, options).draft;
+
+function drafted(columns: readonly ColumnSummary[], options: DraftOptions): { readonly draft: Draft; readonly lines: string[] } {
   const book = options.codebook ?? new Map<string, CodebookEntry>();
   const names = columns.map((c) => c.name);
   const known = new Set(names);
@@ -285,7 +293,7 @@ export function draftPolicy(columns: readonly ColumnSummary[], options: DraftOpt
   }
   const groups = groupsIn(columns, options.panels ?? []);
   const ids = leftOut.filter(({ is }) => is === 'id').map(({ name }) => name);
-  return {
+  const draft = {
     text: render(options, refer, lines, unconfirmed, leftOut, { groups, ids, protect, panels: options.panels ?? [] }),
     declared,
     unconfirmed,
@@ -294,4 +302,5 @@ export function draftPolicy(columns: readonly ColumnSummary[], options: DraftOpt
     undecided: dependence === 'undecided',
     protect,
   };
+  return { draft, lines };
 }

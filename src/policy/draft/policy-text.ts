@@ -76,6 +76,7 @@ export function render(
           '',
         ]),
     ...(lines.length > 0 ? ['columns:', ...lines, ''] : []),
+    ...(options.beside ?? []),
     ...(leftOut.length > 0
       ? [
           '# Left out (add a line above to ask about one):',

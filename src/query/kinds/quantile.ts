@@ -126,6 +126,7 @@ function bind(query: QuantileQuery, scope: Scope): BoundQuery {
       candidates,
       effects,
       penalties: (counts) => rankPenalties(counts, num, den),
+      rule: `rank ${num}/${den}`,
       perRank: Number(den),
       counting,
     };

@@ -1,0 +1,81 @@
+import type { ColumnSummary } from './guess.js';
+import { scalar } from './policy-text.js';
+
+/** A file beside the data, as its columns were found. */
+export interface BesideFile {
+  /** As written into the policy. */
+  readonly source: string;
+  readonly columns: readonly ColumnSummary[];
+  /** Lines that would declare its columns, but for those in `except`. */
+  readonly lines: (except: ReadonlySet<string>) => readonly string[];
+}
+/** What a table seems to be; nothing of it counts before the steward says so. */
+export interface DraftedTable {
+  readonly name: string;
+  /** The column that seems to name the person. */
+  readonly unit?: string;
+  /** The column that seems to find one row, of a table that names nobody. */
+  readonly key?: string;
+}
+
+const nameOf = (source: string): string =>
+  source
+    .replace(/^.*\//, '')
+    .replace(/\.gz$/i, '')
+    .replace(/\.[^.]*$/, '');
+const namesOf = ({ columns }: Pick<BesideFile, 'columns'>): readonly string[] => columns.map(({ name }) => name);
+/** Every row of the file has a value of its own there. */
+const isKey = ({ rows, distinct }: ColumnSummary): boolean => rows > 1 && distinct === rows;
+
+/** Whose rows they seem to be: the column that names a person of the data, or else one that finds a row of what is known to everybody. */
+export function tableOf(file: BesideFile, data: readonly ColumnSummary[], unit: string | undefined): DraftedTable {
+  const name = nameOf(file.source);
+  const shared = namesOf(file).filter((own) => data.some((column) => column.name === own));
+  const person = shared.find((own) => own === unit) ?? shared.find((own) => isKey(data.find((column) => column.name === own)!));
+  if (person !== undefined) return { name, unit: person };
+  const key = file.columns.find(isKey)?.name;
+  return { name, ...(key !== undefined && { key }) };
+}
+
+/**
+ * Tables beside the data, all of it in comments: whose rows they are, how many of one person count and whether everybody knows them are promises, and none of them can be read from files
+ * (docs/decisions/0023).
+ */
+export function besideLines(
+  files: readonly BesideFile[],
+  tables: readonly DraftedTable[],
+  data: readonly ColumnSummary[],
+): readonly string[] {
+  const unit = tables.find((table) => table.unit !== undefined)?.unit;
+  const all = [data.map(({ name }) => name), ...files.map(namesOf)];
+  const lines = tables.flatMap((table, k) => {
+    const own = namesOf(files[k]!);
+    const met = own.filter((name) => name !== table.unit && name !== table.key);
+    const links = met.filter((name) => all.some((others, j) => j !== k + 1 && others.includes(name)));
+    const columns = files[k]!.lines(new Set([...links, ...[table.unit, table.key].filter((name) => name !== undefined)]));
+    return [
+      `  ${scalar(table.name)}:`,
+      `    source: ${scalar(files[k]!.source)}`,
+      ...(table.unit === undefined
+        ? [
+            '    # No column of it names a person of the data. If everybody knows its rows:',
+            `    public: true`,
+            `    key: ${table.key === undefined ? 'COLUMN' : scalar(table.key)}    # ${table.key === undefined ? 'to be said' : 'guessed'}: by which one of its rows is found`,
+          ]
+        : [
+            `    unit: ${scalar(table.unit)}    # guessed: who the rows are about. If everybody knows them: public: true, with a key`,
+            '    maxRows: N    # to be said: so many rows of one person count at most; what is read from the data tells about people in it',
+          ]),
+      ...(links.length > 0 ? [`    links: [${links.map(scalar).join(', ')}]    # guessed: other tables have them, too`] : []),
+      ...(columns.length > 0 ? ['    columns:', ...columns.map((line) => `    ${line}`)] : []),
+    ];
+  });
+  return [
+    '# Tables beside the data (docs/guides/tables.md). They are comments because they make promises: look at every line, above all at unit,',
+    '# maxRows and public, put what is known beforehand for values and bounds that were read from the files, and take the # away.',
+    `# With tables the secret is a person: protect: {secret: person, unit: ${unit === undefined ? 'COLUMN' : scalar(unit)}, maxRows: 1}.`,
+    '# tables:',
+    ...lines.map((line) => `# ${line}`),
+    '',
+  ];
+}

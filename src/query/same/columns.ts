@@ -1,0 +1,95 @@
+import { type DerivedColumn, type Whole, withDerived } from '../../count/derived.js';
+import { columnNamed } from '../../policy/domain.js';
+import type { Policy } from '../../policy/policy.js';
+import { columnsOfView, policyOfView } from '../../view/declared.js';
+import type { Part, View } from '../../view/view.js';
+import { hashed, hashedOnce } from './hashed.js';
+import { type Columns, testsText } from './row-tests.js';
+
+/** Columns of the data, or of a view, by what they are and what is declared of them, and not by what somebody calls them. */
+export function columnsSeen(policy: Policy, view?: View): Columns {
+  if (!view) {
+    const declared = (name: string) => columnNamed(policy, name);
+    return { ref: (name) => `${name} ${hashedOnce(declared(name))}`, declared };
+  }
+  const seen = policyOfView(policy, view);
+  const named = new Map(columnsOfView(policy, view).map((column) => [column.name, column]));
+  const place = placesOf(policy, view);
+  return {
+    ref: (name) => {
+      const found = named.get(name);
+      return found ? place(found.as, found.own) : name;
+    },
+    declared: (name) => columnNamed(seen, name),
+  };
+}
+
+/** The same with columns that are worked out of them: each is told by what it is made of, and by what it may be. */
+export function withMade(columns: Columns, derived: readonly DerivedColumn[] | undefined, policy: Policy): Columns {
+  if (!derived) return columns;
+  const all = withDerived(policy, derived);
+  const made = new Map<string, string>();
+  const known: Columns = {
+    ref: (name) => made.get(name) ?? columns.ref(name),
+    declared: (name) => (made.has(name) ? columnNamed(all, name) : columns.declared(name)),
+  };
+  for (const { name, of, column } of derived) {
+    const { name: _, ...domain } = column;
+    made.set(name, hashed(['made', wholeText(of, known), domain]));
+  }
+  return known;
+}
+
+/** Terms and factors in any order are one number. */
+function wholeText(whole: Whole, columns: Columns): string {
+  const own = (part: Whole) => wholeText(part, columns);
+  if (whole.kind === 'place') return hashed(['place', columns.ref(whole.column)]);
+  if (whole.kind === 'sum' || whole.kind === 'product') return hashed([whole.kind, whole.of.map(own).sort()]);
+  if (whole.kind === 'quotient') return hashed(['quotient', own(whole.of), whole.by]);
+  if (whole.kind === 'pick') return hashed(['pick', own(whole.of), whole.edges, whole.values]);
+  if (whole.kind !== 'choose') return hashed(whole);
+  const cases = whole.cases.map(({ when, give }) => [testsText([when], columns), own(give)]);
+  return hashed(['choose', cases, own(whole.otherwise)]);
+}
+
+/** One text for views that have the same rows, whatever their parts are called and, where all rows have partners, in whichever order they are joined. */
+export function viewText(policy: Policy, view: View): string {
+  const order = orderOf(policy, view);
+  const place = placesOf(policy, view);
+  const at = (as: string) => order.findIndex((part) => part.as === as);
+  const equal = order.flatMap((part, i) =>
+    part.on.map(({ left, column }) => {
+      const ends = [place(left.as, left.column), place(part.as, column)];
+      return hashed(part.optional ? [i, ...ends] : ends.sort());
+    }),
+  );
+  return hashed([
+    order.map((part) => [rowsText(policy, part), part.optional, (part.beside ?? []).map(at).sort()]),
+    [...new Set(equal)].sort(),
+  ]);
+}
+
+function orderOf(policy: Policy, { parts }: View): readonly Part[] {
+  if (parts.some(({ optional }) => optional)) return parts;
+  const texts = new Map(parts.map((part) => [part, rowsText(policy, part)]));
+  return [...parts].sort((a, b) => (texts.get(a)! < texts.get(b)! ? -1 : texts.get(a)! > texts.get(b)! ? 1 : 0));
+}
+
+const rowsText = (policy: Policy, { rows }: Part): string => {
+  if (rows.form === 'table') return hashed(['table', rows.table ?? null]);
+  return hashed(['persons', viewText(policy, rows.of), testsText(rows.filter, columnsSeen(policy, rows.of))]);
+};
+
+/** A column by the place of its part; what is told of a person by how it is worked out. */
+function placesOf(policy: Policy, view: View): (as: string, own: string) => string {
+  const order = orderOf(policy, view);
+  return (as, own) => {
+    const at = order.findIndex((part) => part.as === as);
+    const { rows } = order[at]!;
+    const feature = rows.form === 'perPerson' ? rows.features.find(({ name }) => name === own) : undefined;
+    if (rows.form === 'table' || !feature) return hashed([at, own]);
+    const inner = columnsSeen(policy, rows.of);
+    const read = 'column' in feature ? [feature.column, ...('by' in feature ? [feature.by] : [])] : [];
+    return hashed([at, feature.how, read.map((name) => inner.ref(name))]);
+  };
+}

@@ -1,0 +1,75 @@
+import { type Measure, type RowKey, type RowValue, textOf } from '../../count/measure.js';
+import type { Policy } from '../../policy/policy.js';
+import type { View } from '../../view/view.js';
+import { columnsSeen, viewText, withMade } from './columns.js';
+import { hashed, hashedOnce } from './hashed.js';
+import { type Columns, testsText } from './row-tests.js';
+
+/** What a measure counts, in the one form that all ways to ask for it have. */
+export interface Counted {
+  /** Two measures with one text count the same rows of the same data in the same cells, which may stand in another order. */
+  readonly of: string;
+  /** Its keys, in the order in which its cells stand, and how many places each has. */
+  readonly keys: readonly (readonly [key: string, size: number])[];
+}
+
+export function countedAs(measure: Measure, policy: Policy, view: View | undefined): Counted {
+  const { counting, seen, mechanism } = measure;
+  const declared = seen?.policy ?? policy;
+  const columns = withMade(columnsSeen(policy, view), counting.derived, declared);
+  const keys = counting.keys.map((key) => [keyText(key, columns), key.size] as const);
+  // What is chosen among, or noised in a row, is the last key; only groups may stand in any order.
+  const groups = mechanism === 'additive' ? keys.length : mechanism === 'exponential' ? keys.length - 1 : 0;
+  const of = hashed([
+    mechanism,
+    testsText(counting.filter, columns),
+    keys
+      .slice(0, groups)
+      .map(([key]) => key)
+      .sort(),
+    keys.slice(groups).map(([key]) => key),
+    valueText(counting.value, columns),
+    view ? [viewText(policy, view), everythingDeclared(policy)] : null,
+    mechanism === 'ordered' ? measure.strategy : null,
+    mechanism === 'exponential' ? measure.rule : null,
+    mechanism === 'additive' ? [measure.tables ?? 1, measure.worth ?? null, measure.published?.map(String) ?? null] : null,
+  ]);
+  return { of, keys: keys.slice(0, groups) };
+}
+
+/** Of a view any column may decide which rows there are. */
+const everythingDeclared = ({ columns, tables }: Policy): readonly unknown[] => [
+  [...columns.values()].map(hashedOnce),
+  [...(tables?.values() ?? [])].map(({ columns: own, ...table }) => [table, [...own.values()].map(hashedOnce)]),
+];
+
+function keyText(key: RowKey, columns: Columns): string {
+  if (key.kind === 'joint') return hashed({ ...key, keys: key.keys.map((own) => keyText(own, columns)) });
+  return hashed({ ...key, column: columns.ref(key.column) });
+}
+
+function valueText(value: RowValue, columns: Columns): string {
+  const named = {
+    ...('column' in value && value.column !== undefined && { column: columns.ref(value.column) }),
+    ...('weight' in value && value.weight !== undefined && { weight: columns.ref(value.weight) }),
+  };
+  return hashed({ ...value, ...named });
+}
+
+/** Of the same cells in the order of `from`, those in the order of `to`. */
+export function reordered<T>(cells: readonly T[], from: Counted['keys'], to: Counted['keys']): readonly T[] {
+  if (textOf(from) === textOf(to)) return cells;
+  // Keys that are the same are taken one after the other.
+  const left = from.map(([key], at) => ({ key, at }));
+  const places = to.map(([key]) => {
+    const found = left.findIndex((own) => own.key === key);
+    if (found < 0) throw new RangeError('no key of these cells');
+    return left.splice(found, 1)[0]!.at;
+  });
+  const strides = from.map((_, k) => from.slice(k + 1).reduce((n, [, size]) => n * size, 1));
+  let starts = [0];
+  to.forEach(([, size], k) => {
+    starts = starts.flatMap((start) => Array.from({ length: size }, (_, p) => start + p * strides[places[k]!]!));
+  });
+  return starts.map((at) => cells[at]!);
+}

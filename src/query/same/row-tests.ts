@@ -1,0 +1,167 @@
+import { isLeaf, type LeafTest, type RowTest } from '../../count/row-test.js';
+import { codesOf } from '../../policy/code.js';
+import { isCoded } from '../../policy/domain.js';
+import { gridOf } from '../../policy/grid.js';
+import type { Column } from '../../policy/policy.js';
+import { hashed } from './hashed.js';
+
+/** The columns that tests name: what each is called whoever asks (same/columns.ts), and what is declared of it. */
+export interface Columns {
+  ref(name: string): string;
+  declared(name: string): Column;
+}
+
+/** What a column may hold: codes, or positions from one to the other, or nothing. */
+type Atom = string | readonly [from: number, to: number];
+const none = '-';
+const isSpan = (atom: Atom): atom is readonly [number, number] => typeof atom !== 'string';
+
+/** True, false, one variable within a set, or several of these. */
+type Formula = boolean | Literal | { readonly all: boolean; readonly parts: readonly Formula[] };
+interface Literal {
+  readonly of: string;
+  readonly within: (atom: Atom) => boolean;
+  readonly text: string;
+}
+
+/** More steps than this are not taken: the tests are then told apart by how they are written, which is never wrong. */
+const mostSteps = 20_000;
+
+/**
+ * One text for all tests that the same rows pass, whatever their columns hold: the reduced ordered decision diagram (Bryant 1986) over the columns in the order of their names, each node split by what its
+ * column holds. Equal texts, equal functions; and where no column hangs on another, the other way round.
+ */
+export function testsText(tests: readonly RowTest[], columns: Columns): string {
+  const atoms = new Map<string, readonly Atom[]>();
+  const formula = joined(
+    true,
+    tests.map((test) => formulaOf(test, columns, atoms)),
+  );
+  const order = [...atoms.keys()].sort();
+  const alike = new Map(order.map((name) => [name, toldApart(cut(atoms.get(name)!), literalsIn(formula, name))]));
+  const known = new Map<string, string>();
+  let steps = 0;
+  const node = (f: Formula, at: number): string => {
+    if (typeof f === 'boolean') return `${f}`;
+    const text = `${at} ${formulaText(f)}`;
+    const there = known.get(text);
+    if (there !== undefined) return there;
+    const name = order[at]!;
+    const ways = new Map<string, Atom[]>();
+    for (const same of alike.get(name)!) {
+      if (++steps > mostSteps) throw new TooMany();
+      const next = node(assigned(f, name, same[0]!), at + 1);
+      ways.set(next, [...(ways.get(next) ?? []), ...same]);
+    }
+    const found =
+      ways.size === 1 ? [...ways.keys()][0]! : hashed([name, [...ways].map(([to, own]) => [to, merged(own)]).sort(byText)]);
+    known.set(text, found);
+    return found;
+  };
+  try {
+    return node(formula, 0);
+  } catch (error) {
+    if (!(error instanceof TooMany)) throw error;
+    return hashed(['as written', formulaText(formula)]);
+  }
+}
+class TooMany extends Error {}
+const byText = (a: unknown, b: unknown): number => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
+
+function joined(all: boolean, parts: readonly Formula[]): Formula {
+  const left = parts.filter((part) => part !== all);
+  if (left.includes(!all)) return !all;
+  return left.length === 0 ? all : left.length === 1 ? left[0]! : { all, parts: left };
+}
+function assigned(f: Formula, name: string, atom: Atom): Formula {
+  if (typeof f === 'boolean') return f;
+  if ('of' in f) return f.of === name ? f.within(atom) : f;
+  return joined(
+    f.all,
+    f.parts.map((part) => assigned(part, name, atom)),
+  );
+}
+const formulaText = (f: Formula): string => {
+  if (typeof f === 'boolean') return `${f}`;
+  return 'of' in f ? f.text : JSON.stringify([f.all, f.parts.map(formulaText).sort()]);
+};
+
+function formulaOf(test: RowTest, columns: Columns, atoms: Map<string, readonly Atom[]>): Formula {
+  if (isLeaf(test)) return leafOf(test, columns, atoms);
+  return joined(
+    test.kind === 'all',
+    test.tests.map((part) => formulaOf(part, columns, atoms)),
+  );
+}
+
+function leafOf(test: LeafTest, columns: Columns, atoms: Map<string, readonly Atom[]>): Formula {
+  const [ref, column] = [columns.ref(test.column), columns.declared(test.column)];
+  const variable = (of: string, own: readonly Atom[], within: (atom: Atom) => boolean, text: string): Formula => {
+    atoms.set(of, [...(atoms.get(of) ?? []), ...own]);
+    return { of, within, text: `${of} ${text}` };
+  };
+  if (column.type === 'multi') {
+    // Whether a row names an option is one question for each of them; a row that names none has no answer.
+    const names = (code: string, yes: boolean) =>
+      variable(`${ref}=${code}`, [none, 'named'], (atom) => (atom !== none) === yes, `${yes}`);
+    const each = (all: boolean, codes: readonly string[], yes: boolean) => joined(all, codes.map((code) => names(code, yes))); // biome-ignore format: one line
+    const present = () => each(false, codesOf(column), true);
+    if (test.kind !== 'code') return test.negate ? present() : each(true, codesOf(column), false);
+    return test.negate ? joined(true, [present(), each(true, test.codes, false)]) : each(false, test.codes, true);
+  }
+  const whole: readonly Atom[] = isCoded(column) ? codesOf(column).map((code) => `=${code}`) : [[0, gridOf(column).last]];
+  const all = [none, ...whole];
+  if (test.kind === 'missing') return variable(ref, all, (atom) => (atom === none) !== test.negate, `missing ${test.negate}`);
+  if (test.kind === 'code') {
+    const named = new Set(test.codes.map((code) => `=${code}`));
+    return variable(
+      ref,
+      all,
+      (atom) => atom !== none && named.has(atom as string) !== test.negate,
+      JSON.stringify([test.codes, test.negate]),
+    );
+  }
+  const { from, to, negate } = test;
+  const inside = (atom: Atom) => isSpan(atom) && (atom[0] >= from && atom[1] <= to) !== negate;
+  const { last } = gridOf(column as Parameters<typeof gridOf>[0]);
+  const ends = [[Math.max(0, from), Math.min(last, to)] as const].filter(([a, b]) => a <= b);
+  return variable(ref, [...all, ...ends], inside, JSON.stringify([from, to, negate]));
+}
+
+const literalsIn = (f: Formula, name: string): readonly Literal[] =>
+  typeof f === 'boolean' ? [] : 'of' in f ? (f.of === name ? [f] : []) : f.parts.flatMap((part) => literalsIn(part, name));
+
+/** What no test tells apart is looked at once. */
+function toldApart(list: readonly Atom[], literals: readonly Literal[]): readonly (readonly Atom[])[] {
+  const classes = new Map<string, Atom[]>();
+  for (const atom of list) {
+    const sign = literals.map(({ within }) => (within(atom) ? '1' : '0')).join('');
+    const own = classes.get(sign);
+    if (own) own.push(atom);
+    else classes.set(sign, [atom]);
+  }
+  return [...classes.values()];
+}
+
+/** Spans are cut where any of them begins or ends; everything else is kept once. */
+function cut(list: readonly Atom[]): readonly Atom[] {
+  const spans = list.filter(isSpan);
+  const starts = [...new Set(spans.flatMap(([from, to]) => [from, to + 1]))].sort((a, b) => a - b);
+  return [
+    ...new Set(list.filter((atom) => !isSpan(atom))),
+    ...starts.slice(0, -1).map((from, i) => [from, starts[i + 1]! - 1] as const),
+  ];
+}
+/** Spans that meet are one. */
+function merged(list: readonly Atom[]): readonly Atom[] {
+  const out: Atom[] = list.filter((atom) => !isSpan(atom)).sort();
+  let last: [number, number] | undefined;
+  for (const [from, to] of list.filter(isSpan).sort((a, b) => a[0] - b[0])) {
+    if (last && last[1] + 1 === from) last[1] = to;
+    else {
+      last = [from, to];
+      out.push(last);
+    }
+  }
+  return out;
+}

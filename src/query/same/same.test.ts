@@ -1,0 +1,190 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { category, multi, number, samplePolicy } from '../../../test/sample-policy.js';
+import { bindBatch } from '../bind.js';
+import type { Condition } from '../form.js';
+import { parseBatch } from '../parse.js';
+import { parseSql } from '../sql/sql.js';
+import { countedAs, reordered } from './counted.js';
+
+const policy = samplePolicy([
+  category('c', ['a', 'b', 'd']),
+  category('e', ['u', 'v']),
+  number('x', '0', '9'),
+  number('y', '0', '3'),
+  multi('o', ['p', 'q']),
+]);
+const countedIn = (question: unknown) => {
+  const { measures, views } = bindBatch(parseBatch(question), policy);
+  return measures.map((measure, k) => countedAs(measure, policy, views[k]));
+};
+const texts = (question: unknown) =>
+  countedIn(question)
+    .map(({ of }) => of)
+    .sort();
+const ofSql = (sql: string) => texts(parseSql(sql, policy));
+
+/** Rows of everything that the columns can hold, so far as conditions below tell it apart; null for no answer. */
+interface Row {
+  readonly c: string | null;
+  readonly e: string | null;
+  readonly x: number | null;
+  readonly o: readonly string[] | null;
+}
+const rows: readonly Row[] = ['a', 'b', 'd', null].flatMap((c) =>
+  ['u', 'v', null].flatMap((e) =>
+    [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, null].flatMap((x) => [['p'], ['q'], ['p', 'q'], null].map((o) => ({ c, e, x, o }))),
+  ),
+);
+/** As SQL takes it: true, false or unknown. No code is shared with what is tested. */
+function holds(condition: Condition, row: Row): boolean | undefined {
+  if ('not' in condition) {
+    const inner = holds(condition.not, row);
+    return inner === undefined ? undefined : !inner;
+  }
+  if ('any' in condition || 'all' in condition) {
+    const ends = 'any' in condition;
+    const parts = (ends ? condition.any : condition.all).map((part) => holds(part, row));
+    return parts.includes(ends) ? ends : parts.includes(undefined) ? undefined : !ends;
+  }
+  const { column, op } = condition as { column: keyof Row; op: string };
+  const cell = row[column];
+  if (op === 'missing') return cell === null;
+  if (op === 'present') return cell !== null;
+  if (cell === null) return undefined;
+  const named = ('values' in condition ? condition.values : 'value' in condition ? [condition.value] : []) as (string | number)[];
+  const found = Array.isArray(cell) ? cell.some((one) => named.includes(one)) : named.includes(cell as string | number);
+  if (op === '=' || op === 'in') return found;
+  if (op === '!=' || op === 'not in') return !found;
+  const [a, b] = [cell as unknown as number, named[0] as number];
+  return op === '<' ? a < b : op === '<=' ? a <= b : op === '>' ? a > b : a >= b;
+}
+const passing = (where: readonly Condition[]) => rows.map((row) => where.every((one) => holds(one, row) === true)).join();
+
+const leaf: fc.Arbitrary<Condition> = fc.oneof(
+  fc.record({ column: fc.constant('c'), op: fc.constantFrom('=', '!='), value: fc.constantFrom('a', 'b', 'd') }),
+  fc.record({ column: fc.constant('c'), op: fc.constantFrom('in', 'not in'), values: fc.uniqueArray(fc.constantFrom('a', 'b', 'd'), { minLength: 1 }) }), // biome-ignore format: one line
+  fc.record({ column: fc.constant('e'), op: fc.constantFrom('=', '!='), value: fc.constantFrom('u', 'v') }),
+  fc.record({ column: fc.constant('x'), op: fc.constantFrom('<', '<=', '>', '>=', '=', '!='), value: fc.integer({ min: -1, max: 10 }) }), // biome-ignore format: one line
+  fc.record({ column: fc.constant('o'), op: fc.constantFrom('=', '!='), value: fc.constantFrom('p', 'q') }),
+  fc.record({ column: fc.constantFrom('c', 'e', 'x', 'o'), op: fc.constantFrom('missing', 'present') }),
+) as fc.Arbitrary<Condition>;
+const { condition } = fc.letrec<{ condition: Condition }>((tie) => ({
+  condition: fc.oneof(
+    { maxDepth: 3, depthSize: 'small' },
+    leaf,
+    fc.record({ not: tie('condition') }),
+    fc.record({ any: fc.array(tie('condition'), { minLength: 1, maxLength: 3 }) }),
+    fc.record({ all: fc.array(tie('condition'), { minLength: 1, maxLength: 3 }) }),
+  ) as fc.Arbitrary<Condition>,
+}));
+
+/** Other words for the same; `pick` says which. */
+function reworded(of: Condition, pick: (n: number) => number, other: Condition): Condition {
+  const next = (part: Condition) => reworded(part, pick, other);
+  if ('not' in of) return pick(2) === 0 ? { not: next(of.not) } : { not: { not: { not: next(of.not) } } };
+  if ('any' in of || 'all' in of) {
+    const kind = 'any' in of ? 'any' : 'all';
+    const parts = ('any' in of ? of.any : of.all).map(next);
+    const turned = [...parts.slice(1), parts[0]!];
+    if (pick(3) === 0)
+      return { not: { [kind === 'any' ? 'all' : 'any']: turned.map((part) => ({ not: part })) } } as unknown as Condition;
+    return { [kind]: [...turned, parts[0]!] } as unknown as Condition;
+  }
+  if ('values' in of && of.op === 'in') return { any: [...of.values].reverse().map((value) => ({ column: of.column, op: '=', value })) } as Condition; // biome-ignore format: one line
+  if ('value' in of && of.column === 'x') {
+    const at = Number(of.value);
+    const [least, most] = [{ column: 'x', op: '>=', value: at }, { column: 'x', op: '<=', value: at }] as const; // biome-ignore format: one line
+    if (of.op === '=') return { all: [most, least] };
+    if (of.op === '>') return { column: 'x', op: '>=', value: at + 1 };
+    if (of.op === '<') return { not: least };
+  }
+  // What is absorbed changes nothing.
+  return pick(2) === 0 ? of : { any: [of, { all: [other, of] }] };
+}
+
+describe('conditions', () => {
+  it('that the same rows pass have one text, in whichever words, and others have not', () => {
+    const seen = new Map<string, string>();
+    fc.assert(
+      fc.property(fc.array(condition, { maxLength: 3 }), (where) => {
+        const [text] = texts({ kind: 'count', where });
+        const rows = passing(where);
+        // The text says which rows pass, and the rows say the text.
+        expect(seen.get(text!) ?? rows).toBe(rows);
+        expect(seen.get(rows) ?? text).toBe(text);
+        seen.set(text!, rows).set(rows, text!);
+      }),
+      { numRuns: 1500, seed: 11 },
+    );
+    expect(seen.size).toBeGreaterThan(800);
+  });
+
+  it('that are said again in other words are the same', () => {
+    fc.assert(
+      fc.property(condition, leaf, fc.infiniteStream(fc.nat(60)), (where, other, stream) => {
+        const pick = (n: number) => (stream.next().value as number) % n;
+        const said = reworded(where, pick, other);
+        expect(passing([said])).toBe(passing([where]));
+        expect(texts({ kind: 'count', where: [said] })).toEqual(texts({ kind: 'count', where: [where] }));
+      }),
+      { numRuns: 800, seed: 5 },
+    );
+  });
+});
+
+describe('questions', () => {
+  it.each([
+    ['SELECT COUNT(*) FROM data WHERE x BETWEEN 2 AND 5', 'SELECT count( * ) AS n FROM data AS p WHERE p.x <= 5 AND NOT (p.x < 2)'],
+    ["SELECT c, COUNT(*) FROM data WHERE e IN ('u', 'v') GROUP BY c", "SELECT c AS which, COUNT(*) FROM data WHERE e = 'v' OR e = 'u' GROUP BY c"],
+    ['SELECT c, e, AVG(x) FROM data GROUP BY c, e', 'SELECT e, c, AVG(x) FROM data GROUP BY e, c'],
+    ['SELECT COUNT(*), AVG(x) FROM data', 'SELECT AVG(x) AS m, COUNT(*) AS n FROM data'],
+    ['SELECT FLOOR(x / 5) AS f, COUNT(*) FROM data GROUP BY f', 'SELECT FLOOR(x / 5), COUNT(*) FROM data GROUP BY FLOOR(x / 5)'],
+    ['SELECT SUM(x + y) FROM data', 'SELECT SUM(y + x) AS together FROM data'],
+    ["SELECT SUM(CASE WHEN x > 3 AND c = 'a' THEN 1 ELSE 0 END) FROM data", "SELECT SUM(CASE WHEN c = 'a' AND x >= 4 THEN 1 ELSE 0 END) FROM data"],
+    ['SELECT e, MEDIAN(x) FROM data WHERE x > 1 AND y > 1 GROUP BY e', 'SELECT MEDIAN(x), e FROM data WHERE y >= 2 AND x >= 2 GROUP BY e'],
+    ['SELECT STDDEV(x) FROM data', 'SELECT VARIANCE(x) FROM data'],
+    ["SELECT COUNT(*) FROM data WHERE NOT (c IS NOT NULL AND c = 'a')", "SELECT COUNT(*) FROM data WHERE c IS NULL OR c <> 'a'"],
+  ])('%s is %s', (a, b) => expect(ofSql(a)).toEqual(ofSql(b))); // biome-ignore format: one line each
+
+  it.each([
+    ['SELECT COUNT(*) FROM data WHERE x > 2', 'SELECT COUNT(*) FROM data WHERE x >= 2'],
+    ['SELECT COUNT(*) FROM data WHERE x > 2', 'SELECT COUNT(*) FROM data WHERE y > 2'],
+    ['SELECT COUNT(*) FROM data WHERE x > 2', 'SELECT COUNT(*) FROM data WHERE x > 2 OR x IS NULL'],
+    ["SELECT COUNT(*) FROM data WHERE c <> 'a'", "SELECT COUNT(*) FROM data WHERE c <> 'a' OR c IS NULL"],
+    ['SELECT SUM(x) FROM data', 'SELECT SUM(y) FROM data'],
+    ['SELECT SUM(x) FROM data', 'SELECT SUM(x * 2) FROM data'],
+    ['SELECT SUM(x) FROM data', 'SELECT AVG(x) FROM data'],
+    ['SELECT SUM(x - y) FROM data', 'SELECT SUM(y - x) FROM data'],
+    ['SELECT c, COUNT(*) FROM data GROUP BY c', 'SELECT e, COUNT(*) FROM data GROUP BY e'],
+    ['SELECT MEDIAN(x) FROM data', 'SELECT PERCENTILE_CONT(0.25) WITHIN GROUP (ORDER BY x) FROM data'],
+    ['SELECT FLOOR(x / 5), COUNT(*) FROM data GROUP BY FLOOR(x / 5)', 'SELECT FLOOR(x / 4), COUNT(*) FROM data GROUP BY FLOOR(x / 4)'],
+    ['SELECT COUNT(*) FROM data', 'SELECT COUNT(x) FROM data'],
+    ['SELECT COUNT(DISTINCT c) FROM data', 'SELECT COUNT(DISTINCT e) FROM data'],
+  ])('%s is not %s', (a, b) => expect(ofSql(a)).not.toEqual(ofSql(b))); // biome-ignore format: one line each
+
+  it('count the same where their keys stand in another order, cell by cell', () => {
+    const keys = [['c', 'e', 'y'], ['y', 'c', 'e'], ['e', 'y', 'c']].map((by) => countedIn({ kind: 'count', by })[0]!); // biome-ignore format: one line
+    const sizes = new Map(keys[0]!.keys);
+    // A cell is the places of its keys; told in the order of another list it is the same places.
+    const cellsIn = (order: (typeof keys)[number]['keys']) =>
+      order.reduce<readonly (readonly string[])[]>(
+        (cells, [key]) => cells.flatMap((cell) => Array.from({ length: sizes.get(key)! }, (_, p) => [...cell, `${key} ${p}`])),
+        [[]],
+      );
+    const named = (cells: readonly (readonly string[])[]) => cells.map((cell) => [...cell].sort().join());
+    for (const from of keys)
+      for (const to of keys) {
+        expect(to.of).toBe(from.of);
+        expect(named(reordered(cellsIn(from.keys), from.keys, to.keys))).toEqual(named(cellsIn(to.keys)));
+      }
+  });
+
+  it('of too many cases are told apart by their words', () => {
+    const many = (turned: boolean): Condition => {
+      const parts = Array.from({ length: 9 }, (_, k): Condition => ({ any: [{ column: 'x', op: '=', value: k }, { column: 'c', op: '=', value: 'abd'[k % 3]! }] })); // biome-ignore format: one line
+      return { all: turned ? parts.reverse() : parts };
+    };
+    expect(texts({ kind: 'count', where: [many(true)] })).toEqual(texts({ kind: 'count', where: [many(false)] }));
+  });
+});
