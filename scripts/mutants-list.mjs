@@ -173,6 +173,20 @@ const synthetic = [
     'src/synth/synth.test.ts',
   ),
   mutant(
+    'synth-rows-as-shown',
+    'src/report/csv.ts',
+    'written(rows, (text) => text)',
+    'written(rows, shown)',
+    'src/report/csv.test.ts',
+  ),
+  mutant(
+    'synth-impossible-inside-a-bin',
+    'src/synth/impossible.ts',
+    'low < from || high > to)',
+    'low < from && high > to)',
+    'src/synth/synth.test.ts',
+  ),
+  mutant(
     'exchange-first-alone',
     'src/mechanism/paid.ts',
     'costsNoMore(costTogether(instead), booked.cost)',

@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { exactCsv } from '../src/report/csv.js';
 import { builtOnce, fugu } from './fugu.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
@@ -41,11 +43,31 @@ describe('fugu synth', () => {
     expect(readFileSync(join(shop.folder, 'more.parquet')).subarray(0, 4).toString()).toBe('PAR1');
   });
 
+  it('writes codes as the policy has them, whatever is in them, so that what reads the data reads the rows', async () => {
+    const codes = ['a, b', 'say "x"', 'two\nlines', 'tab\there', '=1+1', '-none', "'+", '日本'];
+    const odd = openWorkshop(
+      `data: { source: people.csv }\nprotect: { secret: row }\nbudget: { epsilon: 10 }\npopulation: town\nledger: ledger.db\ndependence: none\ncolumns:\n  place: { type: category, values: ${JSON.stringify(codes)} }\n`,
+    );
+    odd.write('people.csv', exactCsv([['id', 'place'], ...Array.from({ length: 400 }, (_, i) => [i, codes[i % codes.length]!])]));
+    const { code, err } = await fugu({ cwd: odd.folder }, 'synth', 'policy.yaml', '--epsilon', '10', '--out', 'rows.csv');
+    expect({ code, err }).toMatchObject({ code: 0 });
+    const instance = await DuckDBInstance.create(':memory:');
+    const connection = await instance.connect();
+    const read = await connection.runAndReadAll(
+      `SELECT DISTINCT place FROM read_csv('${join(odd.folder, 'rows.csv')}', header = true, all_varchar = true) WHERE place IS NOT NULL`,
+    );
+    connection.closeSync();
+    instance.closeSync();
+    odd.remove();
+    expect(read.getColumnsJS()[0]!.map(String).sort()).toEqual([...codes].sort());
+  });
+
   it('reads what is impossible from a file, and refuses before anything is spent what it cannot write', async () => {
-    shop.write('request.yaml', 'mode: mst\nimpossible:\n  - { party: dem }\n  - { party: "" }\n  - { age: { from: 50 } }\n');
+    shop.write('request.yaml', 'mode: mst\nimpossible:\n  - { party: dem }\n  - { party: "" }\n  - { age: { from: 47 } }\n');
     const { code, err } = await synth('--request', 'request.yaml', '--epsilon', '1', '--out', 'some.csv');
     expect({ code, err }).toMatchObject({ code: 0 });
     expect(text('some.csv')).not.toMatch(/^(dem)?,/m);
+    expect(text('some.csv')).not.toMatch(/^\w*,(4[789]|[5-9]\d),/m);
     const refused = await synth('--out', 'rows.json');
     expect(refused.code).toBe(2);
     expect(refused.err).toContain('.csv or .parquet');

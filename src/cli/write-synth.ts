@@ -5,7 +5,7 @@ import { Fault } from '../errors.js';
 import { type NamedFile, writeFolder } from '../files/write-file.js';
 import type { Policy } from '../policy/policy.js';
 import type { Receipt } from '../release/receipt.js';
-import { csvOf } from '../report/csv.js';
+import { exactCsv } from '../report/csv.js';
 import { synthPackage } from '../report/synth-package.js';
 import { synthPage } from '../report/synth-page.js';
 import type { SynthResult } from '../synth/release.js';
@@ -44,7 +44,7 @@ export async function writeSynth(
   return files.map(([file]) => join(dirname(out), file));
 }
 
-/** Numbers with the mark that the data has before its fractions. */
+/** Codes as the policy has them, and numbers with the mark that the data has before its fractions: what reads the data reads these rows. */
 function csvRows(columns: readonly SynthColumn[], policy: Policy): string {
   const shown = columns.map(({ name, values }) => {
     const declared = policy.columns.get(name);
@@ -55,5 +55,5 @@ function csvRows(columns: readonly SynthColumn[], policy: Policy): string {
     };
   });
   const rows = Array.from({ length: columns[0]?.values.length ?? 0 }, (_, r) => shown.map((cell) => cell(r)));
-  return csvOf([columns.map(({ name }) => name), ...rows]);
+  return exactCsv([columns.map(({ name }) => name), ...rows]);
 }
