@@ -180,6 +180,13 @@ const synthetic = [
     'src/report/csv.test.ts',
   ),
   mutant(
+    'synth-no-answer-blank',
+    'src/report/synth-csv.ts',
+    'declared?.missing[0] ?? null',
+    'null',
+    'src/report/synth-csv.test.ts',
+  ),
+  mutant(
     'synth-impossible-inside-a-bin',
     'src/synth/impossible.ts',
     'low < from || high > to)',
