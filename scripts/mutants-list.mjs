@@ -187,6 +187,13 @@ const synthetic = [
     'src/report/synth-csv.test.ts',
   ),
   mutant(
+    'synth-impossible-nothing',
+    'src/synth/impossible.ts',
+    'if (within.length === 0)',
+    'if (within.length < 0)',
+    'src/synth/synth.test.ts',
+  ),
+  mutant(
     'synth-impossible-inside-a-bin',
     'src/synth/impossible.ts',
     'low < from || high > to)',

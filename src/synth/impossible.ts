@@ -115,6 +115,12 @@ function placesWhere(one: CodedColumn, condition: Condition): readonly number[] 
         `What is impossible of "${name}" begins or ends inside its bin "${one.labels[cut.place]}"; numbers are drawn anywhere in a bin.`,
         `Write a range of whole bins, or declare bins of "${name}" that begin where the range does, and where it is over.`,
       );
+    if (within.length === 0)
+      throw new Fault(
+        'QUERY_INVALID',
+        `What is impossible of "${name}" is a range that none of its bins lies in.`,
+        'Write "from" below "to", both within the bounds of the column.',
+      );
     return within.map(({ place }) => place);
   }
   const codes = Array.isArray(condition) ? condition : [condition];
