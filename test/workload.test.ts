@@ -384,6 +384,8 @@ describe('a workload', () => {
     const session = await open(wide).session();
     await expect(kind.plan(session, { workload: { tables: [{ all: 5 }] } }, {})).rejects.toMatchObject({
       code: 'DOMAIN_EXCEEDED',
+      message: expect.stringMatching(/^The table of ("q\d", ){4}"q\d" has \d+ cells/),
+      hint: expect.stringMatching(/^Leave "q\d" \(31 places\) out of it/),
     });
     const columns = (except: string[]) => ({ workload: { tables: [{ all: 4, ...(except.length > 0 && { except }) }] } });
     const refused = await kind.plan(session, columns([]), {}).catch((error) => error);

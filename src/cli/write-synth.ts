@@ -5,11 +5,10 @@ import { Fault } from '../errors.js';
 import { type NamedFile, writeFolder } from '../files/write-file.js';
 import type { Policy } from '../policy/policy.js';
 import type { Receipt } from '../release/receipt.js';
-import { csvOf } from '../report/csv.js';
+import { synthCsv } from '../report/synth-csv.js';
 import { synthPackage } from '../report/synth-package.js';
 import { synthPage } from '../report/synth-page.js';
 import type { SynthResult } from '../synth/release.js';
-import type { SynthColumn } from '../synth/rows.js';
 
 /** What stands beside the rows: their name without its ending, and what it is. */
 const besides = ['.receipt.json', '.dictionary.json', '.html'] as const;
@@ -35,25 +34,11 @@ export async function writeSynth(
   const [name, stem] = [basename(out), stemOf(out)];
   const { columns } = answer.result;
   const files: readonly NamedFile[] = [
-    [name, /\.parquet$/i.test(out) ? await synthParquet(columns) : csvRows(columns, policy)],
+    [name, /\.parquet$/i.test(out) ? await synthParquet(columns) : synthCsv(columns, policy)],
     [`${stem}.receipt.json`, `${JSON.stringify(answer.receipt, null, 2)}\n`],
     [`${stem}.dictionary.json`, `${JSON.stringify(synthPackage(answer, policy, name), null, 2)}\n`],
     [`${stem}.html`, synthPage(answer)],
   ];
   writeFolder(dirname(out), files, { hint: 'Choose another --out.' });
   return files.map(([file]) => join(dirname(out), file));
-}
-
-/** Numbers with the mark that the data has before its fractions. */
-function csvRows(columns: readonly SynthColumn[], policy: Policy): string {
-  const shown = columns.map(({ name, values }) => {
-    const declared = policy.columns.get(name);
-    const comma = declared !== undefined && 'decimal' in declared && declared.decimal === ',';
-    return (r: number) => {
-      const value = values[r] ?? null;
-      return comma && typeof value === 'number' ? `${value}`.replace('.', ',') : value;
-    };
-  });
-  const rows = Array.from({ length: columns[0]?.values.length ?? 0 }, (_, r) => shown.map((cell) => cell(r)));
-  return csvOf([columns.map(({ name }) => name), ...rows]);
 }

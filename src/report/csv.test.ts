@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { csvOf } from './csv.js';
+import { csvOf, exactCsv } from './csv.js';
 
 describe('text in a CSV', () => {
   it('is no formula, also where a spreadsheet splits lines at semicolons or bars', () => {
@@ -14,5 +14,9 @@ describe('text in a CSV', () => {
   it('keeps numbers, and texts apart that are apart', () => {
     expect(csvOf([['-5', -5, '1; -5', 'yes; no']])).toBe('-5,-5,"1; -5","yes; no"\n');
     expect(csvOf([['a;=1']])).not.toBe(csvOf([["a;'=1"]]));
+  });
+
+  it('is as it was where a program reads it back', () => {
+    expect(exactCsv([['=1+1', '-none', 'a\nb', 'c\td', 'e "f", g', null, -5]])).toBe('=1+1,-none,"a\nb",c\td,"e ""f"", g",,-5\n');
   });
 });

@@ -17,12 +17,15 @@ function asText(part: string): string {
   return formula.test(rest) && !number.test(rest.trimEnd()) ? `${part.slice(0, part.length - rest.length)}'${rest}` : part;
 }
 
-const cell = (value: string | number | null | undefined): string => {
-  const text = typeof value === 'string' ? shown(value) : value === null || value === undefined ? '' : String(value);
-  return /[",;|\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-};
-export const csvOf = (rows: readonly (readonly (string | number | null | undefined)[])[]): string =>
-  rows.map((row) => `${row.map(cell).join(',')}\n`).join('');
+type Cell = string | number | null | undefined;
+const quoted = (text: string): string => (/[",;|\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+const written = (rows: readonly (readonly Cell[])[], of: (text: string) => string): string =>
+  rows.map((row) => `${row.map((cell) => quoted(typeof cell === 'string' ? of(cell) : `${cell ?? ''}`)).join(',')}\n`).join('');
+
+export const csvOf = (rows: readonly (readonly Cell[])[]): string => written(rows, shown);
+
+/** Every text as it is, for a program that reads the same codes back (RFC 4180): synthetic rows stand where the data stood. */
+export const exactCsv = (rows: readonly (readonly Cell[])[]): string => written(rows, (text) => text);
 
 /** Codes first, for programs that read them back; what they mean comes last. */
 export const tableCsv = ({ fields, rows }: PublishedTable): string => csvOf([fields.map(({ name }) => name), ...rows]);

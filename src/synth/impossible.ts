@@ -99,7 +99,7 @@ function named(coded: readonly CodedColumn[], conditions: Readonly<Record<string
   return { columns: parts.map(({ at }) => at), cells };
 }
 
-/** Bins count where they lie wholly within. */
+/** Numbers are drawn anywhere in their bin: a range that ends inside one could not be kept. */
 function placesWhere(one: CodedColumn, condition: Condition): readonly number[] {
   const { column, name } = one;
   if (typeof condition === 'object' && condition !== null && !Array.isArray(condition)) {
@@ -107,7 +107,21 @@ function placesWhere(one: CodedColumn, condition: Condition): readonly number[] 
       throw new Fault('QUERY_INVALID', `Column "${name}" holds codes, not numbers.`, 'Name its codes: {"party": ["dem"]}.');
     const from = Number(condition.from ?? Number.NEGATIVE_INFINITY);
     const to = Number(condition.to ?? Number.POSITIVE_INFINITY);
-    return binsOf(one).flatMap(([low, high], place) => (low >= from && high <= to ? [place] : []));
+    const within = binsOf(one).flatMap(([low, high], place) => (high >= from && low <= to ? [{ low, high, place }] : []));
+    const cut = within.find(({ low, high }) => low < from || high > to);
+    if (cut)
+      throw new Fault(
+        'QUERY_INVALID',
+        `What is impossible of "${name}" begins or ends inside its bin "${one.labels[cut.place]}"; numbers are drawn anywhere in a bin.`,
+        `Write a range of whole bins, or declare bins of "${name}" that begin where the range does, and where it is over.`,
+      );
+    if (within.length === 0)
+      throw new Fault(
+        'QUERY_INVALID',
+        `What is impossible of "${name}" is a range that none of its bins lies in.`,
+        'Write "from" below "to", both within the bounds of the column.',
+      );
+    return within.map(({ place }) => place);
   }
   const codes = Array.isArray(condition) ? condition : [condition];
   return codes.map((said) => {

@@ -97,7 +97,7 @@ export function made(
   const below = (n: number) => cryptoBits.below(n);
   const drawn = drawHouseholds(model, pairModel(household, model, pairs), pairs, household, asked, uniform, below);
   const [rows, count] = [drawn.homes.length, drawn.homes.at(-1)! + 1];
-  const id: SynthColumn = { name: by, type: 'number', values: Array.from(drawn.homes, (home) => home + 1) };
+  const id: SynthColumn = { name: by, type: 'number', whole: true, values: Array.from(drawn.homes, (home) => home + 1) };
   const titles = pairNames(names, household);
   const ofPair = (column: number): ModelColumn => {
     const name = titles[column]!;

@@ -13,6 +13,8 @@ import type { CodedColumn } from './columns.js';
 export interface SynthColumn {
   readonly name: string;
   readonly type: 'text' | 'number';
+  /** Of numbers: none has a fraction. */
+  readonly whole?: boolean;
   readonly values: readonly (string | number | null)[];
 }
 
@@ -35,7 +37,8 @@ export function writtenRows(
         type: 'text',
         values: numbers(column, own[0]!).map((days) => (days === null ? null : dateText(days))),
       };
-    if (isNumber(column)) return { name: column.name, type: 'number', values: numbers(column, own[0]!) };
+    if (isNumber(column))
+      return { name: column.name, type: 'number', ...(isWhole(column) && { whole: true }), values: numbers(column, own[0]!) };
     if (column.type !== 'category') throw new RangeError('a weight is no column of synthetic rows');
     const levels = levelsOf(column);
     const none = column.missing[0] ?? null;
@@ -62,6 +65,11 @@ function numbers(column: NumberColumn, places: Uint16Array): readonly (number | 
     return toNumber(numberAt(grid, from + cryptoBits.below(to - from)));
   });
 }
+
+/** A code for no answer may be any number. */
+const isWhole = (column: NumberColumn): boolean =>
+  column.type === 'integer' && gridOf(column).missing.every(Number.isSafeInteger);
+
 function named(column: MultiColumn, options: readonly Uint16Array[]): readonly (string | null)[] {
   const codes = codesOf(column);
   const none = column.missing[0] ?? null;

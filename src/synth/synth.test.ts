@@ -209,6 +209,10 @@ describe('what cannot be made is refused before anything is spent', () => {
     ],
     ['combinations that leave no row', { columns: ['town'], impossible: [{ town: ['north', 'south', null] }] }, /MODEL_INVALID/],
     ['a code that is not declared', { impossible: [{ town: 'west' }] }, /QUERY_INVALID/],
+    ['a range whose end lies inside a bin', { impossible: [{ age: { to: 15 }, job: 'yes' }] }, /QUERY_INVALID/],
+    ['a range that ends before it begins', { impossible: [{ age: { from: 40, to: 20 }, job: 'yes' }] }, /QUERY_INVALID/],
+    ['a range beyond the bounds', { impossible: [{ age: { from: 200 } }] }, /QUERY_INVALID/],
+    ['a range whose beginning lies inside a bin', { impossible: [{ age: { from: 21 }, job: 'yes' }] }, /QUERY_INVALID/],
     ['a column that is not there', { columns: ['west'] }, /COLUMN_UNKNOWN/],
     [
       'a mode that needs a public number of rows',

@@ -9,8 +9,12 @@ import { duckdbFault } from './fault.js';
 export interface FileColumn {
   readonly name: string;
   readonly type: 'text' | 'number';
+  /** Of numbers: none has a fraction. */
+  readonly whole?: boolean;
   readonly values: readonly (string | number | null)[];
 }
+
+const typeOf = ({ type, whole }: FileColumn): string => (type === 'text' ? 'VARCHAR' : whole ? 'BIGINT' : 'DOUBLE');
 
 /** The bytes of a Parquet file with these columns. */
 export async function parquetOf(columns: readonly FileColumn[]): Promise<Uint8Array> {
@@ -23,15 +27,16 @@ export async function parquetOf(columns: readonly FileColumn[]): Promise<Uint8Ar
       autoload_known_extensions: 'false',
     });
     const connection = await instance.connect();
-    const types = columns.map(({ name, type }) => `${quoteName(name)} ${type === 'number' ? 'DOUBLE' : 'VARCHAR'}`);
+    const types = columns.map((column) => `${quoteName(column.name)} ${typeOf(column)}`);
     await connection.run(`CREATE TABLE made (${types.join(', ')})`);
     const appender = await connection.createAppender('made');
     for (let r = 0; r < (columns[0]?.values.length ?? 0); r++) {
-      for (const { values } of columns) {
+      for (const { values, whole } of columns) {
         const value = values[r] ?? null;
         if (value === null) appender.appendNull();
-        else if (typeof value === 'number') appender.appendDouble(value);
-        else appender.appendVarchar(value);
+        else if (typeof value === 'string') appender.appendVarchar(value);
+        else if (whole) appender.appendBigInt(BigInt(value));
+        else appender.appendDouble(value);
       }
       appender.endRow();
     }
