@@ -40,13 +40,15 @@ const listed = (names: readonly string[]): string =>
 const plural = (n: number, one: string, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
 
 function aboutData({ data, columns, relations, tables, design, merge = [] }: Policy): Explanation[] {
-  const count = (type: Column['type']) => [...columns.values()].filter((c) => c.type === type).length;
+  const typeOf = (column: Column) => ('date' in column ? 'date' : column.type);
+  const count = (type: Column['type'] | 'date') => [...columns.values()].filter((c) => typeOf(c) === type).length;
   const kinds = (
     [
       ['category', 'with fixed answers'],
       ['multi', 'where several answers may be ticked'],
       ['integer', 'of whole numbers'],
       ['number', 'of numbers'],
+      ['date', 'of dates'],
       ['weight', 'of weights'],
     ] as const
   )
@@ -288,7 +290,7 @@ function notProtected(policy: Policy): Explanation[] {
       ? 'any dependence between records.'
       : 'any dependence that is not declared above, and strengths beyond the declared ones.',
     'what other sources say about the same people.',
-    ...(open.length > 0 ? [`the columns ${open.join(', ')}: declared public.`] : []),
+    ...(open.length > 0 ? [`the ${open.length === 1 ? 'column' : 'columns'} ${open.join(', ')}: declared public.`] : []),
     ...[...(policy.tables?.values() ?? [])].filter((t) => t.public).map((t) => `the table ${t.name}: declared public.`),
     ...knownWords(policy).learned.map((text) => `may learn: ${text}.`),
     ...pairWords(policy).learned.map((text) => `may learn: ${text}.`),
