@@ -34,9 +34,9 @@ describe('fugu ledger', () => {
 
   it('says that what is told first tells most where more was gained than spent, as far as is shown', async () => {
     const spending = JSON.parse(await run('--json')) as Spending;
-    const after = (spent: number, gained: number) => gainedText({ ...spending, gained, budget: { ...spending.budget, spent } });
-    expect(after(0.5, 0.7)).toMatch(/told first/);
-    expect(after(0.69829, 0.69831)).toBe('An attacker may have gained at most 0.6983 about one record so far.');
+    const told = (spent: number, gained: number) => gainedText({ ...spending, gained, budget: { ...spending.budget, spent } });
+    expect(told(0.5, 0.7)).toMatch(/told first/);
+    expect(told(0.69829, 0.69831)).toBe('An attacker may have gained at most 0.6983 about one record so far.');
   });
 
   it('shows the terms as a policy has them', async () => {

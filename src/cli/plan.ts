@@ -51,7 +51,7 @@ export const recordsText = ({ used, leftOut }: NonNullable<Plan['records']>): st
 function countingText({ where, database, streamed, held }: NonNullable<Plan['counting']>): string {
   const number = (n: number) => n.toLocaleString('en-US');
   const grouped = database
-    ? `counted by the database in ${database.statements === 1 ? 'one statement' : `${number(database.statements)} statements`}, of which at most ${number(database.rows)} rows come back`
+    ? `counted by the database in ${database.statements === 1 ? 'one statement' : `${number(database.statements)} statements`}, of which at most ${database.rows === 1 ? 'one row comes' : `${number(database.rows)} rows come`} back`
     : '';
   const rows = streamed
     ? `read here row by row, ${streamed.columns.length === 1 ? 'one column' : `${streamed.columns.length} columns`}`
