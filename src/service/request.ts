@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import type * as z from 'zod';
 import { Fault } from '../errors.js';
 import { parseJson } from '../input/json.js';
-import { problemIn, pathText } from '../input/problem.js';
+import { pathText, problemIn } from '../input/problem.js';
 import type { Sent } from './route.js';
 
 /** What the path names beside the policy. */
