@@ -289,7 +289,9 @@ const recovered = (done: Recovery): string =>
     ...(done.incomplete
       ? [
           warn(
-            `The end of the chain was not seen: entries may be lost. Closed until "fugu ledger POLICY amend --reason TEXT": ${done.closed.join(', ') || 'every population'}.`,
+            asTyped(
+              `The end of the chain was not seen: entries may be lost. Closed until "fugu ledger POLICY amend --reason TEXT": ${done.closed.join(', ') || 'every population'}.`,
+            ),
           ),
         ]
       : []),

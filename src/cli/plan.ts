@@ -94,7 +94,7 @@ export function planText(plan: Plan): string {
   if (plan.records) lines.push(`  ${recordsText(plan.records)}`);
   if (!plan.fits) lines.push(warn('  This does not fit into what remains.'));
   if (plan.refusal !== undefined) lines.push(`  A release would say: ${plan.refusal}`);
-  for (const warning of plan.warnings ?? []) lines.push(warn(`  Warning: ${warning}`));
+  for (const warning of plan.warnings ?? []) lines.push(warn(asTyped(`  Warning: ${warning}`)));
   if (plan.waysOut) lines.push(...waysOutText(plan.waysOut));
   if (plan.errors.length > 0)
     lines.push(
