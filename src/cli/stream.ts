@@ -84,7 +84,7 @@ export function register(program: Command): void {
         outcomes.forget(step.entry);
         last = step;
       }
-      if (words.through === undefined) tell(dim(waitingText(last)));
+      if (!words.json && words.through === undefined) tell(dim(waitingText(last)));
     });
 }
 
