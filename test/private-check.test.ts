@@ -90,6 +90,55 @@ describe('what a policy hides, for the steward alone', () => {
     });
   });
 
+  it('counts what the declarations of other tables hide, too', async () => {
+    shop = openWorkshop(
+      `data: { source: people.csv }
+protect: { secret: person, unit: who, maxRows: 1 }
+budget: { epsilon: 1 }
+dependence: none
+columns: { x: { type: category, values: [1] } }
+tables:
+  visits: { source: visits.csv, unit: who, maxRows: 2, columns: { kind: { type: category, values: [acute] }, cost: { type: integer, bounds: [0, 50] } } }
+  towns: { source: towns.csv, key: town, public: true, columns: { size: { type: category, values: [small] } } }
+`,
+      1,
+    );
+    shop.write('people.csv', 'who,x\na,1\nb,1\n');
+    shop.write('visits.csv', 'who,kind,cost\na,acute,10\na,dental,90\na,acute,20\nb,acute,5\n');
+    shop.write('towns.csv', 'town,size\nt1,small\nt2,large\n');
+    const { tables } = (await checkPolicy(shop.policyFile, { private: true })).private!;
+    expect(tables!.map(({ table, rows }) => [table, rows])).toEqual([['visits', 4], ['towns', 2]]); // biome-ignore format: one line
+    expect(tables![0]).toMatchObject({
+      columns: [
+        { hidden: 1, undeclared: [{ code: 'dental', rows: 1 }] },
+        { below: 0, above: 1 },
+      ],
+      unit: { column: 'who', groups: 2, largest: 3, beyond: 1, cut: 1 },
+    });
+    expect(tables![1]).toMatchObject({ columns: [{ hidden: 1, undeclared: [{ code: 'large', rows: 1 }] }] });
+    expect(await runCommand(register, 'check', shop.policyFile, '--private')).toMatch(
+      /Table visits\n4 rows in all[\s\S]*dental \(1\)/,
+    );
+  });
+
+  it('reads dates as releases do', async () => {
+    shop = openWorkshop(
+      'data: { source: days.csv }\nprotect: { secret: row }\nbudget: { epsilon: 1 }\ndependence: none\ncolumns: { day: { type: date, bounds: [2024-01-01, 2024-12-31] } }\n',
+      1,
+    );
+    const days = ['2024-02-29', '2024-02-30', '2023-12-31', '2025-01-01T08:00', '2024-05-06 07:00', '06.05.2024', ''];
+    shop.write('days.csv', `day,n\n${days.map((day, i) => `${day},${i}`).join('\n')}\n`);
+    const { private: found, explanation } = await checkPolicy(shop.policyFile, { private: true });
+    expect(found!.columns[0]).toMatchObject({
+      missing: 1,
+      hidden: 2,
+      undeclared: [{ code: '06.05.2024' }, { code: '2024-02-30' }],
+      below: 1,
+      above: 1,
+    });
+    expect(explanation[0]!.text).toContain('(1 of dates)');
+  });
+
   it('says which declared code another spelling most likely is', async () => {
     shop = openWorkshop('', 1);
     shop.write(

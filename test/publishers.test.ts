@@ -95,6 +95,15 @@ describe('what another publisher has spent', () => {
     expect((await refused(enterSpending(shop.policyFile, { receipt: { a: 1 }, reason: 'x' })))!.message).toContain('no receipt');
   });
 
+  it('is not counted again where the receipt is of this very account', async () => {
+    shop = openWorkshop();
+    const { receipt } = await asked(0.3);
+    const file = shop.write('receipt.json', JSON.stringify(receipt));
+    const said = await runCommand(registerLedger, 'ledger', shop.policyFile, 'enter', file, '--reason', 'by mistake');
+    expect(said).toMatch(/Entered before, as entry 2: .* Nothing was changed\.\nSpent 0\.3 of 1, remaining 0\.7/);
+    expect((await spending()).entries).toHaveLength(1);
+  });
+
   it('is not entered by a receipt of which a part was told exactly, because it was public there', async () => {
     shop = openWorkshop(policyYaml({ protect: '{ secret: answer }' }), 60);
     elsewhere = mkdtempSync(join(tmpdir(), 'fugu-other-'));

@@ -1,5 +1,6 @@
 import type { Column, Policy } from '../api/shapes.ts';
 import { Choice, Text, Tick } from '../parts/field.tsx';
+import { day } from '../parts/figures.ts';
 import { columnsFor, type Draft, firstValue, isKey, type Kind, kinds, kindsFor, patterns, withKind } from './question.ts';
 import { isSeveral, type SeveralKind, severalFor, severalKinds, severalOf } from './several.ts';
 
@@ -163,16 +164,18 @@ function Where({
         <div class="pair">
           <Text
             label={`${column.name} from`}
-            type="number"
+            type={column.date ? 'date' : 'number'}
             value={draft.from}
             onWrite={(from) => set({ from })}
+            {...reach(column)}
             placeholder={`${column.bounds?.[0] ?? ''}`}
           />
           <Text
             label="up to"
-            type="number"
+            type={column.date ? 'date' : 'number'}
             value={draft.to}
             onWrite={(to) => set({ to })}
+            {...reach(column)}
             placeholder={`${column.bounds?.[1] ?? ''}`}
           />
         </div>
@@ -180,6 +183,9 @@ function Where({
     </div>
   );
 }
+
+/** Between which days one may be chosen. */
+const reach = ({ date, bounds }: Column) => (date && bounds ? { min: day(bounds[0]), max: day(bounds[1]) } : {});
 
 const Values = ({
   label,

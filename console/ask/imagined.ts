@@ -1,6 +1,6 @@
 import type { Column, Foreseen, Policy } from '../api/shapes.ts';
 import type { Interval } from '../charts/intervals.ts';
-import { figure } from '../parts/figures.ts';
+import { day, figure } from '../parts/figures.ts';
 
 /** What a table could look like: made-up numbers of people, and the real width of the noise around them. Nothing here comes from the data. */
 export function imagined(policy: Policy, foreseen: Foreseen, people: number): readonly Interval[] {
@@ -37,12 +37,13 @@ export function imaginedRise(
   { query, halfWidth }: Foreseen,
   people: number,
 ): readonly (Interval & { readonly at: number })[] {
-  const [low, high] = columns.find((c) => c.name === query.column)?.bounds ?? [0, 1];
+  const column = columns.find((c) => c.name === query.column);
+  const [low, high] = column?.bounds ?? [0, 1];
   return Array.from({ length: 30 }, (_, k) => {
     const part = k / 29;
     const value = Math.round(people * part * part * (3 - 2 * part));
     const at = low + part * (high - low);
-    return { label: figure(at), at, value, low: value - halfWidth, high: value + halfWidth };
+    return { label: column?.date ? day(at) : figure(at), at, value, low: value - halfWidth, high: value + halfWidth };
   });
 }
 
@@ -51,18 +52,20 @@ function labelsOf(column: Column | undefined, many = 0): readonly string[] {
   if (column?.values) return column.values.map(({ value, label }) => label ?? value);
   if (column?.bins) {
     const edges = column.bins;
+    const at = (k: number) => (column.date ? day(edges[k]!) : `${edges[k]}`);
     return [...edges, undefined].map((edge, k) =>
-      k === 0 ? `below ${edge}` : edge === undefined ? `${edges[k - 1]} and above` : `${edges[k - 1]} to ${edge}`,
+      k === 0 ? `below ${at(0)}` : edge === undefined ? `${at(k - 1)} and above` : `${at(k - 1)} to ${at(k)}`,
     );
   }
   if (!column?.bounds || many < 1) return [];
   const [low, high] = column.bounds;
   const parts = Math.min(many, 30);
   const whole = column.type === 'integer' ? 1 : 0;
+  const told = column.date ? day : figure;
   const wide = whole ? Math.ceil((high - low + 1) / parts) : (high - low) / parts;
   return Array.from(
     { length: parts },
-    (_, k) => `${figure(low + k * wide)} to ${figure(Math.min(high, low + (k + 1) * wide - whole))}`,
+    (_, k) => `${told(low + k * wide)} to ${told(Math.min(high, low + (k + 1) * wide - whole))}`,
   );
 }
 

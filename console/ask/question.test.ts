@@ -44,6 +44,23 @@ describe('a question that is put together', () => {
     expect(kindsFor({ ...policy, columns: [], relations: [{ name: 'friend', columns: ['a', 'b'] }] })).toEqual(['pattern']);
   });
 
+  it('names days as dates', () => {
+    const dated: Policy = { ...policy, columns: [...policy.columns, { name: 'seen', type: 'integer', date: true, bounds: [19_358, 19_722] }] }; // biome-ignore format: one line
+    const asked = questionOf(dated, { ...draft, where: 'seen', from: '2023-02-01', to: '' });
+    expect(asked).toEqual({
+      question: { kind: 'histogram', column: 'vote', where: [{ column: 'seen', op: '>=', value: '2023-02-01' }] },
+    });
+    const foreseen = { name: '', query: { kind: 'histogram', column: 'seen' }, cells: 6, error: 'plain', standardError: 1, halfWidth: 2, perRow: false } as const; // biome-ignore format: one line
+    expect(imagined(dated, foreseen, 100).map(({ label }) => label)).toEqual([
+      '2023-01-01 to 2023-03-14',
+      '2023-03-15 to 2023-05-26',
+      '2023-05-27 to 2023-08-07',
+      '2023-08-08 to 2023-10-19',
+      '2023-10-20 to 2023-12-31',
+      '(missing)',
+    ]);
+  });
+
   it('about several columns at once is in the form that the service takes', () => {
     const asked = (kind: Parameters<typeof withKind>[2], change = {}) =>
       questionOf(policy, { ...withKind(policy, draft, kind), ...change });

@@ -186,11 +186,13 @@ function readQuestion(text: string): { readonly question: object } | { readonly 
 function conditionsOf({ columns }: Policy, { where, whereValues, from, to }: Draft): readonly object[] {
   const column = columns.find((c) => c.name === where);
   if (!column) return [];
-  if (isNumber(column))
-    return [
-      ...(from.trim() !== '' && Number.isFinite(Number(from)) ? [{ column: where, op: '>=', value: Number(from) }] : []),
-      ...(to.trim() !== '' && Number.isFinite(Number(to)) ? [{ column: where, op: '<=', value: Number(to) }] : []),
-    ];
+  if (isNumber(column)) {
+    const end = (op: '>=' | '<=', text: string) => {
+      const value = column.date ? text : Number(text);
+      return text.trim() === '' || Number.isNaN(value) ? [] : [{ column: where, op, value }];
+    };
+    return [...end('>=', from), ...end('<=', to)];
+  }
   return whereValues.length === 0 ? [] : [{ column: where, op: 'in', values: whereValues }];
 }
 

@@ -21,7 +21,7 @@ export function intervals(
   { what, imagined = false }: { readonly what: string; readonly imagined?: boolean },
 ): Drawing {
   return (width) => {
-    const most = width < 480 ? 13 : 24;
+    const most = width < 380 ? 13 : 24;
     const labels = [...new Set(rows.map((r) => r.label))];
     const groups = [...new Set(rows.flatMap((r) => r.group ?? []))];
     const left = widest(labels, most);

@@ -59,11 +59,11 @@ export function Text({
   ...more
 }: Named & {
   readonly value: string;
-  readonly type?: 'text' | 'number' | 'password';
+  readonly type?: 'text' | 'number' | 'date' | 'password';
   readonly onWrite: (value: string) => void;
   readonly placeholder?: string;
-  readonly min?: number;
-  readonly max?: number;
+  readonly min?: number | string;
+  readonly max?: number | string;
   readonly step?: string;
   readonly autoComplete?: string;
 }) {

@@ -12,6 +12,9 @@ export function figure(x: Figure | null | undefined): string {
   return Number(x.toPrecision(3)).toString();
 }
 
+/** The day that a number of a date column stands for. */
+export const day = (x: number): string => new Date(86_400_000 * Math.floor(x)).toISOString().slice(0, 10);
+
 /** Probabilities never round to certainty. */
 export function percent(p: number, digits = 0): string {
   const hundredths = 100 * p;

@@ -6,7 +6,7 @@ import { toText } from '../exact/rational.js';
 import { type KnownWords, knownWords } from '../policy/known/words.js';
 import { noProtection } from '../policy/no-protection.js';
 import { type PairExamples, pairExamples } from '../policy/pairs/examples.js';
-import type { Adversary, Policy, SecretKind } from '../policy/policy.js';
+import type { Adversary, Policy, SecretKind, Table } from '../policy/policy.js';
 import { accountDoubts } from '../policy/population.js';
 import { type Explanation, explain } from '../terms/explain.js';
 import { openEngine } from '../terms/open.js';
@@ -45,7 +45,11 @@ export interface CheckedPolicy {
   /** Why the budget protects nothing, where it does not: nothing is released under it unless that is accepted. */
   readonly protectsNothing?: string;
   /** Exact figures about the rows, where asked for: never to be published or written down. */
-  readonly private?: PrivateFigures & { readonly known?: readonly KnownAgreement[] };
+  readonly private?: PrivateFigures & {
+    readonly known?: readonly KnownAgreement[];
+    /** The same of every table beside the data, by its name. */
+    readonly tables?: readonly (PrivateFigures & { readonly table: string })[];
+  };
 }
 
 /**
@@ -63,6 +67,7 @@ export async function checkPolicy(policy: FileName, given?: CheckOptions): Promi
     await (await openEngine(read)).close();
     const nothing = noProtection(read);
     const hidden = asked.private ? await hiddenIn(read) : undefined;
+    const beside = asked.private && read.tables ? await hiddenBeside(read, [...read.tables.values()]) : undefined;
     const compared = asked.private && read.known ? await comparedWith(read) : undefined;
     return {
       policy: read.file,
@@ -82,7 +87,7 @@ export async function checkPolicy(policy: FileName, given?: CheckOptions): Promi
       ...(read.known && { known: { ...knownWords(read), together: read.known.together } }),
       warnings: accountDoubts(read),
       ...(nothing !== undefined && { protectsNothing: nothing }),
-      ...(hidden && { private: { ...hidden, ...(compared && { known: compared }) } }),
+      ...(hidden && { private: { ...hidden, ...(compared && { known: compared }), ...(beside && { tables: beside }) } }),
     };
   });
 }
@@ -101,4 +106,18 @@ async function hiddenIn(policy: Policy): Promise<PrivateFigures> {
     ...(encoding !== undefined && { encoding }),
   });
   return closing(engine, () => pinned(engine, (rows) => countHidden(rows, policy)));
+}
+
+/** Tables that are tied to the data by persons: nothing else ties their rows. */
+async function hiddenBeside({ data, protect: { secret, adversary } }: Policy, tables: readonly Table[]) {
+  const counted: (PrivateFigures & { readonly table: string })[] = [];
+  for (const { name, source = data.source, table, columns, unit, maxRows } of tables) {
+    const engine = await openEngine({ source, ...(table !== undefined && { table }) });
+    const protect = { secret, adversary, maxRows, ...(unit !== undefined && { unit }) };
+    const figures = await closing(engine, () =>
+      pinned(engine, (rows) => countHidden(rows, { columns, dependence: [], protect })),
+    );
+    counted.push({ table: name, ...figures });
+  }
+  return counted;
 }

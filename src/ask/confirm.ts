@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
 import { Fault } from '../errors.js';
-import { toText } from '../exact/rational.js';
+import { toNumber, toText } from '../exact/rational.js';
 import { writeWhole } from '../files/write-file.js';
+import { dateText } from '../policy/date-text.js';
 import { confirmColumns, decideDependence } from '../policy/draft/confirm.js';
 import type { DraftDependence } from '../policy/draft/draft.js';
 import { readsLikeFreeText } from '../policy/draft/free-text.js';
@@ -89,10 +90,10 @@ async function rewrite(read: Policy, columns: readonly string[], dependence: str
 /** A column whose domain was read from the data, as it is to be looked at. */
 export interface UnconfirmedColumn {
   readonly name: string;
-  readonly type: 'category' | 'integer' | 'number' | 'multi' | 'weight';
+  readonly type: 'category' | 'integer' | 'number' | 'date' | 'multi' | 'weight';
   /** What it may hold, where that is a list. */
   readonly values?: readonly string[];
-  /** What it is kept between, as exact numbers. */
+  /** What it is kept between: exact numbers, or days (2024-12-31). */
   readonly bounds?: readonly [string, string];
   /** Codes that mean "no answer". */
   readonly missing: readonly string[];
@@ -111,7 +112,9 @@ export async function unconfirmedColumns(policy: FileName): Promise<readonly Unc
       const column = columns.get(name)!;
       const { type, missing } = column;
       if ('values' in column) return { name, type, values: column.values, missing };
-      return { name, type, bounds: [toText(column.bounds[0]), toText(column.bounds[1])], missing };
+      const [low, high] = column.bounds;
+      if ('date' in column) return { name, type: 'date', bounds: [dateText(toNumber(low)), dateText(toNumber(high))], missing };
+      return { name, type, bounds: [toText(low), toText(high)], missing };
     });
   });
 }

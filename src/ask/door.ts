@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { Fault } from '../errors.js';
+import { problemIn, pathText } from '../input/problem.js';
 import { asFault } from '../release/outcome.js';
 
 export { type FileName, fileNamed } from './file-name.js';
@@ -50,13 +51,9 @@ export function plain(value: unknown, what: string): unknown {
 export function read<T extends z.ZodType>(schema: T, input: unknown, what: string): Given<z.output<T>> {
   const parsed = schema.safeParse(plain(input, what));
   if (parsed.success) return parsed.data as Given<z.output<T>>;
-  const { path, message } = parsed.error.issues[0]!;
-  const where = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`)).join('');
-  throw new Fault('USAGE', `${what}${where}: ${sentence(message)}`, 'docs/api.md lists what every function takes.');
+  const { path, text } = problemIn(parsed.error);
+  throw new Fault('USAGE', `${pathText([what, ...path])}: ${text}`, 'docs/api.md lists what every function takes.');
 }
-
-const sentence = (message: string): string =>
-  `${message.replace(/^Invalid input: /, '').replaceAll(' | ', ', ')}.`.replace(/\.\.$/, '.');
 
 /** Options may be left out as a whole. */
 export const readOptions = <T extends z.ZodType>(schema: T, input: unknown): Given<z.output<T>> =>

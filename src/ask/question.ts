@@ -1,4 +1,5 @@
 import { Fault } from '../errors.js';
+import { problemIn, pathText } from '../input/problem.js';
 import { plain } from './door.js';
 import { type AnyKind, kinds, type Question } from './kinds.js';
 
@@ -26,12 +27,8 @@ export async function questionOf(input: unknown): Promise<{ readonly kind: AnyKi
 /** Its analysis may have a door of its own, which tells the field; what stands beside it is checked here. */
 function checkFields({ question: schema, name, hint }: AnyKind, question: object): void {
   const parsed = schema.safeParse(question);
-  const issue = parsed.success ? undefined : parsed.error.issues[0]!;
-  if (!issue) return;
-  const path = issue.path[0] === name && issue.path.length > 1 ? issue.path.slice(1) : issue.path;
-  throw new Fault(
-    'QUERY_INVALID',
-    `${path.map(String).join('.') || 'the request'}: ${issue.message}.`.replace(/\.\.$/, '.'),
-    hint,
-  );
+  if (parsed.success) return;
+  const { path, text } = problemIn(parsed.error);
+  const within = path[0] === name && path.length > 1 ? path.slice(1) : path;
+  throw new Fault('QUERY_INVALID', `${pathText(within) || 'the request'}: ${text}`, hint);
 }

@@ -61,7 +61,7 @@ function writePage(policy: string, out: string | undefined, name: string, text: 
 function streamText({ column, attacked, promised, attackers, notes }: StreamAttack, page: string): string {
   const kept = attackers.every((a) => a.beyond === 0);
   return [
-    `${bold(`Attack on "${column}" over time`)}: ${attacked} persons; promised: log-odds move by at most ${figure(promised.epsilon)}`,
+    `${bold(`Attack on "${column}" over time`)}: ${figure(attacked)} persons; promised: log-odds move by at most ${figure(promised.epsilon)}`,
     table(
       ['attacker', 'median', 'largest', 'steps beyond the promise', 'guessed right'],
       attackers.map((a) => [a.name, figure(a.median), figure(a.most), `${a.beyond}`, `${figure(100 * a.right)} %`]),
@@ -87,7 +87,7 @@ function attackText(found: PolicyAttack, page: string): string {
   const { promised, attackers, exposed, values } = found;
   const kept = attackers.every((a) => a.beyond === 0);
   return [
-    `${bold(`Attack on "${found.column}"`)}: ${found.attacked} records; promised: log-odds move by at most ${figure(promised.epsilon)}`,
+    `${bold(`Attack on "${found.column}"`)}: ${figure(found.attacked)} records; promised: log-odds move by at most ${figure(promised.epsilon)}`,
     table(
       ['attacker', 'median', 'largest', 'records beyond the promise'],
       attackers.map((a) => [a.name, figure(a.median), figure(a.most), `${a.beyond}`]),

@@ -49,17 +49,25 @@ const notReady = ({ unconfirmed, undecided, protectsNothing }: CheckedPolicy): s
     ...(protectsNothing === undefined ? [] : ['choose a smaller budget: this one protects nothing']),
   ].join(', and ')}.`;
 
+type Private = NonNullable<CheckedPolicy['private']>;
+
 /** Exact figures; nothing else prints them and nothing keeps them. */
-function privateText({ rows, columns, groups, unit, known = [] }: NonNullable<CheckedPolicy['private']>): string {
+const privateText = ({ tables = [], ...data }: Private): string =>
+  [
+    warn(
+      'PRIVATE: exact figures about the rows. For your eyes only: do not publish, send or keep them. Nothing of this is written anywhere.',
+    ),
+    figuresText(data),
+    ...tables.map(({ table: name, ...figures }) => `\n${bold(`Table ${name}`)}\n${figuresText(figures)}`),
+  ].join('\n');
+
+function figuresText({ rows, columns, groups, unit, known = [] }: Omit<Private, 'tables'>): string {
   const people = (n: number) => `${figure(n)} row${n === 1 ? '' : 's'}`;
   const hidden = columns.filter((c) => c.hidden > 0);
   const pulled = columns.filter((c) => (c.below ?? 0) + (c.above ?? 0) > 0);
   const unseen = columns.filter((c) => c.unseen.length > 0);
   const keys = [...groups, ...(unit ? [unit] : [])];
   return [
-    warn(
-      'PRIVATE: exact figures about the rows. For your eyes only: do not publish, send or keep them. Nothing of this is written anywhere.',
-    ),
     dim(`${people(rows)} in all.`),
     '',
     hidden.length === 0
@@ -116,7 +124,7 @@ const agreement = (different: number | undefined): string =>
           `${figure(different)} number${different === 1 ? ' is' : 's are'} not as published; answers tell the published ones, and what is made to agree with them is off.`,
         );
 
-type Hidden = NonNullable<CheckedPolicy['private']>['columns'][number];
+type Hidden = Private['columns'][number];
 const codeWords = ({ undeclared, undeclaredCodes }: Hidden): string =>
   shorten(
     `${undeclared.map(({ code, rows, declaredAs }) => `${code} (${rows}${declaredAs === undefined ? '' : `; declared: ${declaredAs}`})`).join(', ')}${undeclaredCodes > undeclared.length ? `, … ${undeclaredCodes} in all` : ''}`,

@@ -69,8 +69,8 @@ async function ask(shown: string): Promise<'all' | string[]> {
 
 const shorten = (text: string, width = 70) => (text.length > width ? `${text.slice(0, width - 1)}…` : text);
 
-const domain = ({ values, bounds }: UnconfirmedColumn): string =>
-  values ? `${values.length}: ${shorten(values.join(', '))}` : (bounds ?? []).map(decimal).join(' to ');
+const domain = ({ type, values, bounds = ['', ''] }: UnconfirmedColumn): string =>
+  values ? `${values.length}: ${shorten(values.join(', '))}` : (type === 'date' ? bounds : bounds.map(decimal)).join(' to ');
 
 /** 241/5 is exact and 48.2 is what was written. */
 function decimal(exact: string): string {

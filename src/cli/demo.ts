@@ -58,7 +58,7 @@ function tell({ home, people, households, questions, strangers, declared, party 
     ['attacker who knows them: 10 % becomes at most', up(strangers.knowing), up(declared.knowing)],
   ];
   return [
-    bold(`${people} made-up people in ${households} households answered ${questions} questions.`),
+    bold(`${figure(people)} made-up people in ${figure(households)} households answered ${questions} questions.`),
     'Everything was released twice with epsilon 1: once as if they were strangers, once with the households declared',
     '(up to 6 people who lean the same way; odds ratio 10 between the leaning and a person).',
     '',

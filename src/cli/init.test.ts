@@ -159,6 +159,12 @@ describe('confirm', () => {
   const wide = (columns: number) =>
     `${Array.from({ length: columns }, (_, c) => `q${c}`).join(',')}\n${lines(40, (i) => Array.from({ length: columns }, (_, c) => (i + c) % 5).join(','))}`;
 
+  it('shows the days of a date', async () => {
+    const { policy } = await init(`seen,n\n${lines(60, (i) => `2024-0${1 + (i % 9)}-1${i % 7},${i % 5}`)}`);
+    expect(policy.columns.get('seen')).toMatchObject({ date: true });
+    expect(confirmTable(await unconfirmedColumns(policy.file))).toMatch(/seen +date +2024-01-01 to 2024-12-31/);
+  });
+
   it('accepts 150 columns in one go and changes nothing else in the file', async () => {
     const { policy, out } = await init(wide(150));
     expect(policy.unconfirmed).toHaveLength(150);

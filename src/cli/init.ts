@@ -134,12 +134,15 @@ function initText(draft: DraftedPolicy, out: string): string {
     'Read it: what is protected, the budget, and whether records know each other are for you to decide.',
     '',
     'Next:',
+    ...(draft.declared === 0
+      ? [`  declare under columns: in ${name} what may be asked about, or write it as it is read: 1234.5, 2024-12-31`]
+      : []),
     ...(draft.unconfirmed.length > 0
       ? [next(`confirm ${name}`, `look at what was read from the data (${draft.unconfirmed.length} columns) and accept it`)]
       : []),
     next(`check ${name}`, 'what is protected from whom, in plain words'),
     next(`check ${name} --private`, ''),
-    next(`release ${name} --survey`, ''),
+    ...(draft.declared === 0 ? [] : [next(`release ${name} --survey`, '')]),
   ].join('\n');
 }
 

@@ -30,6 +30,7 @@ const kinds = [
   ['device', 'about devices, or that hold addresses'],
   ['date', 'that are dates or times'],
   ['commas', 'with decimal commas, where others have points (write points)'],
+  ['dressed', 'with signs between thousands, a currency or % (write 1234.5)'],
   ['empty', 'that are empty or always the same'],
 ] as const;
 

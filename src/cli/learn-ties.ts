@@ -8,6 +8,7 @@ import { emit, recordedText } from './output.js';
 import { outcomes } from './paid.js';
 import { withSession } from './session.js';
 import { acceptOption, spendingBy, yesOption } from './spend-or-not.js';
+import { asTyped } from './typed.js';
 
 interface Words extends MakeWords {
   readonly public?: string;
@@ -104,7 +105,7 @@ async function fromPolicy(file: string, words: Words, confidence: number, pool: 
         `Learned from the protected table and paid for: epsilon ${figure(receipt.epsilon)}, noise of scale ${figure(noiseScale)} in every count.`,
       ),
       ...(receipt.ledger.replayed ? [recordedText(receipt.at, receipt.ledger.entry)] : []),
-      'Declaring it changes the terms of the budget: edit the policy, then "fugu ledger POLICY amend --reason TEXT".',
+      asTyped('Declaring it changes the terms of the budget: edit the policy, then "fugu ledger POLICY amend --reason TEXT".'),
     ].join('\n'),
   );
 }

@@ -8,6 +8,7 @@ import { emit, recordedText } from './output.js';
 import { outcomes } from './paid.js';
 import { withSession } from './session.js';
 import { acceptOption, spendingBy, yesOption } from './spend-or-not.js';
+import { asTyped } from './typed.js';
 
 interface Words {
   readonly out: string;
@@ -68,7 +69,7 @@ function tell({ out, json }: Words, learned: LearnedTransitions, receipt?: Recei
   const told = { written: out, states, transition, origin, pairs, ...(noiseScale !== undefined && { noiseScale }) };
   emit(json, { ...told, ...(receipt && { receipt }) }, () =>
     [
-      `Wrote ${out}: ${states.length} states, ${Math.round(pairs)} pairs of steps.`,
+      `Wrote ${out}: ${states.length} states, ${figure(Math.round(pairs))} pairs of steps.`,
       table(
         ['from', ...states],
         transition.map((row, k) => [states[k]!, ...row.map(figure)]),
@@ -76,7 +77,9 @@ function tell({ out, json }: Words, learned: LearnedTransitions, receipt?: Recei
       ...(noiseScale === undefined ? [] : [`Every count has noise of scale ${figure(noiseScale)}.`]),
       paidWords(origin.learned),
       ...(receipt?.ledger.replayed ? [recordedText(receipt.at, receipt.ledger.entry)] : []),
-      'It describes these rows, up to noise and chance. Declared (kind: sequence), whatever it misses is unprotected; and declaring it changes the terms of the budget: "fugu ledger POLICY amend --reason TEXT".',
+      asTyped(
+        'It describes these rows, up to noise and chance. Declared (kind: sequence), whatever it misses is unprotected; and declaring it changes the terms of the budget: "fugu ledger POLICY amend --reason TEXT".',
+      ),
     ].join('\n'),
   );
 }

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCommand } from '../../test/command.js';
 import { openWorkshop, policyYaml, type Workshop } from '../../test/workshop.js';
-import { register } from './ledger.js';
+import type { Spending } from '../ask/ledger.js';
+import { gainedText, register } from './ledger.js';
 
 let shop: Workshop;
 beforeEach(async () => {
@@ -22,6 +23,25 @@ describe('fugu ledger', () => {
     expect(shown).toMatchObject({ population: 'town', agrees: true, budget: { total: 1, spent: 0.75, remaining: 0.25 } });
     expect(shown.entries.map((e: { label: string; settled: boolean }) => [e.label, e.settled])[0]).toEqual(['first', true]);
     expect(await run()).toMatch(/Spent 0\.75 of 1, remaining 0\.25/);
+  });
+
+  it('speaks of no crumbs where everything is spent', async () => {
+    const session = await shop.session();
+    await session.release({ kind: 'count', by: ['party'] }, { epsilon: '0.2499999999' });
+    await session.close();
+    expect(await run()).toMatch(/Spent 1 of 1, remaining 0 \(/);
+  });
+
+  it('says that what is told first tells most where more was gained than spent, as far as is shown', async () => {
+    const spending = JSON.parse(await run('--json')) as Spending;
+    const told = (spent: number, gained: number) => gainedText({ ...spending, gained, budget: { ...spending.budget, spent } });
+    expect(told(0.5, 0.7)).toMatch(/told first/);
+    expect(told(0.69829, 0.69831)).toBe('An attacker may have gained at most 0.6983 about one record so far.');
+  });
+
+  it('shows the terms as a policy has them', async () => {
+    shop.write('policy.yaml', policyYaml({ dependence: '[{ kind: groups, by: party, oddsRatio: 4 }]' }));
+    expect(await run()).toContain('dependence {kind: groups, by: [party], hidden: false, oddsRatio: 4}');
   });
 
   it('verifies the chain', async () => {

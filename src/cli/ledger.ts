@@ -100,7 +100,7 @@ async function show(file: string, { json, all }: Words): Promise<void> {
             ),
           ]
         : []),
-      `Spent ${figure(budget.spent)} of ${figure(budget.total)}, remaining ${bold(figure(budget.remaining))} (epsilon, ties included${budget.delta > 0 ? `, delta ${budget.delta}` : ''}).`,
+      `${spentText(budget)} (epsilon, ties included${budget.delta > 0 ? `, delta ${budget.delta}` : ''}).`,
       ...othersText(found),
       gainedText(found),
       ...byParts,
@@ -137,12 +137,15 @@ const othersText = ({ others, over }: Spending): readonly string[] => [
   ...(over ? [warn('More than the budget was spent: nothing can be released any more.')] : []),
 ];
 
+const spentText = ({ spent, total, remaining }: Spending['budget']): string =>
+  `Spent ${figure(spent)} of ${figure(total)}, remaining ${bold(figure(figure(spent) === figure(total) ? 0 : remaining))}`;
+
 /** Leakage grows fastest at first: of a part of the budget that was spent it may be a larger part. */
 const fasterAtFirst = ({ gained, budget }: Spending): string =>
-  gained > budget.spent * (1 + 1e-9) && gained <= budget.total
+  gained > budget.spent && figure(gained) !== figure(budget.spent) && gained <= budget.total
     ? ` That is more than the part of the budget that was spent, because what is told first tells most; all of the budget keeps it at ${figure(budget.total)}.`
     : '';
-const gainedText = (spending: Spending): string => `${gainedWords(spending)}${fasterAtFirst(spending)}`;
+export const gainedText = (spending: Spending): string => `${gainedWords(spending)}${fasterAtFirst(spending)}`;
 const gainedWords = ({ gained, gainedBetweenValues: values, pairs }: Spending): string =>
   values === undefined
     ? `An attacker may have gained at most ${figure(gained)} about ${pairs ? 'two values of one record that are a declared pair' : 'one record'} so far.`
@@ -216,7 +219,7 @@ async function enter(policy: string, words: Words, file: string | undefined): Pr
   emit(words.json, done, () =>
     [
       `${good('Entered')}${done.already ? ' before,' : ''} as entry ${done.ledger.entry}: ${done.label}.${done.already ? ' Nothing was changed.' : ''}`,
-      `Spent ${figure(done.budget.spent)} of ${figure(done.budget.total)}, remaining ${bold(figure(done.budget.remaining))} (epsilon, ties included).`,
+      `${spentText(done.budget)} (epsilon, ties included).`,
       ...(done.over ? [warn('That is more than the budget: nothing can be released any more.')] : []),
     ].join('\n'),
   );
@@ -286,7 +289,9 @@ const recovered = (done: Recovery): string =>
     ...(done.incomplete
       ? [
           warn(
-            `The end of the chain was not seen: entries may be lost. Closed until "fugu ledger POLICY amend --reason TEXT": ${done.closed.join(', ') || 'every population'}.`,
+            asTyped(
+              `The end of the chain was not seen: entries may be lost. Closed until "fugu ledger POLICY amend --reason TEXT": ${done.closed.join(', ') || 'every population'}.`,
+            ),
           ),
         ]
       : []),

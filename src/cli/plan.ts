@@ -51,7 +51,7 @@ export const recordsText = ({ used, leftOut }: NonNullable<Plan['records']>): st
 function countingText({ where, database, streamed, held }: NonNullable<Plan['counting']>): string {
   const number = (n: number) => n.toLocaleString('en-US');
   const grouped = database
-    ? `counted by the database in ${database.statements === 1 ? 'one statement' : `${number(database.statements)} statements`}, of which at most ${number(database.rows)} rows come back`
+    ? `counted by the database in ${database.statements === 1 ? 'one statement' : `${number(database.statements)} statements`}, of which at most ${database.rows === 1 ? 'one row comes' : `${number(database.rows)} rows come`} back`
     : '';
   const rows = streamed
     ? `read here row by row, ${streamed.columns.length === 1 ? 'one column' : `${streamed.columns.length} columns`}`
@@ -94,7 +94,7 @@ export function planText(plan: Plan): string {
   if (plan.records) lines.push(`  ${recordsText(plan.records)}`);
   if (!plan.fits) lines.push(warn('  This does not fit into what remains.'));
   if (plan.refusal !== undefined) lines.push(`  A release would say: ${plan.refusal}`);
-  for (const warning of plan.warnings ?? []) lines.push(warn(`  Warning: ${warning}`));
+  for (const warning of plan.warnings ?? []) lines.push(warn(asTyped(`  Warning: ${warning}`)));
   if (plan.waysOut) lines.push(...waysOutText(plan.waysOut));
   if (plan.errors.length > 0)
     lines.push(

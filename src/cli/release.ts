@@ -8,6 +8,7 @@ import { recordsText } from './plan.js';
 import { withSession } from './session.js';
 import { spendingBy, yesOption } from './spend-or-not.js';
 import { wholeErrorText } from './survey-text.js';
+import { asTyped } from './typed.js';
 
 export function register(program: Command): void {
   withAskOptions(program.command('release').description('the noisy answer; spends budget'))
@@ -49,7 +50,7 @@ const badge = ({ certified, protectsNothing }: Receipt['guarantee']): string =>
 
 function promise({ guarantee, ledger, epsilon, at, records, warnings = [] }: Receipt): string[] {
   return [
-    ...warnings.map((text) => warn(`Warning: ${text}`)),
+    ...warnings.map((text) => warn(asTyped(`Warning: ${text}`))),
     `${badge(guarantee)}: ${guarantee.sentences[0]}`,
     ...guarantee.sentences.slice(1).map((s) => `  ${s}`),
     ...guarantee.assumptions.map((s) => `  ${dim('Assumption:')} ${s}`),

@@ -4,7 +4,7 @@ import type { StreamedStep, StreamOptions, StreamPlan } from '../ask/stream.js';
 import { Fault } from '../errors.js';
 import type { Plan } from '../release/plan.js';
 import { dim, figure } from '../report/terminal-text.js';
-import { caution, emit, progress, say, sayJsonLine } from './output.js';
+import { caution, emit, progress, say, sayJsonLine, tell } from './output.js';
 import { outcomes } from './paid.js';
 import { acceptOption, spendingBy, yesOption } from './spend-or-not.js';
 
@@ -77,13 +77,19 @@ export function register(program: Command): void {
       const since = words.since === undefined ? 1 : number(words.since, 'since');
       const asked = { ...optionsOf(words), since, ...(words.fresh && { fresh: true }) };
       const told = wait === undefined ? streamWith(file, asked, opener) : (await followed())(file, asked, opener, wait);
+      let last: StreamedStep | undefined;
       for await (const step of told) {
         tellStep(words.json, step);
         // It is delivered: what ends the process later says nothing about it.
         outcomes.forget(step.entry);
+        last = step;
       }
+      if (!words.json && words.through === undefined) tell(dim(waitingText(last)));
     });
 }
+
+const waitingText = (last: StreamedStep | undefined): string =>
+  `${last === undefined ? 'No step is over yet' : `Told up to ${last.units[1]}`}: a step is told when a later one has rows, or with --through.`;
 
 const followed = async () => (await import('../ask/stream-follow.js')).followWith;
 

@@ -3,7 +3,7 @@ import { readYaml } from '../ask/named-text.js';
 import { splitNames } from '../ask/names.js';
 import { Fault } from '../errors.js';
 import type { Plan } from '../release/plan.js';
-import { figure } from '../report/terminal-text.js';
+import { dim, figure } from '../report/terminal-text.js';
 import type { SynthRequest } from '../synth/form.js';
 import type { SynthResult } from '../synth/release.js';
 import { emit, paidText, progress, recordedText, tell } from './output.js';
@@ -80,6 +80,7 @@ async function synth(file: string, words: SynthWords): Promise<void> {
       `Wrote ${files[0]}: ${rows.toLocaleString('en-US')} rows of ${result.columns.length} columns, made of ${measured.length} noisy tables (${mode}).${homesText(result)}`,
       `Beside it: ${files.slice(1).join(', ')}.`,
       ...receipt.guarantee.sentences,
+      ...receipt.guarantee.assumptions.map((s) => `${dim('Assumption:')} ${s}`),
       receipt.ledger.replayed
         ? recordedText(receipt.at, receipt.ledger.entry)
         : paidText(receipt.ledger.entry, receipt.epsilon, receipt.ledger.resumed),

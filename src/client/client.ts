@@ -50,6 +50,7 @@ export type PolicyAnswer = {
     readonly bounds?: readonly number[] | undefined;
     readonly bins?: readonly number[] | undefined;
     readonly step?: number | undefined;
+    readonly date?: true | undefined;
     readonly public?: true | undefined;
     readonly [more: string]: unknown;
   }[];
@@ -69,6 +70,7 @@ export type PolicyAnswer = {
           readonly bounds?: readonly number[] | undefined;
           readonly bins?: readonly number[] | undefined;
           readonly step?: number | undefined;
+          readonly date?: true | undefined;
           readonly public?: true | undefined;
           readonly [more: string]: unknown;
         }[];

@@ -3,6 +3,7 @@ import { nameText } from '../engine/name.js';
 import { quoteName } from '../engine/structure.js';
 import { toNumber } from '../exact/rational.js';
 import { codesOf, codeText } from '../policy/code.js';
+import { daysOf } from '../policy/date-text.js';
 import { isCoded } from '../policy/domain.js';
 import { numberFromText } from '../policy/number-text.js';
 import type { CategoryColumn, Column, MultiColumn, Policy } from '../policy/policy.js';
@@ -62,7 +63,10 @@ const atOnce = 500;
  * What the declared domains hide, for the steward's eyes only. Whoever calls this must have opened the data without a policy: an engine that knows the
  * declared codes may have forgotten all others. Nothing of it may be written down or released.
  */
-export async function countHidden(engine: Pinned, policy: Policy): Promise<PrivateFigures> {
+export async function countHidden(
+  engine: Pinned,
+  policy: Pick<Policy, 'columns' | 'dependence' | 'protect'>,
+): Promise<PrivateFigures> {
   const keys = new Map<string, KeyTally>();
   for (const d of policy.dependence)
     for (const { column, role } of tieColumns(d))
@@ -200,10 +204,15 @@ class NumberTally implements Tally {
       this.#empty++;
       return;
     }
-    const x = typeof cell === 'string' ? numberFromText(cell, this.#column.decimal) : Number(cell);
+    const x = typeof cell === 'string' ? this.#says(cell) : Number(cell);
     if (!Number.isFinite(x)) this.#undeclared.add([text]);
     else if (x < this.#bounds[0]) this.#below++;
     else if (x > this.#bounds[1]) this.#above++;
+  }
+
+  #says(text: string): number {
+    const column = this.#column;
+    return 'date' in column ? (daysOf(text) ?? Number.NaN) : numberFromText(text, column.decimal);
   }
 
   figures(): HiddenCells {

@@ -12,4 +12,8 @@ describe('a file that is not read', () => {
   ])('%s is refused with what to save instead', async (file, hint) => {
     await expect(lookAt(file)).rejects.toMatchObject({ code: 'DATA_NOT_FOUND', hint: expect.stringMatching(hint) });
   });
+
+  it('is named by its own ending', async () => {
+    await expect(lookAt('survey.ods')).rejects.toMatchObject({ message: 'Files of this kind (.ods) are not read.' });
+  });
 });

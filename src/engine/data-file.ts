@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { accessSync, type BigIntStats, constants, createReadStream, statSync } from 'node:fs';
+import { extname } from 'node:path';
 import { Fault } from '../errors.js';
 import { isStatFile } from '../statfile/statfile.js';
 
@@ -50,7 +51,7 @@ function statOf(path: string): BigIntStats | undefined {
 export async function lookAt(path: string): Promise<FileState> {
   const kind = isStatFile(path) ? 'statfile' : kinds.find(([ending]) => ending.test(path))?.[1];
   const foreign = others.find(([ending]) => ending.test(path));
-  if (foreign) throw missing(path, `Files of this kind (${foreign[0].source.slice(2, -1)}) are not read.`, foreign[1]);
+  if (foreign) throw missing(path, `Files of this kind (${extname(path)}) are not read.`, foreign[1]);
   if (!kind)
     throw missing(
       path,

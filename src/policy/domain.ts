@@ -21,8 +21,12 @@ export function columnNamed(policy: Policy, name: string): Column {
 const wrongType = (column: Column, wanted: string): Fault =>
   new Fault(
     'QUERY_INVALID',
-    `Column "${column.name}" is declared as ${column.type}; this needs ${wanted}.`,
-    'Change the query, or the type of the column in the policy.',
+    column.type === 'weight'
+      ? `"${column.name}" is a weight, or worked out from one; this needs ${wanted}.`
+      : `Column "${column.name}" is declared as ${'date' in column ? 'date' : column.type}; this needs ${wanted}.`,
+    column.type === 'weight'
+      ? 'A weight is named beside what it weighs: {"kind": "mean", "column": "age", "weight": "w"}.'
+      : 'Change the query, or the type of the column in the policy.',
   );
 
 export function numberNamed(policy: Policy, name: string): NumberColumn {

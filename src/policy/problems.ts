@@ -33,7 +33,11 @@ export function firstProblem(issues: readonly Issue[], yaml: YamlFile, shape: z.
 }
 
 const placeOf = (issue: Issue, path: Path, yaml: YamlFile) =>
-  issue.code === 'unrecognized_keys' ? yaml.placeOfKey([...path, issue.keys[0]!]) : yaml.place(path);
+  issue.code === 'unrecognized_keys'
+    ? yaml.placeOfKey([...path, issue.keys[0]!])
+    : issue.code === 'invalid_key'
+      ? yaml.placeOfKey(path)
+      : yaml.place(path);
 
 /** What went wrong in the alternative that came closest: the one whose complaint lies deepest. */
 function innermost(issue: Issue, before: Path = []): { issue: Issue; path: Path } {
@@ -52,11 +56,15 @@ function unknownKey(issue: Issue & { code: 'invalid_union' }, path: Path) {
 
 function words(issue: Issue, path: Path, usage: string): [string, string] {
   const name = path.length > 0 ? `"${path.join('.')}"` : 'the policy';
+  // Said of a list as a whole, the message would be about its form.
+  if (issue.code === 'invalid_key')
+    return [
+      `The name "${path.at(-1)}" cannot be used.`,
+      'Use letters without accents, digits and underscores, not starting with a digit.',
+    ];
   const [message, hint] = issue.message.split('\n');
   if (message && !message.startsWith('Invalid') && !message.startsWith('Too '))
     return [message.replace('This section', `The section ${name}`), hint || usage];
-  if (issue.code === 'invalid_key')
-    return [`The name ${name} cannot be used.`, 'Use letters, digits and underscores, not starting with a digit.'];
   if (issue.code === 'too_small') return [`${name} has too few entries.`, usage];
   if (issue.code === 'too_big') return [`${name} has too many entries.`, usage];
   return [`${name} is missing or not in the form expected.`, usage];

@@ -2,15 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { Fault } from '../errors.js';
 import { canonical, parseBatch } from './parse.js';
 
-const message = (input: unknown): string => {
+const refused = (input: unknown): Pick<Fault, 'message' | 'hint'> => {
   try {
     parseBatch(input);
   } catch (error) {
-    if (error instanceof Fault && error.code === 'QUERY_INVALID') return error.message;
+    if (error instanceof Fault && error.code === 'QUERY_INVALID') return error;
     throw error;
   }
-  return 'accepted';
+  return { message: 'accepted', hint: '' };
 };
+const message = (input: unknown): string => refused(input).message;
 
 describe('a query in JSON', () => {
   it('may stand alone, in a list, or under queries', () => {
@@ -32,6 +33,22 @@ describe('a query in JSON', () => {
     expect(message({ kind: 'count', where: [{ column: 'a', op: '=', value: Number.NaN }] })).toContain('value');
     expect(message({ queries: [] })).toContain('queries');
     for (const input of [null, 7, 'count', undefined]) expect(message(input)).not.toBe('accepted');
+  });
+
+  it('is refused in words, with the form of its own kind', () => {
+    const { message, hint } = refused({ kind: 'quantile', column: 'age' });
+    expect(message).toBe('queries[0].at: this is missing.');
+    expect(hint).toMatch(/^A query of kind "quantile" has kind, column, at, and may have from, /);
+    expect(refused([]).message).toBe('queries: the list is empty.');
+  });
+
+  it('with a misspelt name is told which one is meant', () => {
+    expect(refused({ kind: 'mean', colum: 'age' })).toMatchObject({
+      message: 'queries[0]: there is no "colum" here.',
+      hint: 'Did you mean "column"?',
+    });
+    expect(refused({ kind: 'meen', column: 'age' }).hint).toMatch(/^Did you mean "mean"\? A query looks like /);
+    expect(refused({ kind: 'count', where: [{ column: 'age', op: '>', valu: 3 }] }).hint).toMatch(/^A query of kind "count" /);
   });
 
   it('has the same canonical text however it is written', () => {

@@ -1,5 +1,7 @@
 import * as z from 'zod';
 import { Fault } from '../errors.js';
+import { problemIn, pathText } from '../input/problem.js';
+import { suggest } from '../policy/suggest.js';
 import { arrangement } from './arrange.js';
 import { list } from './form.js';
 import { queryKinds } from './kinds.js';
@@ -20,30 +22,29 @@ const asBatch = (input: unknown): unknown =>
       ? { queries: [input] }
       : input;
 
-/** Of several forms the one that was meant: that which went furthest before something was wrong. */
-function inside(issue: z.core.$ZodIssue): { readonly path: readonly PropertyKey[]; readonly message: string } {
-  if (issue.code !== 'invalid_union' || issue.errors.length === 0) return issue;
-  const found = issue.errors.map(([first]) => inside(first!));
-  const best = found.reduce((most, next) => (next.path.length > most.path.length ? next : most));
-  return { path: [...issue.path, ...best.path], message: best.message };
-}
-
-const pathText = (path: readonly PropertyKey[]): string =>
-  path.map((step, i) => (typeof step === 'number' ? `[${step}]` : `${i > 0 ? '.' : ''}${String(step)}`)).join('') || 'the query';
-
 /** A query, a list of queries or {queries: […]}, from JSON. Faults name the field. */
 export function parseBatch(input: unknown): Batch {
-  const parsed = batch.safeParse(asBatch(input));
+  const given = asBatch(input);
+  const parsed = batch.safeParse(given);
   if (parsed.success) return parsed.data;
-  const issue = inside(parsed.error.issues[0]!);
-  throw new Fault(
-    'QUERY_INVALID',
-    `${pathText(issue.path)}: ${issue.message.replace(/^Invalid discriminator value\. Expected/, 'expected one of').replaceAll(' | ', ', ')}.`.replace(
-      /\.\.$/,
-      '.',
-    ),
-    `A query looks like {"kind": "mean", "column": "age", "by": ["party"], "where": [{"column": "age", "op": ">", "value": 30}]}; kinds are ${Object.keys(queryKinds).join(', ')}.`,
-  );
+  const { path, text, unknown } = problemIn(parsed.error);
+  throw new Fault('QUERY_INVALID', `${pathText(path) || 'the query'}: ${text}`, hintFor(given, path, unknown));
+}
+
+/** How a query of the kind that is wrong is written; how queries are, where it is of none. */
+function hintFor(given: unknown, [, place, ...within]: readonly PropertyKey[], unknown: string | undefined): string {
+  const queries = (given as { readonly queries?: unknown } | null)?.queries;
+  const kind = Array.isArray(queries) ? (queries[Number(place)]?.kind as unknown) : undefined;
+  if (typeof kind !== 'string' || !Object.hasOwn(queryKinds, kind)) {
+    const near = typeof kind === 'string' ? suggest(kind, Object.keys(queryKinds)) : undefined;
+    return `${near === undefined ? '' : `Did you mean "${near}"? `}A query looks like {"kind": "mean", "column": "age", "by": ["party"], "where": [{"column": "age", "op": ">", "value": 30}]}; kinds are ${Object.keys(queryKinds).join(', ')}.`;
+  }
+  const { shape } = queryKinds[kind as keyof typeof queryKinds].schema;
+  const names = Object.keys(shape);
+  const near = unknown === undefined || within.length > 0 ? undefined : suggest(unknown, names);
+  if (near !== undefined) return `Did you mean "${near}"?`;
+  const isNeeded = (name: string) => !(shape as Record<string, z.ZodType>)[name]!.safeParse(undefined).success;
+  return `A query of kind "${kind}" has ${names.filter(isNeeded).join(', ')}, and may have ${names.filter((name) => !isNeeded(name)).join(', ')} (docs/queries/README.md).`;
 }
 
 const sorted = (value: unknown): unknown =>

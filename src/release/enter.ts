@@ -33,9 +33,12 @@ export async function enterSpent(desk: Desk, entering: Entering): Promise<Entry>
       'What others spend is entered for people; this policy protects the tuples of its relations.',
       'Lower the budget of the relations by what was spent, with an amendment.',
     );
+  const { receipt } = entering;
+  const own = (await ledger.entries(policy.population)).find(({ hash }) => hash === receipt);
+  // What this account has released itself is counted already.
+  if (own) return { ...own, settled: true };
   const [cost] = foreignCosts(entering.cost, policy);
   const profile = account.book(cost as Profile, readByOthers);
-  const { receipt } = entering;
   const admit = admission(account);
   const entry = await ledger
     .reserve({

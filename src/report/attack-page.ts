@@ -19,6 +19,7 @@ import {
   narrow,
   escapeText as safe,
   smallest,
+  textWidth,
   words,
 } from './svg.js';
 
@@ -84,7 +85,9 @@ function beliefChart(values: readonly string[], belief: BeliefChange, epsilon: n
   const rowHeight = 24;
   const small = width < half;
   const left = small ? 78 : 110;
-  const x = linear([0, 1], [left, width - (small ? 96 : 104)], 4);
+  const moves = values.map((_, k) => `${percent(belief.prior[k]!)} → ${percent(belief.posterior[k]!)}`);
+  const room = Math.max(...moves.map((text) => textWidth(text, smallest))) + 10;
+  const x = linear([0, 1], [left, width - room], 4);
   const bottom = values.length * rowHeight + 4;
   const grid = (small ? [0, 1] : [0, 0.25, 0.5, 0.75, 1]).flatMap((t) => [
     line(x(t), 0, x(t), bottom, { stroke: colour.rule }),
@@ -107,7 +110,7 @@ function beliefChart(values: readonly string[], belief: BeliefChange, epsilon: n
       line(x(prior), y, x(posterior), y, { stroke: fill, 'stroke-width': 2 }),
       element('circle', { cx: x(prior), cy: y, r: 4.3, fill: colour.paper, stroke: colour.ink, 'stroke-width': 1.6 }),
       element('circle', { cx: x(posterior), cy: y, r: 4.6, fill }),
-      words(width, y + 4, `${percent(prior)} → ${percent(posterior)}`, {
+      words(width, y + 4, moves[k]!, {
         'text-anchor': 'end',
         'font-size': smallest,
         fill: colour.muted,

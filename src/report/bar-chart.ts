@@ -35,14 +35,14 @@ export const halfWidth = ({ low, high }: Bar): number | null => (low === null ||
 /** Horizontal bars with error bars; label to the left, the number and its error in a column to the right. */
 export function barChart({ bars, label, width = 520, domain = barDomain(bars), unit = '' }: BarChart): Drawing {
   const longest = Math.max(40, ...bars.map((b) => textWidth(b.label) + 4));
-  // Where a label would leave no room, it stands above its bar.
-  const above = width < half && longest > 0.32 * width ? 16 : 0;
+  // Where a label would leave no room, or would be cut, it stands above its bar.
+  const above = longest > (width < half ? 0.32 : 0.38) * width ? 16 : 0;
   const barHeight = bars.length > 10 ? 20 : 26;
   const rowHeight = barHeight + above;
   const thickness = barHeight - 9;
   const numbers = bars.map((b) => withUnit(shownOf(b), b.value === null ? '' : unit));
   const errors = bars.map((b, k) => b.note ?? numbers[k]!.error);
-  const gutter = above > 0 ? 0 : Math.min(width * 0.38, longest);
+  const gutter = above > 0 ? 0 : longest;
   const valueRoom = Math.max(...numbers.map((n) => textWidth(n.value)), 24);
   const errorRoom = Math.max(0, ...errors.map((e) => textWidth(e, smallest)));
   const left = gutter + (above > 0 ? 4 : 8);

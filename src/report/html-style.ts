@@ -95,6 +95,7 @@ footer { color: var(--muted); font-size: 14px; padding-top: 26px; padding-bottom
   td:first-child { min-width: 8.5em; }
 }
 @media (max-width: 520px) {
+  .card:has(> table) { overflow-x: auto; }
   details table { font-size: 12.5px; }
   details th, details td { padding-right: 6px; }
   details td.n, details th.n { padding-left: 6px; }

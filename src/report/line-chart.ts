@@ -62,7 +62,8 @@ export function lineChart(chart: LineChart): Drawing {
       line(plot.left, y(t), plot.right, y(t), { stroke: colour.rule }),
       words(plot.left - 6, y(t) + 3.5, label(t), { 'text-anchor': 'end', 'font-size': smallest, fill: colour.muted }),
     ]),
-    ...x.ticks.map((t) =>
+    // Steps have no halves.
+    ...(all.every((p) => Number.isInteger(p.x)) ? x.ticks.filter(Number.isInteger) : x.ticks).map((t) =>
       words(x(t), plot.bottom + 15, tick(t), { 'text-anchor': 'middle', 'font-size': smallest, fill: colour.muted }),
     ),
     line(plot.left, plot.bottom, plot.right, plot.bottom, { stroke: colour.muted }),

@@ -44,7 +44,7 @@ export function questionsOf(found: Found, answers: Answers): readonly InterviewQ
     {
       id: 'columns',
       text: 'Which columns may be asked about? Ids, groups, dates, timings and free text are left out unless you choose them.',
-      choices: found.columns.map(({ name, is, why }) => ({ value: name, text: why === '' ? is : `${is}: ${why}` })),
+      choices: found.columns.map(({ name, is, why }) => ({ value: name, text: why === '' ? is : why })),
       several: true,
       usual: questions,
       ...given('columns'),

@@ -3,6 +3,7 @@ import type { Context } from 'hono';
 import type * as z from 'zod';
 import { Fault } from '../errors.js';
 import { parseJson } from '../input/json.js';
+import { pathText, problemIn } from '../input/problem.js';
 import type { Sent } from './route.js';
 
 /** What the path names beside the policy. */
@@ -41,10 +42,6 @@ const fileName = /^[A-Za-z0-9][\w.-]{0,99}$/;
 export function parsedBy(schema: z.ZodType, input: unknown, what: string): unknown {
   const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;
-  const { path, message } = parsed.error.issues[0]!;
-  throw new Fault(
-    'USAGE',
-    `${what}${path.map((p) => `.${String(p)}`).join('')}: ${message}.`,
-    '/openapi.json says what it takes.',
-  );
+  const { path, text } = problemIn(parsed.error);
+  throw new Fault('USAGE', `${pathText([what, ...path])}: ${text}`, '/openapi.json says what it takes.');
 }

@@ -66,7 +66,7 @@ const plainly = (value: unknown): string =>
     ? value
     : canonicalJson(value)
         .replace(/"([\w.*-]+)"/g, '$1')
-        .replaceAll(':', ': ')
+        .replace(/[:,]/g, '$& ')
   ).replaceAll(';', ',');
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
 

@@ -40,7 +40,7 @@ describe('what a policy says in plain words', () => {
 
   it('says the budget as belief: ten percent can become 23 at epsilon one', async () => {
     const lines = await told('dependence: none');
-    expect(about(lines, 'belief')).toMatch(/10 % .* 3\.93 % to 23\.2 %/);
+    expect(about(lines, 'belief')).toMatch(/10 % .* 3\.92 % to 23\.2 %/);
     expect(about(lines, 'belief')).not.toMatch(/except/);
   });
 

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { toNumber } from '../exact/rational.js';
 import { oddsMove, posteriorRange } from '../policy/belief.js';
 import { levelLabel } from '../policy/domain.js';
-import { figure, percent } from '../policy/figures.js';
+import { atMost, figure, percent } from '../policy/figures.js';
 import { knownWords } from '../policy/known/words.js';
 import { addsRemoves, betweenValues, neighboursOf } from '../policy/neighbours.js';
 import { pairWords } from '../policy/pairs/words.js';
@@ -40,13 +40,15 @@ const listed = (names: readonly string[]): string =>
 const plural = (n: number, one: string, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
 
 function aboutData({ data, columns, relations, tables, design, merge = [] }: Policy): Explanation[] {
-  const count = (type: Column['type']) => [...columns.values()].filter((c) => c.type === type).length;
+  const typeOf = (column: Column) => ('date' in column ? 'date' : column.type);
+  const count = (type: Column['type'] | 'date') => [...columns.values()].filter((c) => typeOf(c) === type).length;
   const kinds = (
     [
       ['category', 'with fixed answers'],
       ['multi', 'where several answers may be ticked'],
       ['integer', 'of whole numbers'],
       ['number', 'of numbers'],
+      ['date', 'of dates'],
       ['weight', 'of weights'],
     ] as const
   )
@@ -87,7 +89,7 @@ function designWords({ effect, clusters, population, strata, weights }: NonNulla
         ]
       : []),
   ];
-  return `percentages come with sampling error, too: a share varies ${figure(effect)} times as much as in a simple random sample of as many people, and those who did not answer are like those who did${more.length > 0 ? `; ${more.join('; ')}` : ''}. All of it is declared, not looked up.`;
+  return `percentages come with sampling error, too: a share varies ${effect === 1 ? 'as much' : `${figure(effect)} times as much`} as in a simple random sample of as many people, and those who did not answer are like those who did${more.length > 0 ? `; ${more.join('; ')}` : ''}. All of it is declared, not looked up.`;
 }
 
 const aboutPools = (columns: Policy['columns']): Explanation[] => {
@@ -211,15 +213,15 @@ function aboutBudget({ budget, protect }: Policy): Explanation[] {
     const [low, high] = posteriorRange(prior, epsilon);
     return {
       topic: 'belief',
-      text: `${protect.pairs ? 'between two values that are a pair, one' : 'somebody'} believed with ${percent(prior)} (${frequency(prior)} such guesses are right) can be believed with ${percent(low)} to ${percent(high)} after all releases${slip}.`,
+      text: `${protect.pairs ? 'between two values that are a pair, one' : 'somebody'} believed with ${percent(prior)} (${frequency(prior)} such guesses are right) can be believed with ${percent(low, Math.floor)} to ${percent(high, Math.ceil)} after all releases${slip}.`,
     };
   };
   return [
     {
       topic: 'budget',
       text: apart
-        ? `over all releases together, the odds of a record being in the data ${oddsMove(epsilon / 2, figure)} (epsilon ${figure(epsilon / 2)}), those of anything about a record that is in it ${oddsMove(epsilon, figure)}. How many records there are is protected, too.`
-        : `over all releases together, the odds ${protect.pairs ? 'between two values that are a pair' : 'of anything about one secret'} ${oddsMove(epsilon, figure)} (epsilon ${figure(epsilon)})${slip}.`,
+        ? `over all releases together, the odds of a record being in the data ${oddsMove(epsilon / 2, atMost)} (epsilon ${figure(epsilon / 2)}), those of anything about a record that is in it ${oddsMove(epsilon, atMost)}. How many records there are is protected, too.`
+        : `over all releases together, the odds ${protect.pairs ? 'between two values that are a pair' : 'of anything about one secret'} ${oddsMove(epsilon, atMost)} (epsilon ${figure(epsilon)})${slip}.`,
     },
     ...(budget.per
       ? [
@@ -288,7 +290,7 @@ function notProtected(policy: Policy): Explanation[] {
       ? 'any dependence between records.'
       : 'any dependence that is not declared above, and strengths beyond the declared ones.',
     'what other sources say about the same people.',
-    ...(open.length > 0 ? [`the columns ${open.join(', ')}: declared public.`] : []),
+    ...(open.length > 0 ? [`the ${open.length === 1 ? 'column' : 'columns'} ${open.join(', ')}: declared public.`] : []),
     ...[...(policy.tables?.values() ?? [])].filter((t) => t.public).map((t) => `the table ${t.name}: declared public.`),
     ...knownWords(policy).learned.map((text) => `may learn: ${text}.`),
     ...pairWords(policy).learned.map((text) => `may learn: ${text}.`),

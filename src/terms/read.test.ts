@@ -227,6 +227,13 @@ describe('a bad policy is refused, with its place', () => {
       /How many rows/,
       2,
     ],
+    [
+      'a table with a blank in its name',
+      `${head}${rest}tables:\n  my visits:\n    source: v.csv\n    unit: id\n    maxRows: 2`,
+      /"my visits" cannot be used/,
+      6,
+      /underscores/,
+    ],
     ['an unconfirmed column nobody declared', `${head}unconfirmed: [a]\n${rest}`, /"a" is not declared/, 2],
     ['a database that is not supported', `data: {source: "mysql://host/db"}\n${rest}`, /mysql/, 1],
     ['a database without a table', `data: {source: "postgres://host/db"}\n${rest}`, /Which table/, 1],

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { Fault } from '../errors.js';
 import { within } from '../input/limits.js';
+import { problemIn, pathText } from '../input/problem.js';
 import { isWeight } from '../policy/domain.js';
 import { chooseNames } from '../policy/name-pattern.js';
 import type { Policy } from '../policy/policy.js';
@@ -136,9 +137,8 @@ function refuseTwice(set: readonly string[]): never {
 function parsed(form: WorkloadForm): z.output<typeof request> {
   const read = request.safeParse(form);
   if (read.success) return read.data;
-  const issue = read.error.issues[0]!;
-  const where = issue.path.map(String).join('.');
-  throw new Fault('QUERY_INVALID', `${where || 'the workload'}: ${issue.message}.`.replace(/\.\.$/, '.'), formHint);
+  const { path, text } = problemIn(read.error);
+  throw new Fault('QUERY_INVALID', `${pathText(path) || 'the workload'}: ${text}`, formHint);
 }
 const formHint = 'Write for example {"tables": [{"all": 2, "of": ["age", "region"]}, {"by": ["age", "region", "party"]}]}.';
 

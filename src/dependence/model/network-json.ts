@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Fault } from '../../errors.js';
 import { parseJson } from '../../input/json.js';
+import { problemIn, pathText } from '../../input/problem.js';
 import { makeNetwork, type Network, type NetworkOrigin, networkFormat } from './network.js';
 import { toldLevels } from './told-levels.js';
 
@@ -49,8 +50,8 @@ export function readNetworkJson(text: string, file: string): Network {
   }
   const result = document.safeParse(parsed);
   if (!result.success) {
-    const issue = result.error.issues[0]!;
-    throw refuse(`The network file is not right at ${issue.path.join('.') || 'the top'}: ${issue.message}.`);
+    const { path, text } = problemIn(result.error);
+    throw refuse(`The network file is not right at ${pathText(path) || 'the top'}: ${text}`);
   }
   const { columns, name, resolution } = result.data;
   const position = new Map(columns.map((c, i) => [c.name, i]));

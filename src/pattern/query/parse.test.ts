@@ -161,6 +161,7 @@ describe('reading a pattern', () => {
     expect(shortcut("3-paths from 'v' of tie", 'friend')?.text).toBe("q(x3) :- tie('v', x1), tie(x1, x2), tie(x2, x3)");
     expect(shortcut('q(x) :- friend(x, y)', 'friend')).toBeUndefined();
     expect(analysePattern('3-stars of tie', schema)).toMatchObject({ unit: 'occurrences', divisor: 6n });
+    expect(() => parsePattern('triangels')).toThrow(expect.objectContaining({ message: expect.stringContaining('No pattern is called this'), hint: expect.stringContaining('triangles, 2-paths') })); // biome-ignore format: one line
     expect(() => shortcut('99-cliques', 'friend')).toThrow(/from 2 to 8/);
   });
 

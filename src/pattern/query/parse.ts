@@ -5,6 +5,8 @@ import type { Atom, Comparator, Comparison, Constant, Pattern, SumHead, Term, Va
 export type Parameters = Readonly<Record<string, string | number>>;
 
 const example = 'Write it like q(x, y) :- friend(x, y), x != y.';
+const byName =
+  'By name there are edges, triangles, 2-paths, 3-stars, 4-cycles, 4-cliques, 2-triangles, degrees and clustering coefficient; everything else is written like q(x, y) :- friend(x, y), x != y.';
 const comparators: Readonly<Record<string, Comparator>> = {
   '!=': '!=',
   '<>': '!=',
@@ -26,6 +28,8 @@ export function parsePattern(source: string, parameters: Parameters = {}): Patte
   let next = 0;
   const peek = (): Token => code[next]!;
   const take = (): Token => code[next++]!;
+  if (!code.some(({ kind, text }) => kind === 'mark' && text === '('))
+    throw syntaxFault('No pattern is called this', byName, peek().at);
   const accept = (mark: string): boolean => peek().kind === 'mark' && peek().text === mark && next++ >= 0;
   const expect = (mark: string) => {
     if (!accept(mark)) throw syntaxFault(`A "${mark}" is missing`, example, peek().at);

@@ -9,7 +9,8 @@ export const lifeSpan = 15;
  * names most people.
  */
 export function guessDate({ days, filled }: Pick<ColumnSummary, 'days' | 'filled'>, wanted: boolean): Guess {
-  if (!days || days.cells < 0.95 * filled) return { type: 'out', is: 'date', why: 'a date or time' };
+  if (!days || days.cells < 0.95 * filled)
+    return { type: 'out', is: 'date', why: 'a date or time: written 2024-12-31 it can be asked about' };
   const [first, last] = [calendarOf(days.first).year, calendarOf(days.last).year];
   if (last - first >= lifeSpan && !wanted)
     return { type: 'out', is: 'date', why: 'dates over many years, as those of birth are' };

@@ -43,6 +43,8 @@ export interface ColumnSummary {
   /** Those whose comma cannot stand between thousands; and cells whose point can. */
   readonly plainCommas: number;
   readonly thousands: number;
+  /** Cells that are numbers with commas or blanks between thousands, a currency or a percent sign. */
+  readonly dressed: number;
   /**
    * Of whole numbers, when there are few: the holes between two that many rows hold, and the part of the rows with a multiple of five, which people who are
    * asked for a number prefer.
@@ -97,6 +99,7 @@ export type LeftOut =
   | 'person'
   | 'free text'
   | 'commas'
+  | 'dressed'
   | 'not asked for';
 
 /** What whoever drafts knows better than a guess. */
@@ -179,6 +182,8 @@ export function guess(column: ColumnSummary, known: Known = {}): Guess {
   if (!wanted && isPersonalName(name) && distinct - words > mostNumericCodes)
     return out('person', 'says who or where somebody is');
   if (!wanted && isDesignName(name)) return out('design', 'how the sample was drawn');
+  if (column.dressed > 0 && column.dressed + numbers > 0.9 * filled && distinct > mostNumericCodes)
+    return out('dressed', 'numbers with signs between thousands, a currency or %: write 1234.5');
   const groups = wanted ? undefined : foundGroups(column);
   if (groups?.sure) return out('group', 'names a group of rows');
   if (isBetweenThousands(column, known))

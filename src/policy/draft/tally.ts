@@ -17,6 +17,8 @@ const separators = [';', '|'] as const;
 const commaNumber = /^[+-]?(\d{1,3}([. ]\d{3})+|\d+),\d+$/;
 /** A number with points between thousands, or a fraction of three digits; and the same with commas. */
 const thousands = /^[+-]?[1-9]\d{0,2}(\.\d{3})+$/;
+/** A number as it is written for people: 1,234.50, $12, 45 %, and no number to a database. */
+const dressed = /^(?=.*(?:\d[,' \u00a0\u202f]\d{3}|[€$£¥%]))[€$£¥]?\s?[+-]?\d+(?:[,' \u00a0\u202f]\d{3})*(?:\.\d+)?\s?[€$£¥%]?$/;
 const digits = /^\d+$/;
 const commaThousands = /^[+-]?[1-9]\d{0,2}(,\d{3})+$/;
 
@@ -35,6 +37,7 @@ export class ColumnTally {
   #commas = 0;
   #plainCommas = 0;
   #thousands = 0;
+  #dressed = 0;
   #addresses = 0;
   #personal = 0;
   #lengths = new Map<number, number>();
@@ -100,6 +103,7 @@ export class ColumnTally {
       this.#commas += times;
       if (!commaThousands.test(text)) this.#plainCommas += times;
     }
+    if (dressed.test(text)) this.#dressed += times;
     const look = personalLook(text);
     if (look === 'date') {
       this.#dates += times;
@@ -157,6 +161,7 @@ export class ColumnTally {
       commas: this.#commas,
       plainCommas: this.#plainCommas,
       thousands: this.#thousands,
+      dressed: this.#dressed,
       addresses: this.#addresses,
       personal: this.#personal,
       numbering: { ...numberingOf(this.#lengths), noughts: this.#noughts, years: this.#years },

@@ -16,6 +16,8 @@ const column = z.looseObject({
   bounds: z.array(z.number()).optional(),
   bins: z.array(z.number()).optional(),
   step: z.number().optional(),
+  /** Its numbers are days since 1970-01-01; conditions name them as dates. */
+  date: z.literal(true).optional(),
   public: z.literal(true).optional(),
 });
 const sentence = z.strictObject({ topic: z.string(), text: z.string() });
@@ -33,6 +35,7 @@ function columnOf(declared: Column) {
       }),
     }),
     ...('bounds' in declared && { bounds: declared.bounds.map(toNumber), step: toNumber(declared.step) }),
+    ...('date' in declared && { date: true }),
     ...('bins' in declared && declared.bins && { bins: declared.bins.map(toNumber) }),
     ...(known && { public: true }),
   };

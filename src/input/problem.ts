@@ -1,0 +1,41 @@
+import type * as z from 'zod';
+
+type Issue = z.core.$ZodIssue;
+interface Found {
+  readonly issue: Issue;
+  readonly path: readonly PropertyKey[];
+}
+
+/** The first thing wrong with what was handed over: where it is, and what about it, as a sentence. */
+export interface Problem {
+  readonly path: readonly PropertyKey[];
+  readonly text: string;
+  /** The name that nothing is called by, where that is what is wrong. */
+  readonly unknown?: string;
+}
+
+export function problemIn({ issues }: z.ZodError): Problem {
+  const found = issues.map((issue) => innermost(issue));
+  // A name misspelt and the one it stands for are two complaints about one thing; the first says more.
+  const { issue, path } = found.find(({ issue: { code } }) => code === 'unrecognized_keys') ?? found[0]!;
+  if (issue.code === 'unrecognized_keys') return { path, text: `there is no "${issue.keys[0]!}" here.`, unknown: issue.keys[0]! };
+  if (path.length > 0 && /received undefined$/.test(issue.message)) return { path, text: 'this is missing.' };
+  const message = issue.message
+    .replace(/^Invalid input: /, '')
+    .replace(/^Invalid discriminator value\. Expected/, 'expected one of')
+    .replace(/^Too small: expected array to have >=1 items$/, 'the list is empty')
+    .replaceAll(' | ', ', ');
+  return { path, text: `${message}.`.replace(/\.\.$/, '.') };
+}
+
+/** Of several forms the one that was meant: that which went furthest before something was wrong. */
+function innermost(issue: Issue, before: readonly PropertyKey[] = []): Found {
+  const path = [...before, ...issue.path];
+  if (issue.code !== 'invalid_union' || issue.errors.length === 0) return { issue, path };
+  const forms = issue.errors.map(([first]) => innermost(first!, path));
+  return forms.reduce((most, next) => (next.path.length > most.path.length ? next : most));
+}
+
+/** A place in what was handed over: queries[0].at. */
+export const pathText = (path: readonly PropertyKey[]): string =>
+  path.map((step, i) => (typeof step === 'number' ? `[${step}]` : `${i > 0 ? '.' : ''}${String(step)}`)).join('');
