@@ -43,12 +43,12 @@ export async function planBatch(session: Session, desk: Desk, query: unknown, op
 export async function releaseBatch(session: Session, desk: Desk, query: unknown, options: AskOptions): Promise<Release> {
   const prepared = await sayingOutcome(notSpent, () => prepare(session, desk, query, options));
   const { policy } = session;
-  const { bound, best, key } = prepared;
+  const { bound, best, key, records } = prepared;
   const plan = describe(session, prepared);
   const profile = toStored(best.profile);
   const told = { ground: groundOf(policy), tables: bound.measures.map((m) => wholeTable(m, policy) ?? null) };
   const { counted } = bound;
-  const recorded = (noisy: NoisyAnswer): Recorded => ({ plan, profile, noisy, counted, at: new Date().toISOString(), told });
+  const recorded = (noisy: NoisyAnswer): Recorded => ({ plan, profile, noisy, counted, ...(records !== undefined && { records }), at: new Date().toISOString(), told }); // biome-ignore format: one line
   const { answer, ...paid } = await charge<Recorded>(desk, {
     key,
     label: plan.label,
@@ -62,7 +62,7 @@ export async function releaseBatch(session: Session, desk: Desk, query: unknown,
   });
   return sayingOutcome(outcomeOf(paid), () => {
     const noisy = inOrder(answer, counted);
-    const errors = paid.replayed ? foreseenOf(session, prepared, noisy) : plan.errors;
+    const errors = answer.counted ? foreseenOf(session, { bound, records: answer.records }, noisy) : answer.plan.errors;
     const whole = finishBatch(bound, noisy, options.tidy === true).map((table, k) => ({
       ...withSampling(table, declaredFor(policy, table.query)),
       ...doubtOf(errors, k),
@@ -88,6 +88,8 @@ export interface Recorded {
   readonly noisy: NoisyAnswer;
   /** What the numbers count; absent where they were recorded under the words of whoever asked. */
   readonly counted?: readonly Counted[];
+  /** How many records there were: what is said of the numbers stays as it was, whatever has come to the data since. */
+  readonly records?: number;
   /** When the data was asked: an entry may have been booked long before. */
   readonly at?: string;
   /** Which of the measures are whole tables, and of which rows: for whoever puts answers together. */
@@ -234,16 +236,17 @@ function* asBooked(
   for (const share of [...usedShares(account, alone), ...bookedShares(account, alone, about)]) yield withShare(share);
 }
 
+type Judging = { readonly bound: BoundBatch; readonly records: number | undefined };
 /** What can be foreseen of tables by the laws of their noise. */
-function errorsOf(session: Session, { bound, records }: Prepared, laws: readonly Law[]): Plan['errors'] {
+function errorsOf(session: Session, { bound, records }: Judging, laws: readonly Law[]): Plan['errors'] {
   const foreseen = bound.foresee(laws.map((law) => inDoubles(law)));
   return records === undefined ? foreseen : foreseen.map((error) => judged(error, records, session.policy));
 }
 /** The same of recorded numbers: what is asked now may have other tables than what they were recorded for. */
-const foreseenOf = (session: Session, prepared: Prepared, { measures }: NoisyAnswer): Plan['errors'] =>
+const foreseenOf = (session: Session, judging: Judging, { measures }: NoisyAnswer): Plan['errors'] =>
   errorsOf(
     session,
-    prepared,
+    judging,
     measures.map(({ noise }) => lawFromText(noise)),
   );
 
@@ -251,7 +254,7 @@ function describe(session: Session, prepared: Prepared): Plan {
   const { bound, plans, best, share, standing, label, completes, records } = prepared;
   const errors = errorsOf(
     session,
-    prepared,
+    { bound, records },
     best.mechanisms.map(({ law }) => law),
   );
   const doubts =
