@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { Fault } from '../errors.js';
-import { problemIn, pathText } from '../input/problem.js';
+import { pathText, problemIn } from '../input/problem.js';
 import { asFault } from '../release/outcome.js';
 
 export { type FileName, fileNamed } from './file-name.js';

@@ -1,5 +1,5 @@
 import { Fault } from '../errors.js';
-import { problemIn, pathText } from '../input/problem.js';
+import { pathText, problemIn } from '../input/problem.js';
 import { plain } from './door.js';
 import { type AnyKind, kinds, type Question } from './kinds.js';
 
