@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import { Fault } from '../errors.js';
-import { problemIn, pathText } from '../input/problem.js';
+import { pathText, problemIn } from '../input/problem.js';
 
 /** The request of an analysis, checked; a fault names the field and shows how one looks. */
 export function readRequest<T extends z.ZodType>(schema: T, input: unknown, example: string): z.infer<T> {

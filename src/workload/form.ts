@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { Fault } from '../errors.js';
 import { within } from '../input/limits.js';
-import { problemIn, pathText } from '../input/problem.js';
+import { pathText, problemIn } from '../input/problem.js';
 import { isWeight } from '../policy/domain.js';
 import { chooseNames } from '../policy/name-pattern.js';
 import type { Policy } from '../policy/policy.js';

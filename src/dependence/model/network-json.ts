@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Fault } from '../../errors.js';
 import { parseJson } from '../../input/json.js';
-import { problemIn, pathText } from '../../input/problem.js';
+import { pathText, problemIn } from '../../input/problem.js';
 import { makeNetwork, type Network, type NetworkOrigin, networkFormat } from './network.js';
 import { toldLevels } from './told-levels.js';
 
