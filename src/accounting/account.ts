@@ -251,7 +251,7 @@ export const admission =
     const remaining = Math.max(0, total - used);
     throw new Fault(
       'BUDGET_EXCEEDED',
-      `The budget does not allow this: asked ${short(asked)}, spent ${short(used)} of ${short(total)}, remaining ${short(remaining)} (in epsilon, ties included).`,
+      `The budget does not allow this: ${spentText(asked, used, total)}.`,
       'Ask for less with --epsilon, or for fewer columns; "fugu ledger POLICY" lists what was spent.',
       { details: { asked, spent: used, remaining, total } },
     );
@@ -266,9 +266,14 @@ function admitQuota(account: Account, { analyst, epsilon }: Quota, after: Spent,
   const remaining = Math.max(0, quota - spent);
   throw new Fault(
     'BUDGET_EXCEEDED',
-    `The quota of ${analyst} does not allow this: asked ${short(asked)}, spent ${short(spent)} of ${short(quota)}, remaining ${short(remaining)} (in epsilon, ties included).`,
+    `The quota of ${analyst} does not allow this: ${spentText(asked, spent, quota)}.`,
     'Ask for less with --epsilon, or have the quota raised: budget.analysts in the policy.',
     { details: { asked, spent, remaining, total: toNumber(account.epsilon), quota, analyst } },
   );
+}
+/** Of what is spent to all digits that are shown nothing remains. */
+function spentText(asked: number, spent: number, total: number): string {
+  const remaining = short(spent) === short(total) ? 0 : Math.max(0, total - spent);
+  return `asked ${short(asked)}, spent ${short(spent)} of ${short(total)}, remaining ${short(remaining)} (in epsilon, ties included)`;
 }
 const short = (x: number) => Number(x.toPrecision(4)).toString();

@@ -50,7 +50,7 @@ export async function confirmPolicy(policy: FileName, given: ConfirmOptions): Pr
       throw new Fault(
         'COLUMN_UNKNOWN',
         `The policy has no column "${unknown}".`,
-        didYouMean(unknown, read.unconfirmed, 'Unconfirmed columns'),
+        didYouMean(unknown, [...read.columns.keys()], 'Its columns'),
       );
     const freeText = read.unconfirmed.filter((name) => isFreeText(read.columns.get(name)!));
     const confirmed =

@@ -49,7 +49,7 @@ export async function temporal(given: TemporalOptions): Promise<Temporal> {
       throw new Fault(
         'USAGE',
         'Give epsilon and steps, or a target.',
-        'For example { epsilon: 0.1, steps: 10 } or { target: 1 }.',
+        'For example --epsilon 0.1 --steps 10, or --target 1; in the library { epsilon: 0.1, steps: 10 } or { target: 1 }.',
       );
     const [before, after] = [matrixIn(backward), matrixIn(forward)];
     if (before && after && before.length !== after.length)

@@ -3,7 +3,7 @@ import type { ConfirmedPolicy, ConfirmOptions, UnconfirmedColumn } from '../ask/
 import { Fault } from '../errors.js';
 import { table, warn } from '../report/terminal-text.js';
 import { emit, say } from './output.js';
-import { typed } from './typed.js';
+import { inShell, typed } from './typed.js';
 
 interface ConfirmWords {
   readonly all?: boolean;
@@ -99,7 +99,7 @@ function verdict(done: ConfirmedPolicy, file: string): string[] {
     ...(undecided
       ? [
           warn('Whether records know each other is still undecided: nothing is planned or released before it is said.'),
-          `Write dependence: into ${file}, or: ${typed()} confirm ${file} --groups COLUMN (or --dependence none); --odds-ratio says how alike they are, copies otherwise.`,
+          `Write dependence: into ${file}, or: ${typed()} confirm ${inShell(file)} --groups COLUMN (or --dependence none); --odds-ratio says how alike they are, copies otherwise.`,
         ]
       : []),
   ];
@@ -114,6 +114,6 @@ function confirmedWords({ confirmed, unconfirmed: left, freeText }: ConfirmedPol
     `Confirmed ${confirmed.length}; ${left.length} to go. Values should be what a column may hold, bounds what is plausible: neither what this data happens to hold.`,
     ...(left.every((name) => freeText.includes(name))
       ? []
-      : [`Change them in ${file} if they are not, then: ${typed()} confirm ${file} --all`]),
+      : [`Change them in ${file} if they are not, then: ${typed()} confirm ${inShell(file)} --all`]),
   ].join('\n');
 }

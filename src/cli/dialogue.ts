@@ -43,10 +43,13 @@ export async function talking<T>(work: (ask: Ask, hasEnded: () => boolean) => Pr
 }
 
 /** Yes or no; an empty line is what stands in capitals. */
-export async function yes(ask: Ask, question: string, usual: boolean): Promise<boolean> {
-  const answer = await ask(`${question} ${usual ? '[Y/n]' : '[y/N]'} `);
-  return answer === '' ? usual : /^(y|yes|j|ja|o|oui|s|si)$/i.test(answer);
-}
+export const yes = (ask: Ask, question: string, usual: boolean): Promise<boolean> =>
+  until(
+    ask,
+    `${question} ${usual ? '[Y/n]' : '[y/N]'} `,
+    (answer) => (/^(y|yes|j|ja|o|oui|s|si)$/i.test(answer) ? true : /^(n|no|nein|non)$/i.test(answer) ? false : undefined),
+    usual,
+  );
 
 /** Asks until the answer can be used; three times at most, then what is usual. */
 export async function until<T>(ask: Ask, question: string, read: (answer: string) => T | undefined, usual: T): Promise<T> {

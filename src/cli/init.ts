@@ -8,7 +8,7 @@ import { bold, warn } from '../report/terminal-text.js';
 import { isTalking, talking } from './dialogue.js';
 import { interview } from './interview.js';
 import { clock, emit, progress } from './output.js';
-import { typed } from './typed.js';
+import { inShell, typed } from './typed.js';
 
 interface InitWords {
   readonly codebook?: string;
@@ -115,7 +115,7 @@ function saidIn({ columns, except, dependence, groups, oddsRatio, unit, maxRows,
 }
 
 function initText(draft: DraftedPolicy, out: string): string {
-  const name = out;
+  const name = inShell(out);
   const wide = Math.max(...['confirm', 'check'].map((word) => `${word} ${name}`.length)) + 3;
   const next = (words: string, what: string) => `  ${typed()} ${words.padEnd(wide)}${what}`.trimEnd();
   return [
@@ -128,14 +128,14 @@ function initText(draft: DraftedPolicy, out: string): string {
           warn(
             `Whether records know each other is undecided${foundWords(draft)}: nothing is planned or released before it is said.`,
           ),
-          `Say it in ${name} (dependence:), or: ${typed()} confirm ${name} --groups ${draft.groups[0]?.name ?? 'COLUMN'} (--odds-ratio says how alike they are, copies otherwise), or --dependence none.`,
+          `Say it in ${out} (dependence:), or: ${typed()} confirm ${name} --groups ${inShell(draft.groups[0]?.name ?? 'COLUMN')} (--odds-ratio says how alike they are, copies otherwise), or --dependence none.`,
         ]
       : []),
     'Read it: what is protected, the budget, and whether records know each other are for you to decide.',
     '',
     'Next:',
     ...(draft.declared === 0
-      ? [`  declare under columns: in ${name} what may be asked about, or write it as it is read: 1234.5, 2024-12-31`]
+      ? [`  declare under columns: in ${out} what may be asked about, or write it as it is read: 1234.5, 2024-12-31`]
       : []),
     ...(draft.unconfirmed.length > 0
       ? [next(`confirm ${name}`, `look at what was read from the data (${draft.unconfirmed.length} columns) and accept it`)]
@@ -153,7 +153,7 @@ function protectWords({ protect: { secret, said, unit, order, maxRows } }: Draft
   const rows = order === undefined ? 'Several rows share one' : `There is a row for each ${order} of one`;
   return [
     warn(`${rows} ${unit}: they are protected together (secret: person), and at most ${maxRows} of them count.`),
-    `If each row is a secret of its own, say init --secret row; --unit ${unit} --max-rows N for another number of rows.`,
+    `If each row is a secret of its own, say init --secret row; --unit ${inShell(unit!)} --max-rows N for another number of rows.`,
   ];
 }
 

@@ -85,6 +85,18 @@ describe('init asks what only the steward knows', () => {
     expect(other.left).toEqual([]);
   });
 
+  it('asks again where an answer is neither yes nor no', async () => {
+    const { policy, left } = await talk([
+      [/know each other\?/, 'what?'],
+      [/know each other\?/, 'y'],
+      [/weights/, '9'],
+      [/weights/, 'yes'],
+    ]);
+    expect(policy.dependence).toMatchObject([{ by: ['hh'] }]);
+    expect(policy.columns.get('wt')?.type).toBe('weight');
+    expect(left).toEqual([]);
+  });
+
   it('takes columns, missing codes and weights as they are said, and asks nothing twice', async () => {
     const { policy, text } = await talk([
       [/Which columns/, 'q*, wt'],

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { asTyped, typed } from './typed.js';
+import { asTyped, inShell, typed } from './typed.js';
 
 describe('the command as it was typed', () => {
   it.each<[NodeJS.ProcessEnv, string]>([
@@ -22,6 +22,16 @@ describe('the command as it was typed', () => {
       'Look with "./fugu confirm p.yaml", then "./fugu ledger POLICY amend"; run "./fugu --help". Data of fugu people in ./fugu init.',
     );
     expect(asTyped(said, 'fugu')).toBe(said);
+  });
+
+  it('has names in quotes where a shell would read them as something else', () => {
+    expect(['home', 'out/policy.yaml', 'Haushalt (Nr.)', "it's", ''].map(inShell)).toEqual([
+      'home',
+      'out/policy.yaml',
+      "'Haushalt (Nr.)'",
+      "'it'\\''s'",
+      "''",
+    ]);
   });
 
   it('is handed on by the script', () => {

@@ -13,6 +13,9 @@ export function typed(env: NodeJS.ProcessEnv = process.env): string {
 const isOnPath = (script: string, { PATH = '' }: NodeJS.ProcessEnv): boolean =>
   PATH.split(delimiter).includes(dirname(script)) && basename(script) === 'fugu';
 
+/** A name or a file as a shell reads it: in quotes where it would be read as something else. */
+export const inShell = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+
 const commands =
   'demo|init|confirm|check|plan|release|estimate|synth|stream|ledger|serve|token|epsilon|learn|posterior|temporal|leak|audit|compare|pattern|attack|location';
 const said = new RegExp(`(?<![\\w./-])fugu (?=(?:${commands}|--help)\\b|--help)`, 'g');

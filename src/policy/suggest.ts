@@ -18,6 +18,7 @@ export function suggest(word: string, known: Iterable<string>): string | undefin
 export function didYouMean(word: string, known: readonly string[], what = 'Known names'): string {
   const near = suggest(word, known);
   if (near !== undefined) return `Did you mean "${near}"?`;
+  if (known.length === 0) return `${what}: none.`;
   const shown = known.slice(0, 12).join(', ');
   return `${what}: ${shown}${known.length > 12 ? `, and ${known.length - 12} more` : ''}.`;
 }

@@ -76,4 +76,19 @@ describe('numbers for people', () => {
     expect(cut.endsWith('…')).toBe(true);
     expect(textWidth(cut)).toBeLessThanOrEqual(80);
   });
+
+  it('counts steps in whole numbers', () => {
+    const over = (xs: readonly number[]) =>
+      lineChart({
+        series: [{ name: 'a', points: xs.map((x) => ({ x, y: 1 })) }],
+        xLabel: 'step',
+        yLabel: '',
+        label: '',
+        width: 860,
+      }).body;
+    const steps = Array.from({ length: 23 }, (_, k) => k + 1);
+    expect(over(steps)).not.toMatch(/>\d+\.5</);
+    expect(over(steps)).toMatch(/>15</);
+    expect(over(steps.map((x) => x + 0.25))).toMatch(/>\d+\.5</);
+  });
 });

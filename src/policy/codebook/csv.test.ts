@@ -35,6 +35,7 @@ describe('names and codes', () => {
     expect(suggest('suorce', ['source', 'table'])).toBe('source');
     expect(suggest('xyz', ['household'])).toBeUndefined();
     expect(didYouMean('xyz', ['a', 'b'])).toBe('Known names: a, b.');
+    expect(didYouMean('xyz', [])).toBe('Known names: none.');
   });
 
   it('spells a code one way', () => {
