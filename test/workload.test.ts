@@ -370,7 +370,7 @@ describe('a workload', () => {
     ['takes several answers', { tables: [{ by: ['many', 'q0'] }] }],
     ['There is no column', { tables: [{ all: 2, of: ['nobody'] }] }],
     ['no tables of 5 columns of 2', { tables: [{ all: 5, of: ['q0', 'q1'] }] }],
-    ['tables.0', { tables: [{ every: 2 }] }],
+    ['tables[0]: there is no "every" here.', { tables: [{ every: 2 }] }],
     ['tables', {}],
   ])('is refused with a sentence before anything is spent: %s', async (words, form) => {
     const session = await open(policy()).session();

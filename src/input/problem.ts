@@ -32,8 +32,21 @@ export function problemIn({ issues }: z.ZodError): Problem {
 function innermost(issue: Issue, before: readonly PropertyKey[] = []): Found {
   const path = [...before, ...issue.path];
   if (issue.code !== 'invalid_union' || issue.errors.length === 0) return { issue, path };
+  const nobodys = unknownToAll(issue.errors);
+  if (nobodys) return { issue: nobodys, path };
   const forms = issue.errors.map(([first]) => innermost(first!, path));
   return forms.reduce((most, next) => (next.path.length > most.path.length ? next : most));
+}
+
+/** A name that none of several forms has is misspelt, whichever of them was meant. */
+function unknownToAll(forms: readonly (readonly Issue[])[]): Issue | undefined {
+  const unknown = forms.map((issues) =>
+    issues.flatMap((own) => (own.code === 'unrecognized_keys' && own.path.length === 0 ? [own] : [])),
+  );
+  const keys = unknown[0]!
+    .flatMap((own) => own.keys)
+    .filter((key) => unknown.every((all) => all.some((own) => own.keys.includes(key))));
+  return keys.length > 0 ? { ...unknown[0]![0]!, keys } : undefined;
 }
 
 /** A place in what was handed over: queries[0].at. */
