@@ -1096,6 +1096,7 @@ const servers = [
   mutant('server-long-lists', 'src/engine/postgres/table.ts', 'const mostStored = longestText / 4;', 'const mostStored = 1e12;', 'test/postgres/memory.spec.ts'),
   mutant('booking-found-by-a-clock-that-was-set', 'src/release/charge.ts', 'const since = set ? Number.NEGATIVE_INFINITY : asked.told - unsure;', 'const since = asked.told - unsure;', 'test/moved-clock.test.ts'),
   mutant('turns-by-a-clock-that-is-set', 'src/service/turns.ts', 'wait(name: string, now = performance.now()): number', 'wait(name: string, now = Date.now()): number', 'test/moved-clock.test.ts'),
+  mutant('file-long-texts-kept', 'src/engine/duckdb/scan.ts', "if (type !== 'text' || !may(column)) return column;", 'if (!may(column) || column) return column;', 'test/long-texts.test.ts'),
   mutant('server-money-of-any-rate', 'src/engine/postgres/dialect.ts', 'if (!Number.isSafeInteger(rate) || rate === 1 ||', 'if (rate === 1 ||', 'test/postgres/hazards.spec.ts'),
   mutant('undeclared-text-chooses-rows', 'src/count/kept-rows.ts', 'if (codes) return codeCell(dialect, column, codes, cell);', '', 'src/count/count.test.ts', 'test/views-of-files.test.ts'),
   mutant('undeclared-text-joins', 'src/view/compile.ts', 'cellName(tables.dialect, source, codes, cell)', 'cellName(tables.dialect, source, undefined, cell)', 'test/views-of-files.test.ts'),

@@ -71,7 +71,7 @@ export function cutOfData(dialect: Dialect, policy: Policy, source: readonly Sou
     from: 'fugu_data',
     population,
     person: dialect.name(rawCell(owner), owner.type),
-    content: contentOf(columns, data.links).map((name) => cellText(dialect, sourceColumn(source, name), domains.get(name))),
+    content: contentOf(columns, data.links).map((name) => cellContent(dialect, sourceColumn(source, name), domains.get(name))),
     limits: [{ most: protect.maxRows }],
   };
 }
@@ -90,6 +90,14 @@ export function cellText(dialect: Dialect, column: SourceColumn, codes?: readonl
     : dialect.name(column.type === 'real' ? dialect.bits(cell) : cell, 'integer');
 }
 
+/** The same so that no two lists of cells read alike one after the other: with its length before it, or, of a code that has none inside, with a line's end behind it. A cluster compiles so much and no more, and a code is mentioned once then. */
+export function cellContent(dialect: Dialect, column: SourceColumn, codes?: readonly string[]): string {
+  const text = cellText(dialect, column, codes);
+  // No code is a blank.
+  if (codes?.every((code) => !code.includes('\n'))) return `(coalesce(${text}, '\t') || '\n')`;
+  return `coalesce(${dialect.text(`length(${text})`)} || ':' || ${text}, '-')`;
+}
+
 /** The columns of a table that are ever read: declared ones, and those by which its rows are joined. */
 export const contentOf = (columns: Policy['columns'], ...joining: (readonly string[] | undefined)[]): readonly string[] => [
   ...new Set([...columns.keys(), ...joining.flatMap((names) => names ?? [])]),
@@ -101,7 +109,7 @@ export interface Cut {
   readonly population: string;
   /** Whose a row is; rows of nobody are left out. Constant where rows belong to nobody in particular. */
   readonly person: string;
-  /** The text of every cell that is ever read: rows that agree in all of them are interchangeable. */
+  /** Every cell that is ever read (`cellContent`): rows that agree in all of them are interchangeable. */
   readonly content: readonly string[];
   /** One after the other: of the rows of a person that agree in `by`, so many stay. */
   readonly limits: readonly { readonly by?: readonly string[]; readonly most: number }[];
@@ -114,13 +122,11 @@ export function cutRows(
   dialect: Dialect,
   binder: Binder,
   columns: readonly (readonly [expression: string, alias: string])[],
-  { from, population, person, content: texts, limits, where }: Cut,
+  { from, population, person, content: cells, limits, where }: Cut,
 ): string {
   const select = (extra: readonly string[], of: string, aliases = columns.map(([, alias]) => alias)) =>
     `SELECT ${[...aliases, ...extra].join(', ') || '1 AS nothing'} FROM ${of}`;
   const list = columns.map(([expression, alias]) => `${expression} AS ${alias}`);
-  // All cells, each with its length before it, so that no two different rows read the same.
-  const cells = texts.map((text) => `coalesce(${dialect.text(`length(${text})`)} || ':' || ${text}, '-')`);
   const content = dialect.digest(cells.length > 0 ? joined(cells) : `''`);
   const parts = limits.flatMap(({ by = [] }) => by);
   const partNames = parts.map((_, i) => `part${i}`);

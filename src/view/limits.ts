@@ -1,5 +1,5 @@
 import { cellName } from '../count/code-cell.js';
-import { type Cut, cellText, contentOf, personColumn } from '../count/kept-rows.js';
+import { type Cut, cellContent, contentOf, personColumn } from '../count/kept-rows.js';
 import { rawCell, sourceColumn } from '../count/read-column.js';
 import type { Dialect } from '../engine/dialect.js';
 import type { SourceColumn } from '../engine/engine.js';
@@ -99,7 +99,7 @@ export function cutOf(tables: Tables, table: Table | undefined, data: string) {
     from: table ? tableView(table.name) : `${data} AS fugu_rows`,
     population: policy.population,
     person,
-    content: names.map((name) => cellText(dialect, sourceColumn(source, name), domains.get(name))),
+    content: names.map((name) => cellContent(dialect, sourceColumn(source, name), domains.get(name))),
     limits: limitsOf(tables, table),
   };
   return { cells, columns, person, cut, ...(!table?.public && { unit: unitOf(policy, table?.name) }) };

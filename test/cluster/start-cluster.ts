@@ -251,6 +251,15 @@ export async function startVictim({ port, victim, folder }: Cluster): Promise<vo
   }
 }
 
+/** The coordinator goes without a word; whoever started it waits for another with `coordinatorBack`. Tables in its memory are gone with it. */
+export function killCoordinator({ folder }: Cluster): void {
+  for (const pid of running(folder, 'coordinator')) process.kill(pid, 'SIGKILL');
+}
+export async function coordinatorBack({ port, folder }: Cluster): Promise<void> {
+  execFileSync('setsid', ['sh', join(folder, 'start-coordinator')], { stdio: 'ignore' });
+  await nodes(port, 2);
+}
+
 /** Waits until the node at a port is ready to work. */
 async function ready(port: number, patience = 300_000): Promise<void> {
   const until = Date.now() + patience;

@@ -16,9 +16,9 @@ import { relationView } from '../structure.js';
 import { codeColumns, withPlaces } from './coded.js';
 import type { Connections } from './connections.js';
 import { cannotSplit } from './fault.js';
-import { blockOfColumns, readingsOf } from './readings.js';
+import { blockOfColumns, readAll } from './readings.js';
 import { bothWays, tuplesOnce } from './relation.js';
-import { attached, type CsvScan, type ScanOptions, scanFile, text } from './scan.js';
+import { attached, type CsvScan, type Scan, type ScanOptions, scanFile, text, withoutLong } from './scan.js';
 
 /** A file that fits into this part of the memory limit is loaded once; a larger one is read again for every statement. */
 const loadedShare = 8;
@@ -247,15 +247,16 @@ export class Loader {
     tables: string[],
     csv?: CsvScan,
   ): Promise<Read> {
-    const scan = await scanFile(connection, data, own.table, this.#optionsOf(own), csv);
-    const held = data.kind === 'statfile' ? !csv : fitsInMemory(data, scan.columns.length, this.#limits);
+    const found = await scanFile(connection, data, own.table, this.#optionsOf(own), csv);
+    const held = data.kind === 'statfile' ? !csv : fitsInMemory(data, found.columns.length, this.#limits);
+    const scan = csv || data.kind === 'statfile' ? found : await this.#shortened(connection, found, held);
     // Text that is read from the file for every statement is best grouped by as it is stored there, unless all of it has to be parsed anyway.
     const read = await codeColumns(connection, scan, own.domains, !held && !csv);
     const coded = held ? withPlaces(read, own.grids) : read;
     if (held) {
       tables.push(table);
       await connection.run(`CREATE OR REPLACE TABLE ${table} AS ${selectAll(coded.shown)}`);
-    } else if (!csv) for (const sql of readingsOf(scan.from, scan.columns)) await connection.run(sql);
+    }
     // Whoever split the lines has found as many cells in each.
     const rows = csv && (await countRows(connection, held ? table : (scan.columns[0]?.from ?? scan.from)));
     if (csv && rows !== csv.records) throw malformedLines(data.path);
@@ -263,6 +264,12 @@ export class Loader {
     if (data.kind === 'statfile' && held) await connection.run(`DROP TABLE ${scan.from}`);
     const shown = held ? heldIn(table, coded.shown) : coded.shown;
     return { columns: coded.columns, shown, held, ...(rows !== undefined && { rows }) };
+  }
+
+  /** Of what is held every text is looked at once; of what is read by every statement only those of columns that have a long one. */
+  async #shortened(connection: DuckDBConnection, scan: Scan, held: boolean): Promise<Scan> {
+    const long = held ? undefined : await readAll(connection, scan);
+    return withoutLong(scan, (column) => long === undefined || long.has(column));
   }
 
   async #loadRelation(
@@ -275,7 +282,8 @@ export class Loader {
     csv?: CsvScan,
   ): Promise<string> {
     const plain = { ...options, codes: new Set<string>(), numbers: new Set<string>(), into: 'fugu_relation_file' };
-    const scan = await scanFile(connection, file, isFile(relation) ? undefined : relation.table, plain, csv);
+    const found = await scanFile(connection, file, isFile(relation) ? undefined : relation.table, plain, csv);
+    const scan = csv || file.kind === 'statfile' ? found : withoutLong(found, () => true);
     tables.push(table);
     await connection.run(`CREATE OR REPLACE TABLE ${table} AS ${tuplesOnce(scan, relation, file.path)}`);
     if (file.kind === 'statfile' && !csv) await connection.run(`DROP TABLE ${scan.from}`);

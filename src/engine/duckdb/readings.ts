@@ -1,4 +1,5 @@
-import type { ScanColumn } from './scan.js';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { isLong, type Scan, type ScanColumn } from './scan.js';
 
 /** DuckDB plans in a time that grows with the square of the columns it meets: beyond this many, work is done in blocks. */
 export const blockOfColumns = 1000;
@@ -7,7 +8,21 @@ function* blocks<T>(list: readonly T[], size = blockOfColumns): Iterable<readonl
   for (let from = 0; from < list.length; from += size) yield list.slice(from, from + size);
 }
 
-/** Reads every cell. Text in a Parquet file that is no UTF-8, or a view that fails on a row, must show now and not in a release. */
-export function* readingsOf(from: string, columns: readonly ScanColumn[]): Iterable<string> {
-  for (const block of blocks(columns)) yield `SELECT bit_xor(hash(${block.map((c) => c.expression).join(', ')})) FROM ${from}`;
+/**
+ * Reads every cell, and tells which columns hold texts that are longer than any that is read. Text in a Parquet file that is no UTF-8, a view that fails on a row, or a cell that
+ * does not fit into memory must show now and not in a release.
+ */
+export async function readAll(connection: DuckDBConnection, { from, columns }: Scan): Promise<ReadonlySet<ScanColumn>> {
+  const long = new Set<ScanColumn>();
+  const ask = async (list: readonly string[]) =>
+    (await connection.runAndReadAll(`SELECT ${list.join(', ')} FROM ${from}`)).getRows()[0]!;
+  for (const block of blocks(columns)) {
+    const texts = block.filter(({ type }) => type === 'text');
+    const all = `bit_xor(hash(${block.map((c) => c.expression).join(', ')}))`;
+    const any = texts.length > 0 ? `bool_or(${texts.map((c) => isLong(c.expression)).join(' OR ')})` : 'false';
+    if ((await ask([all, any]))[1] !== true) continue;
+    const found = await ask(texts.map((c) => `bool_or(${isLong(c.expression)})`));
+    for (const [i, column] of texts.entries()) if (found[i] === true) long.add(column);
+  }
+  return long;
 }

@@ -9,6 +9,7 @@ import type { CsvHeader } from '../csv/header.js';
 import type { CsvPart } from '../csv/split.js';
 import type { FileState } from '../data-file.js';
 import type { SourceColumn } from '../engine.js';
+import { longestText } from '../short-text.js';
 import { dayInText, numberInText } from './dialect.js';
 import { duckdbFault } from './fault.js';
 import { loadStatFile } from './statfile.js';
@@ -93,6 +94,22 @@ export async function scanFile(
     }),
   };
 }
+
+/**
+ * The same without texts that are longer than any that is read, in these columns, as on every server: whatever is made of one of hundreds of megabytes takes
+ * several times that.
+ */
+export const withoutLong = ({ from, columns }: Scan, may: (column: ScanColumn) => boolean): Scan => ({
+  from,
+  columns: columns.map((column) => {
+    const { name: own, type, expression } = column;
+    if (type !== 'text' || !may(column)) return column;
+    const missing = isLong(expression);
+    const plain = expression === name(own) && { code: expression, missing };
+    return { ...column, expression: unless(missing, expression), ...plain };
+  }),
+});
+export const isLong = (expression: string): string => `strlen(${expression}) > ${longestText}::BIGINT`;
 
 const markOf = (column: string, { commas }: ScanOptions): DecimalMark => (commas.has(column) ? ',' : '.');
 const asNumber = (column: ScanColumn, mark: DecimalMark): ScanColumn =>

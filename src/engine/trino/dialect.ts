@@ -6,7 +6,7 @@ import type { SourceColumn } from '../engine.js';
 import { blankLetters, brokenNumber, negativeZero, wholeNumber } from '../name.js';
 import { longestText } from '../short-text.js';
 import type { PlaceGrid } from '../source.js';
-import { oneOf } from '../structure.js';
+import { oneOf, quoteText } from '../structure.js';
 
 /** Casts of text, and sums of 64 bits, fail where others give NULL or widen: nothing is cast that was not looked at first, and what is added up is wide. */
 const text = (x: string): string => `CAST(${x} AS VARCHAR)`;
@@ -101,6 +101,7 @@ function name(cell: string, type: SourceColumn['type']): string {
   return `(CASE ${odd} WHEN ${cell} = truncate(${cell}) THEN ${digitsOf(cell)} ELSE ${shortest(cell)} END)`;
 }
 
+const mostListed = 200;
 const nothing = `CAST(ARRAY[] AS ARRAY(VARCHAR))`;
 
 export const trino: Dialect = {
@@ -117,7 +118,11 @@ export const trino: Dialect = {
     `CASE WHEN regexp_like(${trimmedOf(short(cell), ' ')}, '\\A-?[0-9]{1,15}\\z') THEN ${whole(trimmedOf(cell, ' '))} END`,
   short,
   trimmed: (cell) => trimmedOf(short(cell), blanks),
-  codeIn: (cell, codes) => oneOf(trimmedOf(short(cell), blanks), codes),
+  // The text is mentioned once: what a cluster compiles for a thousand columns has a limit. So has what is written as one list.
+  codeIn: (cell, codes) => {
+    const [read, list] = [trimmedOf(short(cell), blanks), `ARRAY[${codes.map(quoteText).join(', ')}]`];
+    return codes.length > mostListed ? oneOf(read, codes) : `element_at(MAP(${list}, ${list}), ${read})`;
+  },
   plainDigits: (x) => `CASE WHEN ${x} = truncate(${x}) AND abs(${x}) < ${constant(plainReal)} THEN ${text(whole(x))} END`,
   presentIn,
   placeIn,

@@ -43,14 +43,18 @@ export async function countNext(
   return new Exact(prefixes.flatMap((prefix) => nextOf(prefix).map((next) => found.get(prefix + next) ?? 0n)));
 }
 
-/** The rows as they will be kept once the column is declared. */
+/** The rows as they are kept where the text of the column matters, as that of a link does: it has no codes yet by which rows could be told apart. */
 function rowsOf(engine: Pinned, policy: Policy, name: string, table: string | undefined) {
   const column: CategoryColumn = { type: 'category', name, values: [], labels: new Map(), missing: [] };
+  const linked = <T extends { readonly links?: readonly string[] }>(of: T) => ({ ...of, links: [...(of.links ?? []), name] });
   if (table === undefined)
-    return { data: engine, declared: { ...policy, columns: new Map([...policy.columns, [name, column]]) } };
+    return {
+      data: engine,
+      declared: { ...policy, data: linked(policy.data), columns: new Map([...policy.columns, [name, column]]) },
+    };
   const own = policy.tables!.get(table)!;
   const columns = new Map([...own.columns, [name, column]]);
-  const all: Policy = { ...policy, tables: new Map([...policy.tables!, [table, { ...own, columns }]]) };
+  const all: Policy = { ...policy, tables: new Map([...policy.tables!, [table, { ...linked(own), columns }]]) };
   const seen = seenThrough(all, { parts: [{ as: table, rows: { form: 'table', table }, on: [], optional: false }] });
   return { data: seen.over(engine), declared: seen.policy };
 }
