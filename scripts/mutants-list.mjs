@@ -944,6 +944,7 @@ const tables = [
 /** In what SQL says of rows. */
 // biome-ignore format: one line per fault
 const sql = [
+  mutant('variance-of-a-difference-steady', 'src/query/statistics/group-means.ts', 'side.short), unseen(sampled));', 'side.short), 0 * unseen(sampled));', 'src/query/statistics/skew.test.ts'),
   mutant('keys-seen-in-noise', 'src/learn/keys/learn-keys.ts', 'const falseKeys = 0.01;', 'const falseKeys = 2;', 'test/statistical-keys.test.ts'),
   mutant('not-of-what-is-implied', 'src/query/filter.ts', 'return testOf(condition.not, policy, !denied);', 'return negated(testOf(condition.not, policy, denied), policy);', same),
   mutant('same-cells-in-any-order', 'src/query/same/counted.ts', 'if (textOf(from) === textOf(to)) return cells;', 'if (from.length === to.length) return cells;', same),

@@ -137,6 +137,15 @@ describe('keys that are learned, as whoever reads them sees it', () => {
   );
 
   it(
+    'are caught where ties are forgotten and there is a delta',
+    async () => {
+      const [a, b] = (await drawn({ others: 90, budget: '{ epsilon: 0.5, delta: 0.02 }', moved: 3 }, 1500)).map((list) => list.map((told) => lead.of(toldOf(told)))); // biome-ignore format: one line
+      expect(deltaAt(0.5, a!, b!)).toBeGreaterThan(0.02);
+    },
+    patience,
+  );
+
+  it(
     'hold what they say: a city of so many rows is found',
     async () => {
       const { least } = await (await world({ others: 10 }, 0))();
