@@ -749,7 +749,7 @@ const silent = [
   mutant('cubes-in-whole-classes', 'src/query/statistics/cubes.ts', 'multiply(half, multiply(half, half))', 'multiply(half, half)', skew),
   mutant('sure-of-the-variance', 'src/query/statistics/skew.ts', 'short: Math.min(strays, Math.max(0, variance))', 'short: 0', skew),
   mutant('skewness-without-bounds', 'src/query/statistics/skew.ts', 'Math.min(most, Math.max(least, third))', 'third', skew),
-  mutant('skewness-of-noise', 'src/query/statistics/skew.ts', 'Math.min(sure, Math.abs(third) - strays)', 'likely', skew),
+  mutant('skewness-of-noise', 'src/query/statistics/skew.ts', 'Math.min(sure, Math.abs(third) - strays)', 'sure', skew),
   mutant('skewness-left-out', 'src/query/statistics/group-means.ts', 'shifts({ third, strays }, all)', 'shifts({ third: 0, strays }, all)', skew),
   mutant('worth-as-its-cells', 'src/accounting/choose.ts', 'm.worth ?? m.cells.length', 'm.cells.length', account),
   mutant('variance-by-one-sum', 'src/query/kinds/variance.ts', '(wide[k]! * by) / (rows - less)', '(k === 0 ? wide[k]! * by : 0) / (rows - less)', 'src/query/bind.test.ts'),
