@@ -140,8 +140,10 @@ describe('keys that are learned, as whoever reads them sees it', () => {
   it(
     'are caught where ties are forgotten and there is a delta',
     async () => {
-      const [a, b] = (await drawn({ others: 90, budget: '{ epsilon: 0.5, delta: 0.02 }', moved: 3 }, 1500)).map((list) => list.map((told) => lead.of(toldOf(told)))); // biome-ignore format: one line
-      expect(deltaAt(0.5, a!, b!)).toBeGreaterThan(0.02);
+      const [a, b] = (await drawn({ others: 240, budget: '{ epsilon: 0.5, delta: 0.02 }', moved: 3 }, 8000)).map((list) => list.map((told) => lead.of(toldOf(told)))); // biome-ignore format: one line
+      const found = deltaAt(0.5, a!, b!);
+      if (process.env.FUGU_KEYS_RUNS) console.log('forgotten', { delta: found });
+      expect(found).toBeGreaterThan(0.02);
     },
     patience,
   );
