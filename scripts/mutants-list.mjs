@@ -777,7 +777,7 @@ const silent = [
   mutant('cubes-in-whole-classes', 'src/query/statistics/cubes.ts', 'multiply(half, multiply(half, half))', 'multiply(half, half)', skew),
   mutant('sure-of-the-variance', 'src/query/statistics/skew.ts', 'short: Math.min(strays, Math.max(0, variance))', 'short: 0', skew),
   mutant('skewness-without-bounds', 'src/query/statistics/skew.ts', 'Math.min(most, Math.max(least, third))', 'third', skew),
-  mutant('skewness-of-noise', 'src/query/statistics/skew.ts', 'Math.min(likely, Math.abs(third) - strays)', 'likely', skew),
+  mutant('skewness-of-noise', 'src/query/statistics/skew.ts', 'Math.min(sure, Math.abs(third) - strays)', 'sure', skew),
   mutant('skewness-left-out', 'src/query/statistics/group-means.ts', 'shifts({ third, strays }, all)', 'shifts({ third: 0, strays }, all)', skew),
   mutant('worth-as-its-cells', 'src/accounting/choose.ts', 'm.worth ?? m.cells.length', 'm.cells.length', account),
   mutant('variance-by-one-sum', 'src/query/kinds/variance.ts', '(wide[k]! * by) / (rows - less)', '(k === 0 ? wide[k]! * by : 0) / (rows - less)', 'src/query/bind.test.ts'),
@@ -972,6 +972,7 @@ const tables = [
 /** In what SQL says of rows. */
 // biome-ignore format: one line per fault
 const sql = [
+  mutant('variance-of-a-difference-steady', 'src/query/statistics/group-means.ts', 'side.short), unseen(sampled));', 'side.short), 0 * unseen(sampled));', 'src/query/statistics/skew.test.ts'),
   mutant('keys-seen-in-noise', 'src/learn/keys/learn-keys.ts', 'const falseKeys = 0.01;', 'const falseKeys = 2;', 'test/statistical-keys.test.ts'),
   mutant('not-of-what-is-implied', 'src/query/filter.ts', 'return testOf(condition.not, policy, !denied);', 'return negated(testOf(condition.not, policy, denied), policy);', same),
   mutant('same-cells-in-any-order', 'src/query/same/counted.ts', 'if (textOf(from) === textOf(to)) return cells;', 'if (from.length === to.length) return cells;', same),

@@ -17,7 +17,7 @@ export async function run(out: string): Promise<void> {
   const only = process.env.FUGU_COVERAGE_ONLY;
   const sizes = (process.env.FUGU_COVERAGE_SIZES ?? '300,3000,100000').split(',').map(Number);
   const people = population(5000);
-  const file = join(out, `coverage${only === undefined ? '' : `-${only.replaceAll(/[^a-z]+/g, '-')}`}.md`);
+  const file = join(out, `coverage${only === undefined ? '' : `-${only.replaceAll(/[^a-z]+/g, '-').slice(0, 100)}`}.md`);
   writeFileSync(file, '');
   const say = (line: string) => {
     console.log(line);

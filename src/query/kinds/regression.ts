@@ -51,8 +51,8 @@ function bind(query: RegressionQuery, scope: Scope): BoundQuery {
         const { weights, offset } = functionals[i % entries.length]!;
         const own = toldOf(read, fit, weights);
         const factor = query.weight === undefined ? varianceFactor(scope.policy, fit.count) : undefined;
-        const { ratio } = ratios[i % entries.length]!;
-        const both = factor === undefined ? undefined : toldOf(read, fit, weights, factor * fit.residual * ratio);
+        const { ratio, short } = ratios[i % entries.length]!;
+        const both = factor === undefined ? undefined : toldOf(read, fit, weights, factor * fit.residual * ratio, short);
         return {
           value: own.value + offset,
           standardError: Number.isFinite(own.deviation) ? own.deviation : null,

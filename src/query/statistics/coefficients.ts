@@ -1,6 +1,7 @@
 import { applied, dot, eigen, type Matrix, rootOf, solved, square } from './matrix.js';
 import type { Moments } from './moments.js';
 import { type Movable, type Reached, reachOf } from './reach.js';
+import { widened } from './skew.js';
 
 /** What is known of one regression: its moments, the last entry being the outcome, and by how much sampling makes the outcome's products vary. */
 export interface Regressed {
@@ -50,9 +51,9 @@ export interface Told extends Reached {
 
 /**
  * The interval of `weights` times the coefficients over all moments that the noise leaves possible; with `sampled`, the variance of the outcome around the
- * fit, also over the samples that could have been drawn (reach.proof.md, 3).
+ * fit, also over the samples that could have been drawn (reach.proof.md, 3). That variance may be too small by the part `short` of itself.
  */
-export function toldOf({ matrix, noises }: Regressed, fit: Fit, weights: readonly number[], sampled = 0): Told {
+export function toldOf({ matrix, noises }: Regressed, fit: Fit, weights: readonly number[], sampled = 0, short = 0): Told {
   const last = matrix.length - 1;
   const size = noises.length + (sampled > 0 ? last : 0);
   const spread = sampled > 0 ? fit.root.map((row) => row.map((x) => x * Math.sqrt(sampled))) : [];
@@ -84,7 +85,9 @@ export function toldOf({ matrix, noises }: Regressed, fit: Fit, weights: readonl
     }
     return { value: dot(weights, beta), slopes };
   };
-  const reached = reachOf(of, size, (k) => noises[k]?.laplace === true);
+  const start = short > 0 ? of(new Float64Array(size)) : undefined;
+  const more = start ? widened(short * sampling ** 2, start.slopes.reduce((sum, slope) => sum + slope ** 2, 0)) : 0; // biome-ignore format: one line
+  const reached = reachOf(of, size, (k) => noises[k]?.laplace === true, more);
   return reached ? { ...reached, sampling } : { value, deviation: Number.NaN, sampling, low: null, high: null };
 }
 

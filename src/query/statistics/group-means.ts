@@ -4,7 +4,7 @@ import { deviation } from '../../mechanism/law-width.js';
 import { additive, lawsOf, type Term } from '../answer.js';
 import type { AnswerRow, NoisyMeasure } from '../bound.js';
 import { isLaplace, type Movable, reachOf } from './reach.js';
-import { none, type Skew, shifts, skewOf, spreadOf, widened } from './skew.js';
+import { none, type Skew, shifts, skewOf, spreadOf, unseen, widened } from './skew.js';
 
 /** A group of rows, as the noisy numbers its mean is made of. */
 export interface Group {
@@ -150,7 +150,8 @@ export function combined(
   const laplace = (k: number) => errors[k]?.laplace === true;
   const start = of(0)(new Float64Array(errors.length + 1))!;
   const all = sampling ** 2 + start.slopes.reduce((sum, slope) => sum + slope ** 2, 0);
-  const short = Math.hypot(...there.map((side) => side.by ** 2 * side.short));
+  const sampled = there.map(({ by, sampling: variance, skew }) => ({ by, variance, skew }));
+  const short = Math.hypot(...there.map((side) => side.by ** 2 * side.short), unseen(sampled));
   const third = there.reduce((sum, side) => sum + side.by ** 3 * side.skew.third, 0);
   const strays = Math.hypot(...there.map((side) => side.by ** 3 * side.skew.strays));
   const own = reachOf(of(0), errors.length + 1, laplace)!;

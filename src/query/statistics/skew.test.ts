@@ -4,7 +4,7 @@ import { asked, counted, truthOf } from '../../../experiments/coverage/world.js'
 import { number, samplePolicy } from '../../../test/sample-policy.js';
 import { bindBatch } from '../bind.js';
 import { parseBatch } from '../parse.js';
-import { shifts, skewOf, spreadOf, widened } from './skew.js';
+import { shifts, skewOf, spreadOf, unseen, widened } from './skew.js';
 
 const people = population(300);
 const quiet = { noise: 'gaussian', amount: 1e9 } as const;
@@ -27,6 +27,37 @@ describe('a variance that noise was added to', () => {
     expect(1.959964 + widened(Math.sqrt(2 / 50), 1)).toBeCloseTo(2.0086, 2);
     expect(widened(0, 1)).toBe(0);
     expect(widened(9, 1)).toBe(1);
+  });
+});
+
+describe('a variance of which few people decide', () => {
+  const skew = { third: 3, strays: 0 };
+  it('goes along with one mean, and strays by itself where skewness cancels', () => {
+    expect(unseen([{ by: 2, variance: 5, skew }])).toBeCloseTo(0, 12);
+    const side = { variance: 5, skew };
+    expect(unseen([{ by: 1, ...side }, { by: -1, ...side }])).toBeCloseTo(Math.sqrt((2 * 9) / 5), 12); // biome-ignore format: one line
+    expect(unseen([{ by: 1, ...side }, { by: 1, ...side }])).toBeCloseTo(0, 12); // biome-ignore format: one line
+    // Noise says nothing of it, and neither do numbers that do not vary.
+    expect(unseen([{ by: 1, variance: 5, skew: { third: 3, strays: 300 } }, { by: -1, ...side }])).toBeLessThan(unseen([{ by: 1, ...side }, { by: -1, ...side }])); // biome-ignore format: one line
+    expect(unseen([{ by: 1, variance: 0, skew }])).toBe(0);
+  });
+
+  it('strays as it does among people of whom few have everything', () => {
+    // Of two values Pearson's bound is met: the variance of p (1 - p) over n people, told by its third moment alone.
+    const [p, n] = [0.04, 150];
+    const [variance, third] = [(p * (1 - p)) / n, (p * (1 - p) * (1 - 2 * p)) / n ** 2];
+    const own = { variance, skew: { third, strays: 0 } };
+    const strays = ((1 - 2 * p) * Math.sqrt((p * (1 - p)) / n)) / n;
+    expect(unseen([{ by: 1, ...own }, { by: -1, ...own }])).toBeCloseTo(Math.SQRT2 * strays, 9); // biome-ignore format: one line
+  });
+});
+
+describe('a difference of means', () => {
+  it('has more deviations on either side where both groups are skew alike', () => {
+    const ask = asked(policy, { kind: 'compare', column: 'fines', between: 'sex' }, quiet);
+    const apart = truthOf(ask, counted(policy, ask, people))[0]!.rows[2]!;
+    const { low, high, standardError } = apart.withSampling!;
+    expect((high! - low!) / 2 / standardError).toBeGreaterThan(2);
   });
 });
 

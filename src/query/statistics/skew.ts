@@ -42,13 +42,32 @@ export function skewOf(
   };
 }
 
+/** As much of a third moment as is no noise. */
+const likely = ({ third, strays }: Skew): number => (third === 0 ? 0 : third * (third ** 2 / (third ** 2 + strays ** 2)));
+
+/**
+ * How far the variance of a sum of means strays from sample to sample beside what the sum itself tells of it, for numbers as skew as these (skew.proof.md, 6): nothing for one mean, all of it for
+ * a difference of two that are skew alike. `by`: the factor of each.
+ */
+export function unseen(means: readonly { readonly by: number; readonly variance: number; readonly skew: Skew }[]): number {
+  const there = means.filter(({ variance }) => variance > 0);
+  const [all, seen, hidden] = there.reduce(
+    ([v, k, h], { by, variance, skew }) => {
+      const third = likely(skew);
+      return [v + by ** 2 * variance, k + by ** 3 * third, h + (by ** 4 * third ** 2) / variance];
+    },
+    [0, 0, 0],
+  ) as [number, number, number];
+  return all > 0 ? Math.sqrt(Math.max(0, hidden - seen ** 2 / all)) : 0;
+}
+
 /** By how much the ends of an interval of a mean move for the skewness of what it is a mean of (skew.proof.md, 2). */
 export function shifts({ third, strays }: Skew, variance: number): { readonly low: number; readonly high: number } {
   if (third === 0 || !(variance > 0)) return { low: 0, high: 0 };
   const by = (2 * normal ** 2 + 1) / (6 * variance);
-  // As much of it as is no noise; and where an end comes nearer, only what noise leaves for certain.
-  const likely = Math.abs(third) * (third ** 2 / (third ** 2 + strays ** 2));
-  const away = by * likely;
-  const nearer = Math.min(by * Math.max(0, Math.min(likely, Math.abs(third) - strays)), 0.6 * normal * Math.sqrt(variance));
+  const sure = Math.abs(likely({ third, strays }));
+  const away = by * sure;
+  // Where an end comes nearer, only what noise leaves for certain.
+  const nearer = Math.min(by * Math.max(0, Math.min(sure, Math.abs(third) - strays)), 0.6 * normal * Math.sqrt(variance));
   return third > 0 ? { low: nearer, high: away } : { low: -away, high: -nearer };
 }

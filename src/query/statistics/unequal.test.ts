@@ -56,6 +56,15 @@ describe('a regression with a declared design', () => {
     }
   });
 
+  it('has longer intervals where few people decide how it varies, and the same where none do', () => {
+    const lengths = (outcome: string) => {
+      const { withSampling } = exact({ kind: 'regression', outcome, on: ['age'] }).rows.find(({ keys }) => keys.includes('age'))!;
+      return (withSampling!.high! - withSampling!.low!) / 2 / withSampling!.standardError;
+    };
+    expect(lengths('savings')).toBeGreaterThan(1.962);
+    expect(lengths('income')).toBeLessThan(1.961);
+  });
+
   it('pays for one more count, which gets little of the budget', () => {
     const query = { kind: 'regression', outcome: 'income', on: ['age', 'education'] };
     const [plain, more] = [namesOf(query, without), namesOf(query, policy)];

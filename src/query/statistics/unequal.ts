@@ -20,11 +20,13 @@ export interface Unequal {
 }
 export interface Ratio {
   readonly ratio: number;
+  /** By how much of itself it may be too small: by the noise of the table, and by which people happened to be drawn. */
+  readonly short: number;
   /** Whether the table says less than that it is the same, or twice as large. */
   readonly hidden: boolean;
 }
 
-export const equal: Ratio = { ratio: 1, hidden: false };
+export const equal: Ratio = { ratio: 1, short: 0, hidden: false };
 
 /** Classes of the outcome, and how many of everything else together there are about. */
 const [ofOutcome, ofOthers, mostOthers] = [16, 100, 400];
@@ -78,15 +80,21 @@ export function unequalOf(scope: Scope, asked: Rows, columns: readonly string[],
         const lengths = cells.map((cell) => dot(along, cell) ** 2);
         const mean = dot(along, weights) / fit.count;
         const plain = fit.residual * mean * fit.count;
-        if (!(plain > 0)) return { ratio: 1, hidden: true };
+        if (!(plain > 0)) return { ...equal, hidden: true };
         const by = lengths.map((length, c) => (length - mean) * (apart[c]! - fit.residual));
         const apartBy = dot(people, by);
         const robust = plain + apartBy * (apartBy > 0 ? within : 1);
-        const unsure = Math.hypot(strays * Math.hypot(...by), coarse * mean * fit.count);
+        const noise = strays * Math.hypot(...by);
+        const unsure = Math.hypot(noise, coarse * mean * fit.count);
         const larger = Math.max(robust, Math.min(plain, Math.max(0, robust) + unsure));
         // As if all the spread were in the class that counts most.
         const most = lengths.reduce((a, b) => Math.max(a, b), mean) / mean;
-        return { ratio: Math.min(larger / plain, most), hidden: unsure > plain };
+        const ratio = Math.min(larger / plain, most);
+        // Every person is one draw of what is added up; an equal spread is taken as it is told.
+        const drawn = Math.sqrt(Math.max(0, dot(people, by.map((x) => x ** 2)))); // biome-ignore format: one line
+        const sure = apartBy ** 2 / (apartBy ** 2 + noise ** 2);
+        const short = robust > plain ? Math.min(1, (sure * Math.hypot(noise, drawn)) / (ratio * plain)) : 0;
+        return { ratio, short, hidden: unsure > plain };
       };
     },
   };
