@@ -189,6 +189,13 @@ const synthetic = [
     'src/report/synth-csv.test.ts',
   ),
   mutant(
+    'synth-weight-by-size',
+    'src/synth/candidates.ts',
+    '      share +\n',
+    '      share * columns.length +\n',
+    'src/synth/candidates.test.ts',
+  ),
+  mutant(
     'synth-impossible-nothing',
     'src/synth/impossible.ts',
     'if (within.length === 0)',

@@ -30,10 +30,10 @@ export function roundsOn(
 ): Made {
   const { sizes } = coded;
   const all = subsetsUpTo([...sizes.keys()], 3).filter(({ length }) => length > 0);
-  // A table of k columns shares k with each that holds it, as candidates.ts weighs them.
+  // All weigh the same, as in candidates.ts where none is named.
   const candidates = all
     .filter((columns) => columns.length > 1 && cellsOf(sizes, columns) <= cells)
-    .map((columns): Candidate => ({ columns, weight: columns.length }));
+    .map((columns): Candidate => ({ columns, weight: 1 }));
   const start = performance.now();
   const began = process.cpuUsage();
   const setting: Setting = {

@@ -21,42 +21,71 @@ const settings = (columns: number) => ({
   stop: 1800,
 });
 
+/** How often everything is drawn. */
+const runs = Number(process.env.FUGU_RUNS ?? 1);
+
 /**
- * All tables of three columns of public data sets, as tables and as rows, beside OpenDP where it is installed. Lines are written as they come. FUGU_SETS, FUGU_EPSILONS and FUGU_ALGORITHMS
- * (AIM,MST) choose among them.
+ * All tables of three columns of public data sets, as tables and as rows, beside OpenDP where it is installed. Lines are written as they come, and at the end their means. FUGU_SETS,
+ * FUGU_EPSILONS and FUGU_ALGORITHMS (tables,synth,MST,AIM) choose among them.
  */
 export async function besidePeers(out: string): Promise<void> {
   const peers = await peersThere();
   if (!peers) console.log('No OpenDP with graphical models (README.md): this program alone.');
   const file = join(out, 'peers.csv');
   writeFileSync(file, csvOf([['data', 'epsilon', 'by', 'distance', 'rmse', 'seconds', 'cpu']]));
+  const found = new Map<string, Cell>();
   const tell = (name: string, epsilon: number, { by, distance, rmse, seconds, cpu }: Distance) => {
-    const line = [
-      name,
-      epsilon,
-      by,
-      ...[distance, rmse, seconds, cpu].map((x) => (x === undefined || Number.isNaN(x) ? '' : short(x))),
-    ];
+    const line = [name, epsilon, by, ...[distance, rmse, seconds, cpu].map(written)];
     console.log(line.join(' '));
     appendFileSync(file, csvOf([line]));
+    const key = [name, epsilon, by].join();
+    const cell = found.get(key) ?? { data: name, epsilon, by, distances: [], cpus: [] };
+    found.set(key, cell);
+    cell.distances.push(distance);
+    cell.cpus.push(cpu ?? Number.NaN);
   };
-  for (const epsilon of chosen('FUGU_EPSILONS', ['1', '0.1', '10']).map(Number))
-    for (const name of chosen('FUGU_SETS', setNames)) {
-      const set = await readSet(name);
-      if (!set) continue;
-      const rho = rhoOf(epsilon, 1e-9);
-      for (const own of oursOn(set, 3, rho, 'removed')) tell(name, epsilon, own);
-      const { distance, ofModel, ...made } = roundsOn(set, rho, 'removed', cells);
-      tell(name, epsilon, { by: 'synth', ...made, distance: distance[2]! });
-      tell(name, epsilon, { by: 'synth, its model', ...made, rmse: Number.NaN, distance: ofModel[2]! });
-      if (!peers) continue;
-      for (const algorithm of chosen('FUGU_ALGORITHMS', ['MST', 'AIM']))
-        tell(
-          name,
-          epsilon,
-          await peerOn(set, 3, rho, algorithm as 'AIM' | 'MST', algorithm === 'AIM' ? settings(set.sizes.length) : {}),
-        );
-    }
+  for (let run = 0; run < runs; run++)
+    for (const epsilon of chosen('FUGU_EPSILONS', ['1', '0.1', '10']).map(Number))
+      for (const name of chosen('FUGU_SETS', setNames)) {
+        const set = await readSet(name);
+        if (!set) continue;
+        const rho = rhoOf(epsilon, 1e-9);
+        for (const algorithm of chosen('FUGU_ALGORITHMS', ['tables', 'synth', 'MST', 'AIM']))
+          if (algorithm === 'tables') for (const own of oursOn(set, 3, rho, 'removed')) tell(name, epsilon, own);
+          else if (algorithm === 'synth') {
+            const { distance, ofModel, ...made } = roundsOn(set, rho, 'removed', cells);
+            tell(name, epsilon, { by: 'synth', ...made, distance: distance[2]! });
+            tell(name, epsilon, { by: 'synth, its model', ...made, rmse: Number.NaN, distance: ofModel[2]! });
+          } else if (peers)
+            tell(
+              name,
+              epsilon,
+              await peerOn(set, 3, rho, algorithm as 'AIM' | 'MST', algorithm === 'AIM' ? settings(set.sizes.length) : {}),
+            );
+      }
+  const means = [...found.values()].map(({ data, epsilon, by, distances, cpus }) => {
+    const { mean, sd } = spreadOf(distances);
+    return { data, epsilon, by, runs: distances.length, mean: written(mean), sd: written(sd), cpu: written(spreadOf(cpus).mean) };
+  });
+  console.table(means);
+  if (means[0]) writeFileSync(join(out, 'means.csv'), csvOf([Object.keys(means[0]), ...means.map((row) => Object.values(row))]));
+}
+
+/** All runs of one program on one data set with one epsilon. */
+interface Cell {
+  readonly data: string;
+  readonly epsilon: number;
+  readonly by: string;
+  readonly distances: number[];
+  readonly cpus: number[];
+}
+
+const written = (x: number | undefined): number | string => (x === undefined || Number.isNaN(x) ? '' : short(x));
+
+/** Mean, and how far single runs scatter: nothing where there is one. */
+function spreadOf(list: readonly number[]): { readonly mean: number; readonly sd: number } {
+  const mean = list.reduce((sum, x) => sum + x, 0) / list.length;
+  return { mean, sd: Math.sqrt(list.reduce((sum, x) => sum + (x - mean) ** 2, 0) / (list.length - 1)) };
 }
 
 /** Tables of few columns beside the iterations of papers. */

@@ -8,7 +8,7 @@ import type { Candidate } from './rounds.js';
 const mostTables = 6_000;
 const mostCounted = 30_000_000;
 
-/** All tables of up to so many columns, and those that are named with all that is inside them. A table matters by how many columns it shares with each of them (McKenna et al. 2022). */
+/** All tables of up to so many columns, and those that are named with all that is inside them. A table matters by the part of its columns that lies in each of them: by their number (McKenna et al. 2022) larger tables count more, and all others are chosen less sharply for it (docs/decisions/0086). */
 export function candidatesFor(coded: readonly ModelColumn[], form: SynthForm, mostCells: number): readonly Candidate[] {
   const k = coded.length;
   const upTo = form.upTo ?? (choices(k, 3) + choices(k, 2) <= mostTables ? 3 : 2);
@@ -36,13 +36,16 @@ export function candidatesFor(coded: readonly ModelColumn[], form: SynthForm, mo
       { details: { tables: list.length, cells: counted } },
     );
   const wanted = upTo === 0 ? [] : subsetsUpTo(k, Math.min(upTo, k)).filter((set) => set.length === Math.min(upTo, k));
-  // Of the columns of a set, how many lie in a random table of the largest size: the same for sets of one size, so counted once.
+  // Of the columns of a set, what part lies in all tables of the largest size: the same for all sets, so counted once.
   const share = wanted.length === 0 ? 0 : (wanted.length * Math.min(upTo, k)) / k;
   return list.map((columns) => ({
     columns,
     weight:
-      share * columns.length +
-      named.reduce((sum, own) => sum + own.weight * wanted.length * columns.filter((c) => own.columns.includes(c)).length, 0),
+      share +
+      named.reduce(
+        (sum, own) => sum + (own.weight * wanted.length * columns.filter((c) => own.columns.includes(c)).length) / columns.length,
+        0,
+      ),
   }));
 }
 

@@ -30,7 +30,7 @@ export interface Schedule {
   readonly steeper: number;
   /** Of a round, for choosing; the rest is for measuring. */
   readonly choosing: Rational;
-  /** Of the mean noise of a cell, what a table must be worth beside its distance. */
+  /** Of the mean noise of a cell, what a table must be worth beside its distance: the fit takes a part of it away again (docs/decisions/0086). */
   readonly penalty: number;
   /** Of the fit after each round. */
   readonly iterations: number;
@@ -43,7 +43,7 @@ export interface Schedule {
 const alike = {
   steeper: 2,
   choosing: rational(1, 10),
-  penalty: 1,
+  penalty: 3 / 4,
   iterations: 200,
   firstRoom: 1 / 8,
   thrift: 1 / 2,
