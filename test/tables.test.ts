@@ -169,6 +169,13 @@ describe('SQL over several tables', () => {
     expect(effect('SELECT kind, COUNT(DISTINCT person) FROM visits GROUP BY kind')).toBe(3n);
   });
 
+  it('joins by more than the person, and in any order, where the person is among it', () => {
+    const over = (join: string) => effect(`SELECT COUNT(*) FROM ${join}`);
+    expect(over('visits v JOIN visits w ON v.day = w.day AND w.person = v.person')).toBe(9n);
+    expect(over('visits v JOIN people p USING (person) JOIN visits w ON w.person = p.person')).toBe(9n);
+    expect(over('visits v JOIN clinics c USING (clinic) JOIN visits w ON w.clinic = c.clinic AND w.person = v.person')).toBe(9n);
+  });
+
   it.each([
     ['SELECT COUNT(*) FROM clinics', 'nothing says which rows of persons'],
     [
@@ -177,6 +184,12 @@ describe('SQL over several tables', () => {
     ],
     ['SELECT AVG(n) FROM (SELECT person, SUM(cost * 2) AS n FROM visits GROUP BY person) v', 'a calculation in SUM per person'],
     ['SELECT COUNT(*) FROM visits JOIN people ON visits.day = people.person', 'rows of one person beside those of another'],
+    ['SELECT COUNT(*) FROM visits v JOIN visits w ON v.day = w.day', '"v" and "w" would be joined across persons'],
+    [
+      'SELECT COUNT(*) FROM visits v JOIN clinics c USING (clinic) JOIN visits w ON w.clinic = c.clinic',
+      '"v" and "w" would be joined',
+    ],
+    ['SELECT COUNT(*) FROM visits LEFT JOIN people ON visits.day = people.age', 'would be joined across persons'],
     ['SELECT COUNT(*) FROM visits JOIN doctors USING (person)', 'no table "doctors"'],
     ['SELECT COUNT(*) FROM visits JOIN people USING (ward)', 'does not say that there is such a column'],
     ['SELECT AVG(n) FROM (SELECT kind, COUNT(*) AS n FROM visits GROUP BY kind) v', 'grouped by something else than the person'],

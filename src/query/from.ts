@@ -46,6 +46,7 @@ export function composed(policy: Policy, from: FromForm): View {
     throw new Fault('QUERY_INVALID', `Two parts are called "${twice.as}".`, 'Give one of them another name: "as": "other".');
   const same = joins.flatMap((join, i) => samesOf(policy, join, parts, i + 1));
   for (const { left, right } of same) refuseOthersRows(policy, parts, left, right);
+  refuseStrangers(policy, parts, same);
   return {
     parts: inOrder(
       policy,
@@ -148,6 +149,24 @@ function refuseOthersRows(policy: Policy, parts: readonly Named[], left: Same['l
       `"${left.as}.${left.column}" and "${right.as}.${right.column}" would put rows of one person beside those of another.`,
       'Declare who names whom as a relation, and count with a pattern: fugu release --pattern.',
     );
+}
+
+/** Rows of persons are put together within one person alone: a condition that does not say so means something else in a database. */
+function refuseStrangers(policy: Policy, parts: readonly Named[], same: readonly Same[]): void {
+  const of = parts.filter((part) => !isPublic(policy, part));
+  const own = same.filter((equal) => isOwn(policy, parts, equal)).map(({ left, right }) => [left.as, right.as]);
+  const found = of.slice(0, 1);
+  for (const { as } of found)
+    found.push(...of.filter((part) => !found.includes(part) && own.some((pair) => pair.includes(as) && pair.includes(part.as))));
+  const [first] = of;
+  const stranger = of.find((part) => !found.includes(part));
+  if (!first || !stranger) return;
+  const person = (part: Named) => `${part.as}.${unitsOf(policy, part)[0]}`;
+  throw new Fault(
+    'QUERY_UNSUPPORTED',
+    `"${first.as}" and "${stranger.as}" would be joined across persons.`,
+    `For rows of the same person write ON ${person(first)} = ${person(stranger)} (AND …); pairs of persons are counted by a pattern: fugu release --pattern.`,
+  );
 }
 
 /** Persons first, then what is known to everybody, each behind what it is found by; as written where rows without a partner stay. */
