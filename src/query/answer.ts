@@ -116,8 +116,9 @@ export function linearAnswer(layout: Layout, terms: readonly Term[]): BoundQuery
       return table(layout, error, (i) => {
         const value = toNumber(sumOfCells(terms, noisy, i));
         const { deviation, half } = each ?? errorOf(i);
-        // Outward by more than the last digits can be off: an end may be a number the noise reaches exactly.
-        const ends = half + (Math.abs(value) + half) * 2 ** -50;
+        // Outward by more than the last digits can be off: an end may be a number the noise reaches exactly. Whole numbers are not off.
+        const whole = [value, half, Math.abs(value) + half].every(Number.isSafeInteger);
+        const ends = whole ? half : half + (Math.abs(value) + half) * 2 ** -50;
         return { value, standardError: deviation, low: value - ends, high: value + ends };
       });
     },

@@ -289,6 +289,17 @@ describe('error bars', () => {
     expect(foreseen!.standardError / per).toBeGreaterThanOrEqual(Math.sqrt(told / draws) * 0.95);
   });
 
+  it('of whole numbers end at whole numbers', () => {
+    const bound = bind({ kind: 'count' });
+    const scale = 11.3;
+    const [table] = bound.finish([{ noise: { kind: 'laplace', scale }, values: [1034n] }]);
+    const { low, high } = table!.rows[0]!;
+    const half = Math.ceil(scale * Math.log(20)); // A whole number that is passed less often than in one of twenty.
+    expect(low! + high!).toBe(2 * 1034);
+    expect(Number.isInteger(low)).toBe(true);
+    expect(Math.abs(high! - 1034 - half)).toBeLessThanOrEqual(1);
+  });
+
   it('stay within the public bounds when the noise drowns the count', () => {
     const bound = bind({ kind: 'mean', column: 'age' });
     const wide: AdditiveLaw<number> = { kind: 'laplace', scale: 1e6 };
