@@ -14,7 +14,7 @@ describe('a ledger that one process opens again and again while others write', (
     for (let round = 0; round < 4; round++) {
       // A connection left open over all that follows, as in a service.
       const open = await shop.session();
-      await open.release(ask(2 * round), { epsilon: '0.01' });
+      await open.release(ask(20 + 2 * round), { epsilon: '0.01' });
       const other = await shop.session();
       await other.close();
       const said = await fugu(
@@ -22,12 +22,12 @@ describe('a ledger that one process opens again and again while others write', (
         'release',
         'policy.yaml',
         '--query',
-        JSON.stringify(ask(2 * round + 1)),
+        JSON.stringify(ask(21 + 2 * round)),
         '--epsilon',
         '0.01',
       );
       expect(said.err).toBe('');
-      await open.release(ask(100 + round), { epsilon: '0.01' });
+      await open.release(ask(40 + round), { epsilon: '0.01' });
       await open.close();
     }
     const ledger = await openLedger(`${shop.folder}/ledger.db`);

@@ -4,14 +4,18 @@ import { openLedger } from '../dist/ledger/open.js';
 import { readPolicy } from '../dist/terms/read.js';
 import { createSession } from '../dist/release/session.js';
 
-const [policyFile, name, count] = process.argv.slice(2);
+const [policyFile, name, count, first] = process.argv.slice(2);
+// Ages from one to another: what counts the same is the same question, whatever it is called.
+const ranges = Array.from({ length: 73 }, (_, i) => Array.from({ length: 73 - i }, (_, j) => [17 + i, 18 + i + j])).flat();
 const policy = await readPolicy(policyFile);
 const engine = await openEngine(policy, { threads: 1 });
 const ledger = await openLedger(policy.ledger);
 const session = await createSession({ policy, engine, ledger, analyst: name });
 for (let k = 0; k < Number(count); k++) {
   try {
-    const { receipt } = await session.release({ kind: 'count', name: `${name}-${k}` }, { epsilon: '0.001' });
+    const [from, to] = ranges[Number(first) + k];
+    const where = [{ column: 'age', op: '>=', value: from }, { column: 'age', op: '<=', value: to }];
+    const { receipt } = await session.release({ kind: 'count', where }, { epsilon: '0.001' });
     process.stdout.write(`${JSON.stringify({ entry: receipt.ledger.entry })}\n`);
   } catch (error) {
     process.stdout.write(`${JSON.stringify({ refused: error.code, ...error.details })}\n`);

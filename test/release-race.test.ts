@@ -15,7 +15,7 @@ describe('whole releases from many processes', () => {
     const child = join(import.meta.dirname, 'release-race-child.mjs');
     const outputs = await Promise.all(
       Array.from({ length: 8 }, (_, i) =>
-        run(process.execPath, [child, shop.policyFile, `analyst${i}`, '200'], { maxBuffer: 2 ** 24 }),
+        run(process.execPath, [child, shop.policyFile, `analyst${i}`, '200', `${200 * i}`], { maxBuffer: 2 ** 24 }),
       ),
     );
     const lines = outputs.flatMap(({ stdout }) => stdout.trim().split('\n')).map((l) => JSON.parse(l) as Record<string, unknown>);
