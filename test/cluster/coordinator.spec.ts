@@ -6,7 +6,7 @@ import { verifyLedger } from '../../src/ask/ledger.js';
 import { pinned } from '../../src/engine/engine.js';
 import { Fault } from '../../src/errors.js';
 import { createSession, openEngine, openLedger, readPolicy } from '../inside.js';
-import { ask, coordinatorBack, killCoordinator } from './start-cluster.js';
+import { ask, coordinatorBack, killCoordinator, startAnew } from './start-cluster.js';
 import { cluster, Town } from './town.js';
 
 const deadline = 25_000;
@@ -38,6 +38,7 @@ columns:
   afterAll(async () => {
     await back;
     rmSync(folder, { recursive: true, force: true });
+    await startAnew(cluster!);
   });
   const restart = (): void => {
     killCoordinator(cluster!);

@@ -260,6 +260,14 @@ export async function coordinatorBack({ port, folder }: Cluster): Promise<void> 
   await nodes(port, 2);
 }
 
+/** All nodes anew: a worker keeps tables in its memory by numbers that a coordinator without a past gives again. */
+export async function startAnew({ port, folder }: Cluster): Promise<void> {
+  for (const pid of running(folder)) process.kill(pid, 'SIGKILL');
+  for (const name of ['coordinator', 'worker'])
+    execFileSync('setsid', ['sh', join(folder, `start-${name}`)], { stdio: 'ignore' });
+  await nodes(port, 2);
+}
+
 /** Waits until the node at a port is ready to work. */
 async function ready(port: number, patience = 300_000): Promise<void> {
   const until = Date.now() + patience;
