@@ -66,7 +66,7 @@ function beliefCard({ belief, failure, pairs }: ReleaseReport): string {
   const except = failure > 0 ? ` (except with probability ${chance(failure)})` : '';
   return `<section class="card"><p class="label">What an attacker can come to believe</p>
 <div class="crowds">
-<div>${inline(crowd(people.before, people.of, `${before} people filled in`))}<p><b>${before}</b>rightly suspected by an attacker who starts at ${percent(belief.prior)}</p></div>
+<div>${inline(crowd(people.before, people.of, `${before} people filled in`))}<p><b>${before}</b>rightly suspected by an attacker who starts at ${percent(belief.prior).replace(' ', '&nbsp;')}</p></div>
 <div class="arrow" aria-hidden="true">→</div>
 <div>${inline(crowd(people.atMost, people.of, `${after} people filled in`))}<p><b>at most ${after}</b>among those whom all releases together make most suspect</p></div>
 </div>

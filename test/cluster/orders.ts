@@ -1,0 +1,86 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { vi } from 'vitest';
+import { pinned } from '../../src/engine/engine.js';
+import { createSession, openEngine, openLedger, readPolicy } from '../inside.js';
+import { ask, type Cluster } from './start-cluster.js';
+
+/** How long a release may take while a node is lost. */
+export const deadline = 25_000;
+/** For a cluster that has just been started, on a machine with other work. */
+export const patience = 120_000;
+
+const policyText = (port: number) => `data: { source: "trino://reader@127.0.0.1:${port}/tpch/sf1", table: orders }
+protect: { secret: row }
+budget: { epsilon: 1000000 }
+population: orders
+ledger: orders.db
+dependence: none
+columns:
+  orderstatus: { type: category, values: [F, O, P] }
+`;
+
+/** One statement in the cluster, or the rows themselves: tables of many measures are counted here. */
+const values = { counted: ['F', 'O', 'P'], streamed: ['F', 'O', 'P', 'F', 'O', 'P', 'F', 'O', 'P'] };
+export type Way = keyof typeof values;
+const questions = {
+  counted: [{ kind: 'histogram', column: 'orderstatus' }],
+  streamed: values.streamed.map((value) => ({ kind: 'count', where: [{ column: 'orderstatus', op: '=', value }] })),
+};
+
+/** Generated orders that are released with hardly any noise while nodes come and go. */
+export class Orders {
+  readonly file: string;
+  readonly #folder: string;
+  readonly #counts: ReadonlyMap<string, number>;
+
+  private constructor(folder: string, counts: ReadonlyMap<string, number>) {
+    this.#folder = folder;
+    this.#counts = counts;
+    this.file = join(folder, 'policy.yaml');
+  }
+
+  static async open({ port }: Cluster): Promise<Orders> {
+    const found = await ask(port, 'SELECT orderstatus, count(*) FROM tpch.sf1.orders GROUP BY 1');
+    const orders = new Orders(
+      mkdtempSync(join(tmpdir(), 'fugu-orders-')),
+      new Map(found.map(([value, rows]) => [String(value), rows as number])),
+    );
+    writeFileSync(orders.file, policyText(port));
+    return orders;
+  }
+
+  close(): void {
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  right(way: Way, told: readonly { rows: readonly { value: number }[] }[]): boolean {
+    const found = told.flatMap(({ rows }) => rows.map(({ value }) => value));
+    return values[way].every((value, i) => found[i] === this.#counts.get(value));
+  }
+
+  /** What was told, or the error; `meanwhile` happens when all is ready. */
+  async release(way: Way, epsilon: number, deadline: number, meanwhile: () => void = () => undefined) {
+    const policy = await readPolicy(this.file);
+    // A node that has just come may not take its first tasks yet.
+    const engine = await vi.waitFor(() => openEngine(policy, { deadline, release: deadline }), {
+      timeout: patience,
+      interval: 500,
+    });
+    const ledger = await openLedger(policy.ledger);
+    try {
+      const session = await createSession({ policy, engine, ledger });
+      // How many rows there are is known, however long that takes, so that what is under way is what was booked.
+      await vi.waitFor(() => pinned(engine, (data) => data.size()), { timeout: patience });
+      const started = Date.now();
+      meanwhile();
+      const asked = { queries: questions[way] } as never;
+      const told = await session.release(asked, { epsilon: String(epsilon) }).catch((error: unknown) => error);
+      return { told, took: Date.now() - started };
+    } finally {
+      await ledger.close();
+      await engine.close();
+    }
+  }
+}
