@@ -1,7 +1,7 @@
 import { Fault } from '../../errors.js';
 import { corrupt } from '../faults.js';
 import { integer, text } from './row.js';
-import type { Connection } from './sqlite.js';
+import { type Connection, transaction } from './sqlite.js';
 
 /** "FUGU": marks the file as ours. */
 const applicationId = 0x46554755;
@@ -47,8 +47,11 @@ export function checkSchema(db: Connection, place: string): void {
 
 export type Format = 'none' | 'former' | 'present';
 
-/** What the file is, or the fault that it is not ours. */
-export function formatOf(db: Connection, place: string): Format {
+/** Format of the file, read from one snapshot; a fault where it is not a ledger of ours. */
+export const formatOf = (db: Connection, place: string): Format =>
+  db.inTransaction() ? formatInSnapshot(db, place) : transaction(db, 'DEFERRED', () => formatInSnapshot(db, place));
+
+function formatInSnapshot(db: Connection, place: string): Format {
   const number = (sql: string) => integer(db.query(sql).get()?.[0]);
   const id = number('PRAGMA book.application_id');
   const found = number('PRAGMA book.user_version');
