@@ -20,7 +20,7 @@ const isEntry = (file) =>
     'test/browser/chromium.ts', 'console/main.tsx', 'console/vite.config.mjs',
   ].includes(file) ||
   /^src\/.*\/(chunk-worker|child-main)\.ts$/.test(file) ||
-  /^(bench|experiments)\/main\.ts$/.test(file) ||
+  /^(bench|experiments|test\/transcripts)\/main\.ts$/.test(file) ||
   /^(examples|scripts)\/.*\.(ts|mjs)$/.test(file);
 const isTest = (file) => /\.test\.ts$/.test(file) || file.startsWith('test/');
 /** Those of a server have a configuration of their own (vitest.postgres.config.ts, vitest.cluster.config.ts, vitest.browser.config.ts). */

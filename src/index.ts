@@ -1,6 +1,7 @@
 /** The library: everything the command line does, as functions over plain data. */
 
 export type { TradeOff } from './accounting/accuracy.js';
+export type { BudgetState } from './accounting/budget-state.js';
 export type { Guarantee } from './accounting/guarantee.js';
 export { type AttackOptions, attack } from './ask/attack.js';
 export { attackStream, type StreamAttackOptions } from './ask/attack-stream.js';
@@ -75,6 +76,7 @@ export {
 } from './ask/posterior.js';
 export { type PredictRow, predict } from './ask/predict.js';
 export { judgePublishedSurvey, type PublishedOptions } from './ask/published.js';
+export { declareSameData, type SameDataDeclared } from './ask/same-data.js';
 export { planStream, type StreamedStep, type StreamOptions, type StreamPlan, stream } from './ask/stream.js';
 export { type Temporal, type TemporalOptions, temporal } from './ask/temporal.js';
 export { learnTransitions, type TransitionsOptions } from './ask/transitions.js';
@@ -97,7 +99,7 @@ export type { AttackFigure, SpreadTables } from './dependence/pairwise/spread-fi
 export { Fault, type FaultCode, type FaultPlace, faultCodes, type Outcome } from './errors.js';
 export type { Rational } from './exact/rational.js';
 export type { Term } from './learn/classify/features.js';
-export type { ClassifyResult, Prediction } from './learn/classify/predict.js';
+export type { ClassifierWeight, ClassifyResult, Prediction } from './learn/classify/predict.js';
 export type { FoundKey, LearnedKeys } from './learn/keys/learn-keys.js';
 export type { KmeansResult } from './learn/kmeans/kmeans.js';
 export type { OddsEvidence } from './learn/odds/odds-evidence.js';
@@ -125,6 +127,7 @@ export type { FoundGroups } from './policy/draft/groups.js';
 export type { LeftOut } from './policy/draft/guess.js';
 export type { FoundPanel } from './policy/draft/panel.js';
 export type { KnownWords } from './policy/known/words.js';
+export type { Neighbours } from './policy/neighbours.js';
 export type { Adversary, SecretKind } from './policy/policy.js';
 export type { AnswerRow, AnswerTable, ErrorKind, Foreseen } from './query/bound.js';
 export type { LeafCondition } from './query/form.js';
@@ -132,6 +135,7 @@ export type { Batch, Condition, Query } from './query/query.js';
 export type { Amended } from './release/amend.js';
 export type { PartUse } from './release/parts.js';
 export type { Plan, PlannedMeasure } from './release/plan.js';
+export type { PrivacyUnit } from './release/privacy-unit.js';
 export type { QuotaUse } from './release/quota.js';
 export type { Receipt, Release } from './release/receipt.js';
 export type { TotalOfCell } from './release/running.js';

@@ -120,7 +120,7 @@ beforeAll(async () => {
   expect(moves.err).toBe('');
   writeFileSync(join(before, 'moves.jsonl'), moves.out);
   expect((await fugu({ cwd: before }, 'ledger', 'policy.yaml', 'backup', 'ledger.backup')).err).toBe('');
-}, 60_000);
+});
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the page about the library', () => {
@@ -147,7 +147,7 @@ describe('the page about the library', () => {
       `import { ${names} } from ${JSON.stringify(join(root, 'dist/index.js'))};\n${example}\n`,
     );
     if (name === 'backupLedger') rmSync(join(cwd, 'ledger.backup'));
-    const { stderr } = await run(process.execPath, ['example.mjs'], { cwd, timeout: 60_000 });
+    const { stderr } = await run(process.execPath, ['example.mjs'], { cwd });
     expect(stderr).toBe('');
   });
 });

@@ -240,7 +240,7 @@ describe.each([
     expect(plansSeen).toBeGreaterThan(seeds);
     // The test can see what it is looking for: some neighbours lose nearly all that was booked.
     expect(tight).toBeGreaterThan(seeds / 20);
-  }, 60_000);
+  });
 });
 
 /** Two tables that differ in one record, and the class that pays for it. A record may also come or go. */

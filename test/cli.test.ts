@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommand } from './command.js';
@@ -137,14 +137,12 @@ describe('every command answers people and programs', () => {
     expect(plan.measures.length).toBeGreaterThan(0);
   });
 
-  it('runs the demo in less than 15 seconds', async () => {
-    const start = Date.now();
+  it('runs the demo', async () => {
     const { code, out, err } = await run('demo', '--out', 'demo', '--json');
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(readFileSync(JSON.parse(out).page, 'utf8')).toMatch(
       /up to<\/small> 51 %[\s\S]*up to<\/small> 24 %[\s\S]*no party, no trust/,
     );
-    expect(Date.now() - start).toBeLessThan(15_000);
   });
 });
 
@@ -184,17 +182,50 @@ describe('a mistake at the command line', () => {
   });
 
   it('a paid answer that cannot be delivered exits 7 and says that it is recorded', async () => {
-    const ask = ['release', 'policy.yaml', '--query', '{"kind": "count"}', '--epsilon', '0.375', '--out', 'people.csv/x'];
-    const { code, out } = await run(...ask, '--json');
+    // The folder can be written to when it is looked at, and no more once the answer is there.
+    write(
+      'full-later.mjs',
+      `import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+const { renameSync } = fs;
+fs.renameSync = (from, to) => {
+  if (String(to).endsWith('count.csv')) throw Object.assign(new Error('no space'), { code: 'ENOSPC' });
+  renameSync(from, to);
+};
+syncBuiltinESMExports();
+`,
+    );
+    const ask = ['release', 'policy.yaml', '--query', '{"kind": "count"}', '--epsilon', '0.375', '--out', 'taken'];
+    const failing = { cwd: folder, env: { NODE_OPTIONS: `--import ${pathToFileURL(join(folder, 'full-later.mjs'))}` } };
+    const { code, out } = await fugu(failing, ...ask, '--json');
     expect(code).toBe(7);
     const { error } = JSON.parse(out);
-    expect(error).toMatchObject({ code: 'READ_ONLY', outcome: { state: 'recorded', entry: expect.any(Number) } });
+    expect(error).toMatchObject({ outcome: { state: 'recorded', entry: expect.any(Number) } });
     const again = await run(...ask.slice(0, -2), '--json');
     expect(JSON.parse(again.out).receipt.ledger).toMatchObject({ entry: error.outcome.entry, replayed: true });
-    // The same fault when nothing was paid for.
-    const free = await run(...ask);
-    expect(free).toMatchObject({ code: 5, out: '' });
-    expect(free.err).toMatch(/\[READ_ONLY\]\n {2}Nothing was spent[.]\n$/);
+  });
+
+  it('an output folder that cannot be written is refused before anything is spent', async () => {
+    const ask = ['release', 'policy.yaml', '--query', '{"kind": "count"}', '--epsilon', '0.385', '--out', 'people.csv/x'];
+    const refused = await run(...ask);
+    expect(refused).toMatchObject({ code: 5, out: '' });
+    expect(refused.err).toMatch(/\[READ_ONLY\]\n {2}Nothing was spent[.]\n$/);
+  });
+
+  it('words that a command which spends does not take say that nothing was spent', async () => {
+    const twice = ['--query', '{"kind": "count"}', '--query', '{"kind": "count"}'];
+    for (const words of [
+      ['release', 'policy.yaml', ...twice],
+      ['release', 'policy.yaml', '--nope'],
+      ['stream'],
+      ['learn', 'columns'],
+    ]) {
+      const { code, err } = await run(...words);
+      expect([words, code, err]).toEqual([words, 2, expect.stringMatching(/\[USAGE\]\n {2}Nothing was spent[.]\n$/)]);
+    }
+    const { out } = await run('release', 'policy.yaml', ...twice, '--json');
+    expect(JSON.parse(out).error.outcome).toEqual({ state: 'not spent' });
+    expect((await run('check', '--nope')).err).not.toContain('spent');
   });
 
   it('a paid request without an answer exits 6 and says that it is paid for again, or completed', async () => {

@@ -237,7 +237,7 @@ export function describeEqual(kind: string, open: () => Promise<Twins>, { every 
       expect(await byPerson(other)).toEqual(await byPerson(duckdb));
       await duckdb.close();
       await other.close();
-    }, 120_000);
+    });
 
     it('counts which answers go together, and which state follows which, without a row that leaves it', async () => {
       const pick = generator(3);

@@ -46,7 +46,7 @@ beforeAll(async () => {
   copy('open');
   await ledger.close();
   copy('closed');
-}, 60_000);
+});
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
 /** What became of each case; a child that dies is told as `died`, and the next goes on behind it. */

@@ -28,7 +28,7 @@ describe('many processes and one budget', () => {
     expect(new Set((await ledger.entries('town')).map((e) => e.key)).size).toBe(1000);
     expect(await ledger.verify()).toMatchObject({ ok: true, entries: 1000 });
     await ledger.close();
-  }, 60_000);
+  });
 
   it('loses no acknowledged reservation over 50 kill -9 at random moments, and the chain still verifies', async () => {
     const place = join(folder, 'ledger.db');
@@ -50,5 +50,5 @@ describe('many processes and one budget', () => {
     expect(acknowledged.filter((a) => booked.get(a.sequence!) !== a.hash)).toEqual([]);
     expect(await ledger.verify()).toMatchObject({ ok: true, entries: booked.size });
     await ledger.close();
-  }, 60_000);
+  });
 });

@@ -92,6 +92,34 @@ describe('maxUsed', () => {
     await expect(open(policy(', maxUsed: 2'), twice)).rejects.toMatchObject({ code: 'DATA_MALFORMED' });
   });
 
+  it.each([
+    ['in a home that leaves nobody out', 0],
+    ['in the home that leaves members out', 198],
+  ])('refuses two rows of one name alike whichever records the digest leaves out: %s', async (_, from) => {
+    // The name of one row after the other is given to its neighbour in the file: some pairs are used, some are left out.
+    const outcomes: string[] = [];
+    for (let i = from; i < from + 7; i++) {
+      const opened = await open(policy(', maxUsed: 2'), csv().replace(`\np${i},`, `\np${i + 1},`)).then(
+        async (session) => {
+          await session.close();
+          return 'opened';
+        },
+        (error: unknown) => (error as { code: string }).code,
+      );
+      outcomes.push(opened);
+      shop.remove();
+    }
+    expect(new Set(outcomes)).toEqual(new Set(['DATA_MALFORMED']));
+  });
+
+  it('refuses a shared name also where no group is large enough to leave anybody out', async () => {
+    const twice = csv().replace('\np3,', '\np2,');
+    await expect(open(policy(', maxUsed: 9'), twice)).rejects.toMatchObject({
+      code: 'DATA_MALFORMED',
+      message: expect.stringContaining('maxUsed'),
+    });
+  });
+
   it('needs names, and cannot stand beside maxSize', async () => {
     await expect(open(policy(', maxUsed: 2', '{ epsilon: 1 }', '{ secret: row }'))).rejects.toMatchObject({
       code: 'POLICY_INVALID',

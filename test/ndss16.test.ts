@@ -29,7 +29,7 @@ describe('the measures of the experiment', () => {
 });
 
 describe.skipIf(!dataFolder)('the reproduction of Liu et al. 2016 on the public data, quick form', () => {
-  it('writes every figure and keeps the promise for attackers inside the class', { timeout: 240_000 }, async () => {
+  it('writes every figure and keeps the promise for attackers inside the class', async () => {
     const out = mkdtempSync(join(tmpdir(), 'fugu-ndss16-test-'));
     process.env.FUGU_QUICK = '1';
     const quiet = vi.spyOn(console, 'log').mockImplementation(() => undefined);

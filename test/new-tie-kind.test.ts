@@ -61,7 +61,7 @@ describe('a kind of tie that one file and one line add', () => {
     expect(readsData).toBe(true);
     expect(amplifiers[0]!.leakage(rational(3, 10))).toBeCloseTo(leakage(path, 0.3, 'informed').worst.leakage, 12);
     expect(amplifiers[0]!.assumptions).toContain('Who sits beside whom (seat) is known to the attacker.');
-    const account = openAccount(policy, amplifiers);
+    const account = openAccount(policy, amplifiers, undefined, kinds);
     const { measures } = bindBatch({ queries: [{ kind: 'histogram', column: 'party' }] }, policy);
     const [plan] = chooseNoise(measures, account, rational(1, 2), nothingSpent);
     expect(plan!.fits).toBe(true);

@@ -19,7 +19,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { register as registerCheck } from '../src/cli/check.js';
 import { releasePattern } from '../src/pattern/release.js';
 import { accountDoubts } from '../src/policy/population.js';
-import { amendTerms } from '../src/release/amend.js';
+import { amendTo } from './amended.js';
 import { runCommand } from './command.js';
 import { createSession, openEngine, openLedger, readPolicy, type Session } from './inside.js';
 
@@ -243,7 +243,7 @@ describe('one account for ties', () => {
     const read = await readPolicy(file);
     const ledger = await openLedger(read.ledger);
     try {
-      return await amendTerms(ledger, read, 'a test');
+      return await amendTo(ledger, read, 'a test');
     } finally {
       await ledger.close();
     }

@@ -71,6 +71,7 @@ function breaking(ledger: Ledger, engine: Engine, at: number, wrong: Wrong) {
     engine: {
       pin: () => pinning.pin(),
       source: engine.source,
+      room: engine.room,
       whole: engine.whole,
       without: engine.without.bind(engine),
       close: () => engine.close(),

@@ -52,7 +52,7 @@ async function opened(groups: string, stay = 0.75) {
 
 describe('a panel of households', () => {
   const same = 'by: {all: [home, week]}, column: ill, oddsRatio: 4';
-  it('costs a fifth where ties pull together, and says so', { timeout: 60_000 }, async () => {
+  it('costs a fifth where ties pull together, and says so', async () => {
     const [together] = await opened(`${same}, pull: alike`);
     shop.remove();
     const [any] = await opened(same);
@@ -66,11 +66,11 @@ describe('a panel of households', () => {
     expect(together!.assumptions).toContain('pull it together');
     expect(any!.assumptions).not.toContain('pull');
   });
-  it('gains nothing where states alternate, because then ties pull apart', { timeout: 60_000 }, async () => {
+  it('gains nothing where states alternate, because then ties pull apart', async () => {
     const [apart] = await opened(`${same}, pull: alike`, 0.25);
     expect(apart!.times).toBeGreaterThan(100);
   });
-  it('ties those who share all of the columns, not any', { timeout: 60_000 }, async () => {
+  it('ties those who share all of the columns, not any', async () => {
     const [all] = await opened(`${same}, pull: alike`);
     shop.remove();
     const [any] = await opened('by: [home, week], column: ill, oddsRatio: 4, pull: alike');

@@ -67,7 +67,7 @@ const near = (found: number, printed: string | undefined) => {
   else expect(Math.abs(found / Number(printed) - 1), printed).toBeLessThan(0.3);
 };
 
-it('the experiment finds what its page says, of made data', { timeout: 120_000 }, async () => {
+it('the experiment finds what its page says, of made data', async () => {
   const page = tableIn(readme, '| data | rows | values |');
   const made = madeColumn();
   const drawn = await distributionFigures([{ ...made, policies: made.policies.slice(1, 2) }], 3);

@@ -73,24 +73,36 @@ describe('what another publisher has spent', () => {
     writeFileSync(theirs, policyYaml().replace('population: town', 'population: office'));
     const { receipt } = await asked(0.3, theirs);
     const file = shop.write('receipt.json', JSON.stringify(receipt));
-    const said = await runCommand(registerLedger, 'ledger', shop.policyFile, 'enter', file, '--reason', 'their table');
+    const said = await runCommand(
+      registerLedger,
+      'ledger',
+      shop.policyFile,
+      'enter',
+      file,
+      '--records-per-person',
+      '1',
+      '--reason',
+      'their table',
+    );
     expect(said).toMatch(/Entered as entry 2: by office, .*remaining .*0\.7/s);
-    expect(await enterSpending(shop.policyFile, { receipt, reason: 'again' })).toMatchObject({
+    expect(await enterSpending(shop.policyFile, { receipt, recordsPerPerson: 1, reason: 'again' })).toMatchObject({
       already: true,
       ledger: { entry: 2 },
     });
     expect((await spending()).entries).toHaveLength(1);
     expect((await spending()).budget.spent).toBeCloseTo(0.3, 12);
-    const person = { ...receipt, guarantee: { ...receipt.guarantee, secret: 'person' } };
-    expect((await refused(enterSpending(shop.policyFile, { receipt: person, reason: 'x' })))!.message).toContain(
-      'another secret',
-    );
+    const tuple = { ...receipt, privacyUnit: { ...receipt.privacyUnit, secret: 'edge' } };
+    expect(
+      (await refused(enterSpending(shop.policyFile, { receipt: tuple, recordsPerPerson: 1, reason: 'x' })))!.message,
+    ).toContain('another secret');
     const pairs = { ...receipt, guarantee: { ...receipt.guarantee, pairs: ['age'] } };
-    expect((await refused(enterSpending(shop.policyFile, { receipt: pairs, reason: 'x' })))!.message).toContain(
-      'pairs of values',
-    );
+    expect(
+      (await refused(enterSpending(shop.policyFile, { receipt: pairs, recordsPerPerson: 1, reason: 'x' })))!.message,
+    ).toContain('pairs of values');
     const nothing = { ...receipt, profile: { noise: 'pure', perRecord: {} } };
-    expect((await refused(enterSpending(shop.policyFile, { receipt: nothing, reason: 'x' })))!.message).toContain('public there');
+    expect(
+      (await refused(enterSpending(shop.policyFile, { receipt: nothing, recordsPerPerson: 1, reason: 'x' })))!.message,
+    ).toContain('public there');
     expect((await refused(enterSpending(shop.policyFile, { reason: 'x' })))!.message).toBe('What was spent is not said.');
     expect((await refused(enterSpending(shop.policyFile, { receipt: { a: 1 }, reason: 'x' })))!.message).toContain('no receipt');
   });
@@ -99,7 +111,17 @@ describe('what another publisher has spent', () => {
     shop = openWorkshop();
     const { receipt } = await asked(0.3);
     const file = shop.write('receipt.json', JSON.stringify(receipt));
-    const said = await runCommand(registerLedger, 'ledger', shop.policyFile, 'enter', file, '--reason', 'by mistake');
+    const said = await runCommand(
+      registerLedger,
+      'ledger',
+      shop.policyFile,
+      'enter',
+      file,
+      '--records-per-person',
+      '1',
+      '--reason',
+      'by mistake',
+    );
     expect(said).toMatch(/Entered before, as entry 2: .* Nothing was changed\.\nSpent 0\.3 of 1, remaining 0\.7/);
     expect((await spending()).entries).toHaveLength(1);
   });
@@ -113,9 +135,19 @@ describe('what another publisher has spent', () => {
     writeFileSync(theirs, yaml.replace('[dem, rep, other]', '[dem, rep, other], public: true'));
     const age = { kind: 'histogram', column: 'age' };
     const { receipt: both } = await asked(0.3, theirs, { queries: [party, age] });
-    expect((await refused(enterSpending(shop.policyFile, { receipt: both, reason: 'x' })))?.message).toContain('without noise');
+    const x = { recordsPerPerson: 1, reason: 'x' };
+    expect((await refused(enterSpending(shop.policyFile, { receipt: both, ...x })))?.message).toContain(
+      'takes for public what is a secret here (column party)',
+    );
+    // The same where the receipt does not say what it relied on.
+    const silent = { ...both, privacyUnit: { ...both.privacyUnit, relied: [], public: [] } };
+    expect((await refused(enterSpending(shop.policyFile, { receipt: silent, ...x })))?.message).toContain('without noise');
+    writeFileSync(theirs, yaml.replace('population: office', 'population: bureau'));
     const { receipt: one } = await asked(0.3, theirs, { queries: [{ kind: 'count' }, age] });
-    expect((await enterSpending(shop.policyFile, { receipt: one, reason: 'x' })).budget.spent).toBeCloseTo(0.3, 12);
+    expect((await enterSpending(shop.policyFile, { receipt: one, recordsPerPerson: 1, reason: 'x' })).budget.spent).toBeCloseTo(
+      0.3,
+      12,
+    );
   });
 
   it('counts over ties, and for all records that change at once beside known totals', async () => {

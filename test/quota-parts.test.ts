@@ -49,49 +49,43 @@ describe('a plan under quotas that change, about parts of the data that are tied
     ['chain', '{ epsilon: 1 }'],
     ['chain', '{ epsilon: 1, delta: 1e-6 }'],
     ['people', '{ epsilon: 1 }'],
-  ])(
-    'says what its release does, and one that asks for no number is made to fit: %s %s',
-    { timeout: 120_000 },
-    async (tie, budget) => {
-      const withQuota = (quota: string) => yaml(tie, budget.replace(' }', `, analysts: { ann: ${quota} } }`));
-      shop = openWorkshop(withQuota('0.5'));
-      shop.write('panel.csv', `person,week,region,ill\n${rows.join('\n')}\n`);
-      shop.write('weekly.json', '[[0.9, 0.1], [0.1, 0.9]]');
-      const policies = new Map<string, Policy>();
-      for (const quota of ['0.05', '0.2', '0.5', '0.9'])
-        policies.set(quota, await readPolicy(shop.write(`${quota}.yaml`, withQuota(quota))));
-      const engine = await openEngine(policies.get('0.5')!);
-      await fc.assert(
-        fc.asyncProperty(fc.array(asked, { minLength: 2, maxLength: 6 }), async (list) => {
-          const ledger = memoryLedger();
-          for (const { quota, where, by, options } of list) {
-            const session = await createSession({ policy: policies.get(quota)!, engine, ledger, analyst: 'ann' });
-            const query = { kind: 'count', where: [...where, { column: 'ill', op: '=', value: 'yes' }], by };
-            const plan = await session.plan(query, { ...options, fresh: true });
-            const before = ledger.kept.length;
-            const released = await session.release(query, { ...options, fresh: true }).then(
-              ({ receipt }) => receipt.epsilon,
-              (error: { code?: string }) => {
-                expect(error.code).toBe('BUDGET_EXCEEDED');
-                return undefined;
-              },
-            );
-            expect([plan.fits, released]).toEqual(released === undefined ? [false, undefined] : [true, plan.epsilon]);
-            expect(ledger.kept).toHaveLength(before + (plan.fits ? 1 : 0));
-            // Where a thousandth of the budget would be admitted, something is.
-            if (!plan.fits && !('epsilon' in options))
-              expect((await session.plan(query, { epsilon: '0.001', fresh: true })).fits).toBe(false);
-          }
-        }),
-        { numRuns: Number(process.env.FUGU_QUOTAS ?? 2) },
-      );
-      await engine.close();
-    },
-  );
+  ])('says what its release does, and one that asks for no number is made to fit: %s %s', async (tie, budget) => {
+    const withQuota = (quota: string) => yaml(tie, budget.replace(' }', `, analysts: { ann: ${quota} } }`));
+    shop = openWorkshop(withQuota('0.5'));
+    shop.write('panel.csv', `person,week,region,ill\n${rows.join('\n')}\n`);
+    shop.write('weekly.json', '[[0.9, 0.1], [0.1, 0.9]]');
+    const policies = new Map<string, Policy>();
+    for (const quota of ['0.05', '0.2', '0.5', '0.9'])
+      policies.set(quota, await readPolicy(shop.write(`${quota}.yaml`, withQuota(quota))));
+    const engine = await openEngine(policies.get('0.5')!);
+    await fc.assert(
+      fc.asyncProperty(fc.array(asked, { minLength: 2, maxLength: 6 }), async (list) => {
+        const ledger = memoryLedger();
+        for (const { quota, where, by, options } of list) {
+          const session = await createSession({ policy: policies.get(quota)!, engine, ledger, analyst: 'ann' });
+          const query = { kind: 'count', where: [...where, { column: 'ill', op: '=', value: 'yes' }], by };
+          const plan = await session.plan(query, { ...options, fresh: true });
+          const before = ledger.kept.length;
+          const released = await session.release(query, { ...options, fresh: true }).then(
+            ({ receipt }) => receipt.epsilon,
+            (error: { code?: string }) => {
+              expect(error.code).toBe('BUDGET_EXCEEDED');
+              return undefined;
+            },
+          );
+          expect([plan.fits, released]).toEqual(released === undefined ? [false, undefined] : [true, plan.epsilon]);
+          expect(ledger.kept).toHaveLength(before + (plan.fits ? 1 : 0));
+          // Where a thousandth of the budget would be admitted, something is.
+          if (!plan.fits && !('epsilon' in options))
+            expect((await session.plan(query, { epsilon: '0.001', fresh: true })).fits).toBe(false);
+        }
+      }),
+      { numRuns: Number(process.env.FUGU_QUOTAS ?? 2) },
+    );
+    await engine.close();
+  });
 
-  it('takes less than a tenth where a tenth of one week would pass the quota over the ties to others', {
-    timeout: 120_000,
-  }, async () => {
+  it('takes less than a tenth where a tenth of one week would pass the quota over the ties to others', async () => {
     shop = openWorkshop(yaml('chain', '{ epsilon: 1, analysts: { ann: 0.5 } }'));
     shop.write('panel.csv', `person,week,region,ill\n${rows.join('\n')}\n`);
     shop.write('weekly.json', '[[0.9, 0.1], [0.1, 0.9]]');

@@ -19,7 +19,7 @@ describe.skipIf(!there)(`the R package${why}`, () => {
     const done = run([join(root, 'r', 'tests', 'fugu.R')]);
     expect(done.stderr).toBe('');
     expect(done.stdout).toContain('everything holds');
-  }, 300_000);
+  });
 
   it('has a vignette whose code runs', () => {
     const page = readFileSync(join(root, 'r', 'vignettes', 'survey.Rmd'), 'utf8');
@@ -29,5 +29,5 @@ describe.skipIf(!there)(`the R package${why}`, () => {
     const done = run(['-e', [sources, ...code].join('\n')]);
     expect(done.stderr).toBe('');
     expect(done.stdout).toMatch(/party\s+value\s+low\s+high/);
-  }, 300_000);
+  });
 });

@@ -27,5 +27,5 @@ describe('whole releases from many processes', () => {
     expect(await ledger.verify()).toMatchObject({ ok: true });
     expect(await ledger.entries('town')).toHaveLength(1000);
     await ledger.close();
-  }, 120_000);
+  });
 });

@@ -111,7 +111,7 @@ const imports = (source: Source): Import[] =>
     return [
       {
         target: placeOf(source, target),
-        names: values.map((s) => nameOf(s.imported ?? s.local) ?? '*').map((name) => name),
+        names: values.map((s) => (s.type === 'ImportNamespaceSpecifier' ? '*' : (nameOf(s.imported ?? s.local) ?? '*'))),
         typeOnly: kind === 'type' || (given.length > 0 && values.length === 0),
       },
     ];
@@ -200,11 +200,73 @@ const commandLine: Fence = (source) =>
         .map(({ target }) => `${source.file} -> ${target}`);
 
 const takesDesk: Fence = (source) =>
-  /^(release|learn\/public-size)/.test(source.file)
+  /^release\//.test(source.file)
     ? []
     : imports(source)
         .filter(({ names }) => names.includes('deskOf'))
         .map(({ target }) => `${source.file}: deskOf from ${target}`);
+
+/** The doors to the data, each with what it lets through. Whoever pins an engine can read all of it. */
+const doors: Readonly<Record<string, string>> = {
+  'release/present-account.ts': 'charge: what is read was paid for, but for registered public facts before',
+  'release/public-read.ts': 'registered public facts (docs/unpaid-reads.md)',
+  'ask/steward-read.ts': 'for whoever holds the rows (docs/unpaid-reads.md)',
+  'terms/open.ts': 'names of columns, when the data is opened',
+};
+/** Pinning in any spelling: a call or a mention of `.pin`, `['pin']`, `{ pin }`, or the helper of engine/engine.ts. Adapters pin what they wrap. */
+const pinsData: Fence = (source) => {
+  if (room(source.file) === 'engine' || source.file in doors) return [];
+  const mentions = nodes(source).flatMap((node) => {
+    if (node.type === 'MemberExpression' && nameOf(node.property) === 'pin') return [`${source.file}: .pin`];
+    if (node.type !== 'ObjectPattern') return [];
+    return (node.properties as Node[]).filter((p) => nameOf(p.key) === 'pin').map(() => `${source.file}: { pin }`);
+  });
+  const taken = imports(source)
+    .filter(({ target, names }) => target === 'engine/engine.js' && names.some((name) => name === 'pinned' || name === '*'))
+    .map(({ target }) => `${source.file}: pinned from ${target}`);
+  return [...mentions, ...taken];
+};
+
+/** Files that read the rows as the steward; the service's are behind a steward's role (docs/service-api.md). */
+const stewards = new Set(
+  ['attack', 'attack-stream', 'check', 'draft', 'learn', 'published', 'tie-figures', 'transitions'].map(
+    (name) => `ask/${name}.ts`,
+  ),
+).add('service/aside-task.ts');
+const readsAsSteward: Fence = (source) =>
+  stewards.has(source.file)
+    ? []
+    : imports(source)
+        .filter(({ target, typeOnly }) => target === 'ask/steward-read.js' && !typeOnly)
+        .map(({ target }) => `${source.file} -> ${target}`);
+
+/** Rooms that can hold a session. */
+const afterLedger = new Set(['release', 'pattern', 'survey', 'workload', 'learn', 'synth', 'attack', 'ask', 'service', 'cli']);
+/** What is read before it is paid for is named on the spot: nobody hands a read over in a variable, or makes one. */
+const namesItsRead: Fence = (source) =>
+  !afterLedger.has(room(source.file)) || source.file === 'release/public-read.ts'
+    ? []
+    : nodes(source).flatMap((node) => {
+        if (node.type !== 'CallExpression' || !isNode(node.callee)) return [];
+        const { callee } = node;
+        const called = nameOf(callee) ?? (callee.type === 'MemberExpression' ? nameOf(callee.property) : undefined);
+        const ofSession = callee.type === 'MemberExpression' && called === 'read' && /session/i.test(nameOf(callee.object) ?? '');
+        if (called !== 'look' && !ofSession) return [];
+        const [first] = node.arguments as Node[];
+        const named = first?.type === 'MemberExpression' && nameOf(first.object) === 'publicReads';
+        return named ? [] : [`${source.file}: ${called}() of something that is not publicReads.X`];
+      });
+
+/** Files that open files by themselves: policies, ledgers, pages, and one that waits for the end of a line. Data is opened by engines. */
+const opensFiles =
+  /^(engine|statfile|files|input|ledger)\/|^(ask\/(confirm|learn-domain|stream-follow)|cli\/write-release|service\/pages)\.ts$/;
+const fileReaders = new Set(['createReadStream', 'readFileSync', 'readFile', 'openSync', 'open', 'readSync', '*']);
+const readsFiles: Fence = (source) =>
+  opensFiles.test(source.file)
+    ? []
+    : imports(source)
+        .filter(({ target, names }) => /^node:fs(\/promises)?$/.test(target) && names.some((name) => fileReaders.has(name)))
+        .map(({ target }) => `${source.file} -> ${target}`);
 
 /** The ledger's own SQLite, and readers of SQL that people write, speak of other things. */
 const otherSql = /^(ledger\/|query\/sql\/|pattern\/query\/sql\.ts$|engine\/(duckdb|postgres|trino)\/)/;
@@ -315,11 +377,49 @@ const fences: readonly [string, Fence, ...(readonly [file: string, text: string]
     ['cli/planted.ts', "export const x = await import('../ledger/open.js');"],
   ],
   [
-    'take hold of data and ledger of a session only to learn its public size',
+    'take hold of data and ledger of a session only where releases are paid for',
     takesDesk,
     ['ask/planted.ts', "import { deskOf } from '../release/session.js';\nexport const x = deskOf;"],
+    ['learn/planted.ts', "import { deskOf } from '../release/session.js';\nexport const x = deskOf;"],
+  ],
+  [
+    'read data only through charge, the registry of public reads, and the reads of the steward',
+    pinsData,
+    ['release/planted.ts', "import { pinned } from '../engine/engine.js';\nexport const x = pinned;"],
+    ['learn/planted.ts', "import * as all from '../engine/engine.js';\nexport const x = all;"],
+    ['ask/planted.ts', 'export const x = (session: any) => session.engine.pin();'],
+    ['release/planted.ts', "export const x = (engine: any) => engine['pin']();"],
+    ['service/planted.ts', 'export const x = ({ pin }: any) => pin();'],
+  ],
+  [
+    'read the rows as a steward only in commands that say so',
+    readsAsSteward,
+    ['ask/planted.ts', "import { readAsSteward } from './steward-read.js';\nexport const x = readAsSteward;"],
+    ['service/planted.ts', "import { withData } from '../ask/steward-read.js';\nexport const x = withData;"],
+  ],
+  [
+    'name every public read where it is made',
+    namesItsRead,
+    ['learn/planted.ts', 'export const x = (session: any, read: any) => session.read(read);'],
+    ['synth/planted.ts', 'export const x = { still: async (look: any) => look({ read: async (data: any) => data }) };'],
+  ],
+  [
+    'open files by themselves only where no data is in them',
+    readsFiles,
+    ['ask/planted.ts', "import { readFileSync } from 'node:fs';\nexport const x = readFileSync;"],
+    ['learn/planted.ts', "import { open } from 'node:fs/promises';\nexport const x = open;"],
   ],
 ];
+
+describe('the doors to the data', () => {
+  it('are files that are there and pin', () => {
+    for (const door of Object.keys(doors)) {
+      const source = sources.find(({ file }) => file === door);
+      expect(source && pinsData({ ...source, file: `release/as-if-${door.length}.ts` }), door).not.toEqual([]);
+    }
+    expect([...stewards].filter((file) => !sources.some((source) => source.file === file && /readAsSteward|withData/.test(source.text)))).toEqual([]); // biome-ignore format: one line
+  });
+});
 
 describe('the fences', () => {
   it.each(fences)('%s', (_, fence) => expect(all(fence)).toEqual([]));

@@ -38,7 +38,7 @@ export function samplePolicy(columns: readonly Column[], protect: Partial<Protec
   return {
     file: '/nowhere/policy.yaml',
     directory: '/nowhere',
-    population: 'sample',
+    population: 'data:/nowhere/data.csv',
     ledger: '/nowhere/ledger.db',
     data: { source: '/nowhere/data.csv' },
     protect: { secret: 'row', maxRows: 1, adversary: 'informed', ...protect },

@@ -239,7 +239,7 @@ function openWorld(world: World): void {
 const runs = Number(process.env.FUGU_ATTACKS ?? 4);
 describe('an attacker who works out everything learns no more than is promised about', () => {
   for (const [name, world] of Object.entries(worlds))
-    it(name, { timeout: 120_000 }, async () => {
+    it(name, async () => {
       openWorld(world);
       let closest = 0;
       await fc.assert(
@@ -258,7 +258,7 @@ describe('an attacker who works out everything learns no more than is promised a
       expect(closest).toBeGreaterThan(0.5);
     });
 
-  it('single steps with a belief and a delta, but for as rarely as is said', { timeout: 120_000 }, async () => {
+  it('single steps with a belief and a delta, but for as rarely as is said', async () => {
     const world = { ...worlds['single steps']!, budget: '{ belief: { prior: 0.1, posterior: 0.3 }, delta: 1e-3 }' };
     openWorld(world);
     const steps = [0, 1, 2].map((t) => ({ of: { from: t, to: t, by: [] }, share: 'all' }));
@@ -271,7 +271,7 @@ describe('an attacker who works out everything learns no more than is promised a
     }
   });
 
-  it('and would be found out by accounts that let weeks be strangers', { timeout: 120_000 }, async () => {
+  it('and would be found out by accounts that let weeks be strangers', async () => {
     const world = worlds['single steps']!;
     openWorld(world);
     const { told, dearest, gained } = await attacked(world, [

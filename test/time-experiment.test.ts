@@ -76,21 +76,17 @@ it('the guide’s errors of running totals are those of the experiment, and of t
   expectPrinted(/0\.\d+/.exec(fading![1]!)![0], ours / known);
 });
 
-it.skipIf(sequencesFolder === undefined)(
-  'the guide’s state frequencies are those of the public sequences',
-  { timeout: 120_000 },
-  async () => {
-    const names = ['group', 'quilt, approximate', 'quilt', 'ours', 'robust quilt (informed)', 'ours (informed)'];
-    // One of the three; all with FUGU_TIME_GUIDE=1.
-    const epsilons = process.env.FUGU_TIME_GUIDE ? [0.2, 1, 5] : [1];
-    const rows = guided('| | epsilon | group |').filter(([, epsilon]) => epsilons.includes(Number(epsilon)));
-    const found = [];
-    for (const read of [activity, power, careers]) found.push(...histogramNoise(await read(sequencesFolder!), epsilons));
-    expect(rows.map(([, epsilon]) => Number(epsilon))).toEqual(found.map(({ epsilon }) => epsilon));
-    for (const [k, { scales, perScale }] of found.entries())
-      for (const [column, name] of names.entries()) expectPrinted(rows[k]![2 + column]!, scales[name]! * perScale);
-  },
-);
+it.skipIf(sequencesFolder === undefined)('the guide’s state frequencies are those of the public sequences', async () => {
+  const names = ['group', 'quilt, approximate', 'quilt', 'ours', 'robust quilt (informed)', 'ours (informed)'];
+  // One of the three; all with FUGU_TIME_GUIDE=1.
+  const epsilons = process.env.FUGU_TIME_GUIDE ? [0.2, 1, 5] : [1];
+  const rows = guided('| | epsilon | group |').filter(([, epsilon]) => epsilons.includes(Number(epsilon)));
+  const found = [];
+  for (const read of [activity, power, careers]) found.push(...histogramNoise(await read(sequencesFolder!), epsilons));
+  expect(rows.map(([, epsilon]) => Number(epsilon))).toEqual(found.map(({ epsilon }) => epsilon));
+  for (const [k, { scales, perScale }] of found.entries())
+    for (const [column, name] of names.entries()) expectPrinted(rows[k]![2 + column]!, scales[name]! * perScale);
+});
 
 it('the experiment on time works out the survey’s tables and draws its pictures', () => {
   const page = readFileSync(join(out, 'README.md'), 'utf8');

@@ -109,7 +109,7 @@ describe('one ugly cell', () => {
     }
   });
 
-  it('would be caught where a cell that says nothing ends otherwise', { timeout: 120_000 }, async () => {
+  it('would be caught where a cell that says nothing ends otherwise', async () => {
     const failing = (engine: Pinned): Pinned =>
       Object.assign(Object.create(engine) as Pinned, {
         async *stream(statement: Statement) {

@@ -314,7 +314,7 @@ describe('releases about different weeks that know nothing of one another', () =
     await session.close();
   });
 
-  it('are told apart on the command line', { timeout: 30_000 }, async () => {
+  it('are told apart on the command line', async () => {
     open();
     const sql = (w: number) => ['--sql', `SELECT ill, COUNT(*) FROM data WHERE week = ${w} GROUP BY ill`, '--epsilon', '1'];
     for (let w = 0; w < weeks; w++) {
@@ -345,7 +345,7 @@ describe('releases about different weeks that know nothing of one another', () =
 });
 
 describe('releases about the weeks of people who live together', () => {
-  it('are shared by the home as far as its ties carry over, read from the data', { timeout: 30_000 }, async () => {
+  it('are shared by the home as far as its ties carry over, read from the data', async () => {
     // Person 0 answered in week 0, person 1 of the same home in week 1, person 2 alone in weeks 0 and 1.
     open({ dependence: '[{ kind: groups, by: region, column: ill, oddsRatio: 9 }]' });
     shop.write('panel.csv', 'person,week,region,ill,age\n0,0,north,yes,1\n1,1,north,no,2\n2,0,,yes,3\n2,1,,no,4\n');
@@ -369,7 +369,7 @@ describe('releases about weeks and regions of people who are tied', () => {
     where: [...about(week).where, { column: 'region', op: '=', value: region }],
   });
 
-  it('are shared as far as the ties carry over from one combination to another', { timeout: 30_000 }, async () => {
+  it('are shared as far as the ties carry over from one combination to another', async () => {
     open({ dependence: '[{ kind: groups, by: age, column: ill, oddsRatio: 9 }]' });
     shop.write('panel.csv', 'person,week,region,ill,age\n0,0,north,yes,1\n1,1,south,no,1\n2,0,south,yes,2\n2,1,north,no,3\n');
     const session = await shop.session();
@@ -383,7 +383,7 @@ describe('releases about weeks and regions of people who are tied', () => {
     await session.close();
   });
 
-  it('are charged along a chain what the dearer region pays at each step', { timeout: 30_000 }, async () => {
+  it('are charged along a chain what the dearer region pays at each step', async () => {
     open({
       secret: 'step',
       dependence: '[{ kind: sequence, by: person, order: week, state: ill, transition: weekly.json }]',
@@ -441,7 +441,7 @@ describe('releases about the weeks of a chain', () => {
     return shop.session();
   };
 
-  it('are charged what the whole chain leaks, no more and no less', { timeout: 30_000 }, async () => {
+  it('are charged what the whole chain leaks, no more and no less', async () => {
     const session = await opened();
     const costs = new Array<number>(weeks).fill(0);
     for (const [week, epsilon] of [
@@ -475,7 +475,7 @@ describe('releases about the weeks of a chain', () => {
     await session.close();
   });
 
-  it('leave to everybody what the dearest week leaves', { timeout: 30_000 }, async () => {
+  it('leave to everybody what the dearest week leaves', async () => {
     const session = await opened();
     await session.release(about(3), { epsilon: '0.5' });
     const costs = new Array<number>(weeks).fill(0).map((e, t) => (t === 3 ? e + 0.5 : e));

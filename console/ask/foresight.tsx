@@ -30,6 +30,15 @@ export function Foresight({ policy, plan }: { readonly policy: Policy; readonly 
         )}
       </dl>
       <Meter budget={plan.budget} asked={plan.epsilon} />
+      {plan.recorded && (
+        <Note>
+          <strong>Answered from the record, free.</strong>
+          <span>
+            The same was asked before: entry {plan.recorded.entry} of the ledger, {plan.recorded.at.slice(0, 10)}. The answer is
+            as noisy as it was then.
+          </span>
+        </Note>
+      )}
       {!plan.fits && (
         <Note kind="bad">
           <strong>The budget does not hold this.</strong>

@@ -45,6 +45,7 @@ export function Ask({
     'question' in found ? { question: found.question, epsilon, ...(label !== undefined && { label }) } : undefined;
   const planned = usePlan(policy.name, request, turn);
   const ready = planned.plan !== undefined && !planned.waiting && planned.plan.fits && !working;
+  const onRecord = ready && planned.plan?.recorded !== undefined;
 
   const release = async () => {
     // The box closes a moment after it was said yes in: a second click says nothing more.
@@ -119,10 +120,17 @@ export function Ask({
             onSlide={setPart}
           />
           <div class="row">
-            <button type="button" class="button main-action" disabled={!ready} onClick={() => setAsking(true)}>
-              {working ? 'Releasing …' : 'Release …'}
+            <button
+              type="button"
+              class="button main-action"
+              disabled={!ready}
+              onClick={() => (onRecord ? void release() : setAsking(true))}
+            >
+              {working ? 'Releasing …' : onRecord ? 'Show the recorded answer' : 'Release …'}
             </button>
-            <span class="hint">You are asked once more before it is spent.</span>
+            <span class="hint">
+              {onRecord ? 'It is on record: nothing is spent.' : 'You are asked once more before it is spent.'}
+            </span>
           </div>
           {working && job && <Progress job={job} />}
           {problem && <Fault problem={problem} />}
@@ -170,8 +178,9 @@ export function Ask({
 }
 
 /** The plan in a sentence, read aloud when it changes. */
-function inWords({ epsilon, fits, errors: [first] }: Plan): string {
+function inWords({ epsilon, fits, recorded, errors: [first] }: Plan): string {
   const error = first && !first.perRow ? `, each number off by up to ${figure(first.halfWidth)}` : '';
+  if (recorded) return `The answer is on record and free${error}.`;
   return `It would cost epsilon ${figure(epsilon)}${error}.${fits ? '' : ' The budget does not hold it.'}`;
 }
 

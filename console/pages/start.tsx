@@ -92,6 +92,7 @@ function Interview({
   readonly onServed: () => void;
 }) {
   const [name, setName] = useState(nameFor(draft.file));
+  const [reason, setReason] = useState('');
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const pending = useRef<Record<string, Said>>({});
   /** Shown at once; sent when somebody pauses. */
@@ -114,7 +115,10 @@ function Interview({
   };
   const confirm = () =>
     attempt(async () => {
-      const served = await call<PolicyName>(`/v1/drafts/${draft.id}/confirm`, { method: 'POST', body: { name } });
+      const served = await call<PolicyName>(`/v1/drafts/${draft.id}/confirm`, {
+        method: 'POST',
+        body: { name, ...(draft.hasBudget && { newBudget: reason }) },
+      });
       onServed();
       location.hash = linkTo(served.name, 'ask');
     });
@@ -159,12 +163,22 @@ function Interview({
             <Copyable label="Policy" text={draft.policy} />
           </details>
           <Text label="Name of the policy" hint="Letters, digits, - and _." value={name} onWrite={setName} />
+          {draft.hasBudget && (
+            <Text
+              label="Reason for a second budget"
+              hint="Written into the ledger for good. What is promised about both budgets adds up."
+              value={reason}
+              onWrite={setReason}
+            />
+          )}
           {draft.undecided && <Note kind="warn">Say first whether records know each other: nothing is released before.</Note>}
           <div class="row">
             <button
               type="button"
               class="button main-action"
-              disabled={working || draft.undecided || !/^[A-Za-z0-9][\w-]{0,59}$/.test(name)}
+              disabled={
+                working || draft.undecided || (draft.hasBudget && reason.trim() === '') || !/^[A-Za-z0-9][\w-]{0,59}$/.test(name)
+              }
               onClick={confirm}
             >
               Confirm and serve

@@ -16,6 +16,7 @@ export interface PolicyDraft {
   readonly leftOut: readonly { readonly name: string; readonly why: string }[];
   readonly doubts: readonly string[];
   readonly undecided: boolean;
+  readonly hasBudget?: true;
   readonly policy: string;
 }
 export type Said = string | readonly string[];

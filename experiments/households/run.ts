@@ -54,6 +54,9 @@ function planned(graph: FactorGraph): number {
     how: '',
   });
   const policy = {
+    data: { source: 'homes.csv' },
+    ledger: 'ledger.db',
+    population: 'homes',
     budget,
     digest: '',
     protect: { secret: 'row', adversary: 'informed' },

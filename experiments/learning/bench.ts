@@ -12,6 +12,7 @@ import { openLedger } from '../../src/ledger/open.js';
 import { createSession, type Session } from '../../src/release/session.js';
 import { openEngine } from '../../src/terms/open.js';
 import { readPolicy } from '../../src/terms/read.js';
+import { aboveMajority } from '../above-majority.js';
 
 export type Row = Readonly<Record<string, string>>;
 /** Rows to learn from, rows to judge by, and what a steward would declare: nothing of it computed from the rows. */
@@ -35,9 +36,11 @@ export interface Bench {
   readonly task: Task;
   /** Share of test rows that a classifier gets right. */
   accuracy(result: ClassifyResult): number;
+  /** Which test rows are positive. */
+  readonly truth: readonly boolean[];
   /** The rows as a classifier sees them. */
   examples(): Promise<{ readonly map: FeatureMap; readonly train: Examples; readonly test: Examples }>;
-  /** Accuracy of the best weights without any privacy. */
+  /** Accuracy of the best weights without any privacy; an error where the majority class does better. */
   plain(model: 'logistic' | 'svm', regularisation: number): Promise<number>;
   /** The rows as features in -1 .. 1, in files that a peer reads. */
   matrices(): Promise<Matrices>;
@@ -58,6 +61,7 @@ export interface Matrices {
 
 export function openBench(task: Task): Bench {
   const { train, test, ask } = task;
+  const truth = test.map((row) => ask.positive.includes(row[ask.label]!));
   const place = mkdtempSync(join(tmpdir(), 'fugu-learning-'));
   const kept = [...ask.features, ask.label];
   // People with the same profile (every feature but the label) are alike: the column `profile` names them.
@@ -92,8 +96,8 @@ export function openBench(task: Task): Bench {
   };
   return {
     task,
-    accuracy: (result) =>
-      test.filter((row) => predict(result, row).positive === ask.positive.includes(row[ask.label]!)).length / test.length,
+    accuracy: (result) => test.filter((row, k) => predict(result, row).positive === truth[k]).length / test.length,
+    truth,
     examples,
     async plain(model, regularisation) {
       const { map, train: rows, test: held } = await examples();
@@ -101,7 +105,7 @@ export function openBench(task: Task): Bench {
       const w = minimise({ examples: rows, loss, records: rows.count, radius: map.radius, regularisation }, 1e-9);
       let hits = 0;
       for (let i = 0; i < held.count; i++) if (margin(held, map.radius, w, i) > 0) hits++;
-      return hits / held.count;
+      return aboveMajority(hits / held.count, truth, `${task.name}, ${model}`);
     },
     async matrices() {
       const { map, train: learn, test: judge } = await examples();

@@ -14,6 +14,9 @@ from unittest import mock
 import fugu
 from fugu import _command, _init
 
+# Every test asks the same data under a budget of its own.
+os.environ.setdefault("FUGU_REGISTRY", "off")
+
 people = {
     "household": [k // 2 for k in range(400)],
     "party": [["left", "right", "none"][k % 3] for k in range(400)],

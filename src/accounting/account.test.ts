@@ -13,6 +13,7 @@ import type { Scope } from '../mechanism/effect.js';
 import { roundUp } from '../mechanism/law.js';
 import { nothingSpent, type Profile, pureProfile, spend, zcdpProfile } from '../mechanism/profile.js';
 import { answersTo, everyRecord, type RecordClass, tuplesOf, usedMark } from '../mechanism/record-class.js';
+import { pureOfZcdp, zcdpOfPure } from '../mechanism/zcdp-of-pure.js';
 import { type Account, admission, gained, isKept, speaksAbout, spentUnder, usedShare } from './account.js';
 import { allocate } from './allocate.js';
 import { chooseNoise } from './choose.js';
@@ -20,7 +21,7 @@ import { promiseOf } from './guarantee.js';
 import { openAccount } from './open-account.js';
 
 const [a, b] = [answersTo('a'), answersTo('b')];
-const asRho = ({ rho, pure }: Mixed): Rational => add(rho, divide(multiply(pure, pure), rational(2)));
+const asRho = ({ rho, pure, total }: Mixed): Rational => total ?? add(rho, zcdpOfPure(pure));
 /** Ties that multiply every pure cost by `factor`, and rho by its square: enough to test the bookkeeping. */
 const times = (factor: number, more: Partial<Amplifier> = {}): Amplifier => ({
   name: `x${factor}`,
@@ -35,6 +36,7 @@ const times = (factor: number, more: Partial<Amplifier> = {}): Amplifier => ({
       epsilon: (spent) => factor * Math.sqrt(toNumber(asRho(spent))),
       largestRho: (epsilon) => multiply(multiply(epsilon, epsilon), rational(1, 20 * factor * factor)),
       counted: asRho,
+      pureWithin: pureOfZcdp,
       how: '',
     },
   ],
@@ -64,10 +66,11 @@ describe('an account', () => {
     for (let k = 0; k < 10; k++) spent = spend(spent, star('1/30'));
     expect(isKept(account, spent)).toBe(true);
     expect(toNumber(usedShare(account, spent))).toBe(1);
-    const after = spend(spent, star('1/3000'));
-    expect(() => admission(account)(after, spent, after)).toThrow(Fault);
+    const more = star('1/3000');
+    const after = spend(spent, more);
+    expect(() => admission(account, more)(after, spent, after)).toThrow(Fault);
     try {
-      admission(account)(after, spent, after);
+      admission(account, more)(after, spent, after);
     } catch (error) {
       expect((error as Fault).code).toBe('BUDGET_EXCEEDED');
       expect((error as Fault).details).toMatchObject({ spent: 1, remaining: 0, total: 1 });
@@ -75,14 +78,31 @@ describe('an account', () => {
     }
   });
 
-  it('counts pure noise as epsilon squared over two once Gaussian noise is in it', () => {
+  it('reports no negative cost where the budget was exceeded before', () => {
+    const account = accountOf('1', '0', [times(1)]);
+    const exceeded = spend(nothingSpent, star('1.05'));
+    const more = zcdpProfile([[everyRecord, parseRational('1/1000')]]);
+    const after = spend(exceeded, more);
+    const refused = (): Fault => {
+      try {
+        admission(account, more)(after, exceeded, after);
+      } catch (error) {
+        return error as Fault;
+      }
+      throw new Error('it was admitted');
+    };
+    expect(refused().message).toMatch(/it was exceeded before, asked 0, spent 1\.05 of 1, remaining 0/);
+    expect(refused().details).toMatchObject({ asked: 0, remaining: 0 });
+  });
+
+  it('counts every pure draw at epsilon tanh(epsilon/2) once Gaussian noise is in it', () => {
     const account = accountOf('1', '1e-6', [times(1)]);
     const pureOnly = spend(nothingSpent, star('0.9'));
     expect(isKept(account, pureOnly)).toBe(true);
     expect(isKept(account, spend(pureOnly, zcdpProfile([[everyRecord, parseRational('0.001')]])))).toBe(false);
     const mixed = spend(spend(nothingSpent, star('0.2')), zcdpProfile([[everyRecord, parseRational('0.03')]]));
     expect(isKept(account, mixed)).toBe(true);
-    expect(gained(account, mixed)).toBeCloseTo(Math.sqrt(0.05), 9);
+    expect(gained(account, mixed)).toBeCloseTo(Math.sqrt(0.03 + 0.2 * Math.tanh(0.1)), 9);
   });
 
   it('is kept when one of its routes keeps it, and a factored route only speaks of factored releases', () => {

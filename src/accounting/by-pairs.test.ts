@@ -72,7 +72,7 @@ describe('what was booked along pairs', () => {
     expect(toNumber(usedShare(account, spentOn(...nine)))).toBeCloseTo(0.9, 12);
     expect(gained(account, spentOn(...nine))).toBeCloseTo(0.9, 12);
     const over = spentOn(...nine, costing('5', '0.2'));
-    expect(() => admission(account)(over, spentOn(...nine), over)).toThrow(/remaining 0.1/);
+    expect(() => admission(account, costing('5', '0.2'))(over, spentOn(...nine), over)).toThrow(/remaining 0.1/);
   });
 
   it('is no number of its own for other pairs, or for none', () => {

@@ -1,5 +1,6 @@
 import { largestBelow } from '../dependence/largest-below.js';
 import {
+  add,
   compare,
   divide,
   fromNumber,
@@ -10,15 +11,17 @@ import {
   one,
   type Rational,
   rational,
+  subtract,
   toNumberDown,
   toText,
   zero,
 } from '../exact/rational.js';
 import type { Effects } from '../mechanism/effect.js';
-import { isAlong, type Profile, paidAlong, type Spent } from '../mechanism/profile.js';
+import { isAlong, type Profile, paidAlong, type Spent, zcdpOfAll } from '../mechanism/profile.js';
 import { along, everyRecord, paired } from '../mechanism/record-class.js';
 import type { Route } from './account.js';
 import { remembering } from './remembered.js';
+import type { Room } from './room.js';
 
 /**
  * Costs along pairs of values that must not be told apart (mechanism/pairs.proof.md): of a record's own change counts what was booked along pairs, of all others, over ties, what any change costs.
@@ -37,9 +40,10 @@ const isBooked = ({ pure, zcdp }: Spent, pairs: string): boolean => isAlong(pure
 const isPure = ({ zcdp }: Spent): boolean => zcdp.perRecord.size === 0;
 
 /** Gaussian noise along pairs, where nobody is tied: nothing else is proven of it. */
-function mixedIn({ amplifier, gaussian }: Route, { pure, zcdp }: Spent, pairs: string) {
+function mixedIn({ amplifier, gaussian }: Route, spent: Spent, pairs: string) {
   if (!gaussian || !amplifier.strangers) return undefined;
-  return { gaussian, mixed: { rho: paidAlong(zcdp, pairs), pure: paidAlong(pure, pairs) } };
+  const [rho, pure, total] = [spent.zcdp, spent.pure, zcdpOfAll(spent)].map((profile) => paidAlong(profile, pairs));
+  return { gaussian, mixed: { rho: rho!, pure: pure!, total: total! } };
 }
 
 /** Does the route prove, for values that are pairs, that the total stays within the budget? */
@@ -69,19 +73,49 @@ export function gainedByPairs(route: Route, spent: Spent): number | undefined {
 }
 
 /** What part of all that could be spent along pairs is used, by pure and by Gaussian noise. */
-export function usedByPairs(route: Route, spent: Spent): readonly Rational[] {
+export function usedByPairs(
+  route: Route,
+  spent: Spent,
+): readonly { readonly noise: Profile['noise']; readonly share: Rational }[] {
   const { pairs, amplifier, pureCapacity } = route;
   if (pairs === undefined || !isBooked(spent, pairs)) return [];
   const { full, own } = costsIn(spent.pure, pairs);
   const told = mixedIn(route, spent, pairs);
   const rho = told && isPositive(told.gaussian.capacity) ? [told] : [];
-  const mixed = rho.map(({ gaussian: { bound, capacity, epsilon }, mixed: m }) =>
-    divide(bound.counted(m, capacity, epsilon), capacity),
-  );
+  const mixed = rho.map(({ gaussian: { bound, capacity, epsilon }, mixed: m }) => ({
+    noise: 'zcdp' as const,
+    share: divide(bound.counted(m, capacity, epsilon), capacity),
+  }));
   if (!isPure(spent)) return mixed;
-  if (amplifier.strangers) return isPositive(pureCapacity) ? [divide(own, pureCapacity), ...mixed] : mixed;
+  const pure = (share: Rational) => ({ noise: 'pure' as const, share });
+  if (amplifier.strangers) return isPositive(pureCapacity) ? [pure(divide(own, pureCapacity)), ...mixed] : mixed;
   const room = isZero(full) ? zero : roomAlong(route, divide(own, full));
-  return isPositive(room) ? [divide(full, room)] : [];
+  return isPositive(room) ? [pure(divide(full, room))] : [];
+}
+
+/** What may be spent along pairs, where nobody is tied, until this part of all that could be is used. */
+export function roomByPairs(route: Route, spent: Spent, target: Rational): Room {
+  const { gaussian, pureCapacity, pairs } = route;
+  const told = mixedIn(route, spent, pairs!);
+  const counted = told && gaussian!.bound.counted(told.mixed, gaussian!.capacity, gaussian!.epsilon);
+  return {
+    pure: isPure(spent) ? subtract(multiply(pureCapacity, target), costsIn(spent.pure, pairs!).own) : zero,
+    ...(counted && { rho: subtract(multiply(gaussian!.capacity, target), counted) }),
+    whole: { pure: pureCapacity, ...(gaussian && { rho: gaussian.capacity }) },
+  };
+}
+
+/**
+ * The same where ties carry costs along: what any replacing may cost, where this part of it is along pairs. The used part of the budget is what all costs must be divided by to be kept.
+ */
+export function roomAlongTies(route: Route, spent: Spent, part: Rational, target: Rational): Rational {
+  const { pairs, amplifier, epsilon } = route;
+  const { full, own } = costsIn(spent.pure, pairs!);
+  if (isZero(full)) return multiply(roomAlong(route, part), target);
+  const limit = toNumberDown(epsilon);
+  const leakage = (x: number) =>
+    amplifier.along!(divide(add(full, fromNumber(x)), target), divide(add(own, multiply(part, fromNumber(x))), target));
+  return leakage(limit * 2 ** -30) > limit ? zero : largestBelow(leakage, limit, limit * mostTimes, digits);
 }
 
 /** No more than this many times the budget is spent on anything, whatever ties carry of it. */
@@ -92,7 +126,7 @@ const digits = 1e-4;
 /**
  * The largest cost of replacing any record whose leakage between values that are a pair stays within the budget, where replacing along a pair costs this part of it. Rounded down, and itself tested.
  */
-export function roomAlong(route: Route, part: Rational): Rational {
+function roomAlong(route: Route, part: Rational): Rational {
   const { amplifier, epsilon, pureCapacity } = route;
   if (compare(part, one) >= 0) return pureCapacity;
   const limit = toNumberDown(epsilon);

@@ -4,9 +4,10 @@ import { chainAmplifier } from '../dependence/chain/chain-amplifier.js';
 import { oddsLaw } from '../dependence/chain/chain-law.js';
 import { untied } from '../dependence/graph/factor-graph.js';
 import { graphAmplifier } from '../dependence/graph-amplifier.js';
-import { fromNumber, multiply, type Rational, rational, toNumber } from '../exact/rational.js';
+import { multiply, type Rational, rational, toNumber } from '../exact/rational.js';
 import { nothingSpent, pureProfile, type Spent, spend, zcdpProfile } from '../mechanism/profile.js';
 import { everyRecord, slice, sliced, sliceOfAll, slicingTogether } from '../mechanism/record-class.js';
+import { pureOfZcdp } from '../mechanism/zcdp-of-pure.js';
 import { slicingsOf } from '../ties/slicings.js';
 import { admission, keeps, type Route } from './account.js';
 import { mostParts, partsTogether, usedBySlice } from './by-slice.js';
@@ -33,8 +34,8 @@ describe('Gaussian and pure noise by the values of a public column', () => {
     [[everyRecord, cost], [sliced(slicing), cost], [slice(slicing, week, week), cost]] as const; // biome-ignore format: one line
   const { capacity } = route.gaussian!;
   const most = multiply(capacity, rational(6, 10));
-  // As much again, in pure noise: epsilon^2/2.
-  const epsilon = fromNumber(Math.sqrt(2 * toNumber(most)));
+  // As much again, in pure noise.
+  const epsilon = pureOfZcdp(most);
   const spentOn = (gaussian: number, pure: number): Spent =>
     spend(spend(nothingSpent, zcdpProfile(booked(most, gaussian))), pureProfile(booked(epsilon, pure)));
 
@@ -43,7 +44,7 @@ describe('Gaussian and pure noise by the values of a public column', () => {
     expect(keeps(route, spentOn(3, 3))).toBe(false);
     const used = (week: number, spent: Spent) =>
       usedBySlice(route, spent, slicing, new Map([[slicing, { ranges: [{ from: week, to: week }], missing: false }]])).map(
-        toNumber,
+        ({ share }) => toNumber(share),
       );
     expect(used(3, spentOn(3, 4))).toEqual([expect.closeTo(0.6, 9)]);
     expect(used(4, spentOn(3, 4))).toEqual([expect.closeTo(0.6, 9)]);
@@ -79,7 +80,7 @@ describe('parts by combinations of public columns', () => {
   it('are refused where more would have spent unlike amounts than are held, and nothing else is', () => {
     const [most, more] = [spentOn(mostParts), spentOn(mostParts + 1)];
     expect([partsTogether(most), partsTogether(more)]).toEqual([mostParts, mostParts + 1]);
-    const admit = admission(account);
+    const admit = admission(account, pureProfile([]));
     expect(() => admit(most, nothingSpent, nothingSpent)).not.toThrow();
     expect(() => admit(more, most, nothingSpent)).toThrow(/more than 4096 parts/);
     // What makes no more of them is asked of the budget alone.
@@ -118,7 +119,7 @@ describe('parts by combinations of public columns', () => {
           ],
         ]),
       );
-    const admit = admission(along);
+    const admit = admission(along, pureProfile([]));
     expect(() => admit(northern(1), nothingSpent, nothingSpent)).not.toThrow();
     // Ten weeks in a row of one region tell of one another, though that region is one value.
     expect(() => admit(northern(10), nothingSpent, nothingSpent)).toThrow(expect.objectContaining({ code: 'BUDGET_EXCEEDED' }));

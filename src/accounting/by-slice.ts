@@ -1,3 +1,4 @@
+import type { Mixed } from '../dependence/amplifier.js';
 import { largestBelow } from '../dependence/largest-below.js';
 import {
   compare,
@@ -5,6 +6,7 @@ import {
   fromNumber,
   isPositive,
   maximum,
+  multiply,
   one,
   type Rational,
   subtract,
@@ -12,14 +14,14 @@ import {
   toText,
   zero,
 } from '../exact/rational.js';
-import type { Effects } from '../mechanism/effect.js';
-import { isBySlice, paidBySlice, paidTogether, type Spent } from '../mechanism/profile.js';
+import { isBySlice, type Profile, paidBySlice, paidTogether, type Spent, zcdpOfAll } from '../mechanism/profile.js';
 import {
   boxIn,
   columnsIn,
   everyRecord,
   isSlice,
   isSliced,
+  type RecordClass,
   type Slice,
   type Slicing,
   sliced,
@@ -41,17 +43,21 @@ import {
 } from '../mechanism/together.js';
 import type { Route } from './account.js';
 import { remembering } from './remembered.js';
+import type { Room } from './room.js';
 
 /**
  * Costs by the values of a public column (slices.proof.md): a record pays what was spent on its value and on everybody, so releases about different values add up only as far as ties
  * carry over from one to the other.
  */
 
+/** Classes of records, of effects or of costs. */
+type Classes = Pick<ReadonlyMap<RecordClass, unknown>, 'has' | 'keys'>;
+
 /** The values of public columns that a request is about; about all of a column that is absent. */
 export type About = ReadonlyMap<Slicing, Values>;
 export const aboutEverybody: About = new Map();
 
-export function aboutOf(measures: readonly { readonly effects: Effects }[]): About {
+export function aboutOf(measures: readonly { readonly effects: Classes }[]): About {
   const touching = measures.filter(({ effects }) => effects.has(everyRecord));
   const columns = new Set(
     touching.flatMap(({ effects }) => [...effects.keys()].filter(isSliced).map(slicingIn).flatMap(columnsIn)),
@@ -62,7 +68,7 @@ export function aboutOf(measures: readonly { readonly effects: Effects }[]): Abo
 }
 
 /** The values that the records which move something have. */
-export function valuesIn(effects: Effects, slicing: Slicing): Values {
+export function valuesIn(effects: Classes, slicing: Slicing): Values {
   if (!effects.has(sliced(slicing))) return everyValue;
   const own = [...effects.keys()]
     .filter(isSlice)
@@ -85,7 +91,7 @@ export function valuesAbout(about: About, slicing: Slicing): readonly Values[] |
   const columns = columnsIn(slicing);
   return columns.some((column) => about.has(column)) ? columns.map((column) => about.get(column) ?? everyValue) : undefined;
 }
-const everywhere = (slicing: Slicing): readonly Values[] => columnsIn(slicing).map(() => everyValue);
+export const everywhere = (slicing: Slicing): readonly Values[] => columnsIn(slicing).map(() => everyValue);
 
 const spentBySlice = ({ pure, zcdp }: Spent, slicing: Slicing): boolean => isBySlice(pure, slicing) || isBySlice(zcdp, slicing);
 /** Whether combinations say more than one of their columns does: where two of them were asked about, or are, or where records that agree in all of them pay less. */
@@ -105,18 +111,24 @@ function tells({ pure, zcdp }: Spent, slicing: Slicing, values: readonly Values[
 const isPure = ({ zcdp }: Spent): boolean => zcdp.perRecord.size === 0;
 
 /** One rho that stands for what the dearest of these values has spent; of combinations of columns, for what the dearest have spent on each kind of noise. */
-function rhoOn({ gaussian }: Route, { pure, zcdp }: Spent, slicing: Slicing, values: readonly Values[]): Rational {
-  const counted = (rho: Rational, epsilon: Rational) =>
-    gaussian!.bound.counted({ rho, pure: epsilon }, gaussian!.capacity, gaussian!.epsilon);
+function rhoOn({ gaussian }: Route, spent: Spent, slicing: Slicing, values: readonly Values[]): Rational {
+  const counted = (mixed: Mixed) => gaussian!.bound.counted(mixed, gaussian!.capacity, gaussian!.epsilon);
   const [first, ...others] = values;
-  if (others.length > 0)
-    return counted(largestOnAll(paidTogether(zcdp, slicing), values), largestOnAll(paidTogether(pure, slicing), values));
-  const [e, rho] = [paidBySlice(pure, slicing), paidBySlice(zcdp, slicing)];
-  return kinds([e.runs, rho.runs, first!.ranges])
+  if (others.length > 0) {
+    const largest = (profile: Profile) => largestOnAll(paidTogether(profile, slicing), values);
+    return counted({ rho: largest(spent.zcdp), pure: largest(spent.pure), total: largest(zcdpOfAll(spent)) });
+  }
+  const [e, rho, all] = costsBySlice(spent, slicing);
+  return kinds([e.runs, rho.runs, all.runs, first!.ranges])
     .filter((v) => isAmong(first!, v))
-    .map((v) => counted(costAt(rho, v), costAt(e, v)))
+    .map((v) => counted({ rho: costAt(rho, v), pure: costAt(e, v), total: costAt(all, v) }))
     .reduce(maximum, zero);
 }
+const costsBySlice = (spent: Spent, slicing: Slicing): readonly [Slices, Slices, Slices] => [
+  paidBySlice(spent.pure, slicing),
+  paidBySlice(spent.zcdp, slicing),
+  paidBySlice(zcdpOfAll(spent), slicing),
+];
 
 /** Does the route prove, by the values of some public column, that the total stays within the budget? */
 export const keepsBySlice = (route: Route, spent: Spent): boolean =>
@@ -124,8 +136,11 @@ export const keepsBySlice = (route: Route, spent: Spent): boolean =>
 
 function keepsBy(route: Route, spent: Spent, slicing: Slicing): boolean {
   if (isPure(spent) && within(route, slicing, paidTogether(spent.pure, slicing))) return true;
-  return route.gaussian !== undefined && compare(rhoOn(route, spent, slicing, everywhere(slicing)), route.gaussian.capacity) <= 0;
+  return isKeptInZcdp(route, spent, slicing);
 }
+
+const isKeptInZcdp = (route: Route, spent: Spent, slicing: Slicing): boolean =>
+  route.gaussian !== undefined && compare(rhoOn(route, spent, slicing, everywhere(slicing)), route.gaussian.capacity) <= 0;
 
 /** By the dearest value without asking the ties, or by what they carry over. */
 function within(route: Route, slicing: Slicing, costs: Costs): boolean {
@@ -151,6 +166,10 @@ function leakageOf({ amplifier }: Route, slicing: Slicing, costs: Costs): number
   );
 }
 
+/** True where, by the ties, no record has these values: spending there loses nothing. */
+export const isNobody = (route: Route, slicing: Slicing, values: Values): boolean =>
+  route.amplifier.slicings?.has(slicing) === true && leakageOf(route, slicing, costOnAll([values], route.epsilon)) === 0;
+
 /** What the total tells an attacker, by the public column that shows the least; undefined where nothing was booked by one. */
 export function gainedBySlice(route: Route, spent: Spent): number | undefined {
   const found = route.slicings
@@ -166,12 +185,14 @@ export function gainedBySlice(route: Route, spent: Spent): number | undefined {
   return found.length > 0 ? Math.min(...found) : undefined;
 }
 
-function mixedOf({ pure, zcdp }: Spent, slicing: Slicing): readonly { readonly rho: Rational; readonly pure: Rational }[] {
+function mixedOf(spent: Spent, slicing: Slicing): readonly Mixed[] {
   const columns = columnsIn(slicing).length;
-  if (columns > 1)
-    return [{ rho: largestOf(paidTogether(zcdp, slicing), columns), pure: largestOf(paidTogether(pure, slicing), columns) }];
-  const [e, rho] = [paidBySlice(pure, slicing), paidBySlice(zcdp, slicing)];
-  return kinds([e.runs, rho.runs]).map((v) => ({ rho: costAt(rho, v), pure: costAt(e, v) }));
+  if (columns > 1) {
+    const largest = (profile: Profile) => largestOf(paidTogether(profile, slicing), columns);
+    return [{ rho: largest(spent.zcdp), pure: largest(spent.pure), total: largest(zcdpOfAll(spent)) }];
+  }
+  const [e, rho, all] = costsBySlice(spent, slicing);
+  return kinds([e.runs, rho.runs, all.runs]).map((v) => ({ rho: costAt(rho, v), pure: costAt(e, v), total: costAt(all, v) }));
 }
 
 /** The most that records of these values may still spend on pure noise, all of them as much; rounded down, and itself tested. */
@@ -205,18 +226,40 @@ const keyOf = (slicing: Slicing, values: readonly Values[], spent: Costs): strin
   ]);
 
 /** What part of all that these values could spend is used, by pure and by Gaussian noise; nothing where it is the part that everybody has used. */
-export function usedBySlice(route: Route, spent: Spent, slicing: Slicing, about: About): readonly Rational[] {
+export function usedBySlice(
+  route: Route,
+  spent: Spent,
+  slicing: Slicing,
+  about: About,
+): readonly { readonly noise: Profile['noise']; readonly share: Rational }[] {
   const values = valuesAbout(about, slicing) ?? everywhere(slicing);
   const apart = spentBySlice(spent, slicing);
   const reached = knows(route, slicing) && !values.every(isEverything);
   if ((!apart && !reached) || !tells(spent, slicing, values)) return [];
   const most = isPure(spent) ? roomOn(route, slicing, values) : zero;
   const left = isPositive(most) ? roomOn(route, slicing, values, paidTogether(spent.pure, slicing)) : zero;
-  const pure = isPositive(most) ? [subtract(one, divide(left, most))] : [];
+  const pure = isPositive(most) ? [{ noise: 'pure' as const, share: subtract(one, divide(left, most)) }] : [];
   if (!apart || !route.gaussian || !isPositive(route.gaussian.capacity)) return pure;
   const { capacity } = route.gaussian;
-  const kept = compare(rhoOn(route, spent, slicing, everywhere(slicing)), capacity) <= 0;
-  return [...pure, kept ? divide(rhoOn(route, spent, slicing, values), capacity) : one];
+  const kept = isKeptInZcdp(route, spent, slicing);
+  return [...pure, { noise: 'zcdp' as const, share: kept ? divide(rhoOn(route, spent, slicing, values), capacity) : one }];
+}
+
+/** What records of these values may spend until this part of all they could spend is used. */
+export function roomBySlice(
+  route: Route,
+  spent: Spent,
+  { slicing, values, target }: { readonly slicing: Slicing; readonly values: readonly Values[]; readonly target: Rational },
+): Room {
+  // Where some value has spent more than zCDP allows, no value can be read in it.
+  const gaussian = isKeptInZcdp(route, spent, slicing) ? route.gaussian : undefined;
+  const most = isPure(spent) ? roomOn(route, slicing, values) : zero;
+  const left = isPositive(most) ? roomOn(route, slicing, values, paidTogether(spent.pure, slicing)) : zero;
+  return {
+    pure: subtract(left, multiply(most, subtract(one, target))),
+    ...(gaussian && { rho: subtract(multiply(gaussian.capacity, target), rhoOn(route, spent, slicing, values)) }),
+    whole: { pure: most, ...(gaussian && { rho: gaussian.capacity }) },
+  };
 }
 
 /** What parts of all that these values could spend one request was, by the routes that may have allotted it. */

@@ -1,6 +1,7 @@
 import { coarseColumns, columnList } from '../dependence/model/resolution.js';
 import { addUp } from '../exact/outward.js';
 import { isZero, type Rational, rational, toNumber } from '../exact/rational.js';
+import { asReadSentence } from '../policy/as-read.js';
 import { oddsFactorText } from '../policy/belief.js';
 import { protectsNothing } from '../policy/budget.js';
 import type { Known } from '../policy/known/known.js';
@@ -86,6 +87,10 @@ export function promiseOf(policy: Policy, account: Account): (route: Route) => G
   const odds = factor(epsilon);
   const told = shortAbove(epsilon);
   const neighbours = neighboursIn(policy);
+  const asRead = asReadSentence(
+    policy,
+    slicingsOf(policy).map(({ column }) => column.name),
+  );
   const pairs = policy.protect.pairs && pairsTold(policy);
   const between = policy.known
     ? betweenGiven(policy.known)
@@ -105,6 +110,7 @@ export function promiseOf(policy: Policy, account: Account): (route: Route) => G
     ...(nothing === undefined ? [] : [`This budget protects nothing: ${nothing}.`]),
     `Protected: ${secretIn(policy)}${byLevels(account)}, from an attacker who ${known}${totals} and who sees every release of this population.`,
     together,
+    ...(asRead === undefined ? [] : [asRead]),
     ...(pairs
       ? [
           'Over several pairs, one after the other, they move by at most as many times that epsilon; what no pairs join may be told apart. What follows is about two values that are a pair.',

@@ -3,19 +3,24 @@ import type { Condition } from '../dependence/condition.js';
 import { Fault } from '../errors.js';
 import { compare, divide, isPositive, isZero, type Rational, rational, toNumber, toNumberUp } from '../exact/rational.js';
 import { everyRecord, markedBy } from '../mechanism/record-class.js';
+import type { Values } from '../mechanism/slices.js';
 import { addsRemoves } from '../policy/neighbours.js';
 import type { Policy, Protect } from '../policy/policy.js';
 import { refuseReserved } from '../policy/reserved.js';
-import { readingsOf } from '../ties/slicings.js';
+import type { TieKinds } from '../ties/kinds.js';
+import { readingsOf, slicingsOf } from '../ties/slicings.js';
 import { type Account, booking, type GaussianRoute, type Route, type SteadySpending } from './account.js';
 import { failureProbability, surelyRho } from './belief-delta.js';
+import { mostAccounts } from './moved.js';
 import { foreignCosts, readByOthers } from './others.js';
+import { accountSource } from './sources.js';
 
 /** An account before anything is spent: every way that is proven, with its capacities. `told` hears how many of the amplifiers were asked. */
 export function openAccount(
   policy: Policy,
   amplifiers: readonly Amplifier[],
   told: (done: number) => void = () => undefined,
+  kinds?: TieKinds,
 ): Account {
   refuseReserved([...policy.columns.keys(), ...policy.relations.keys()], policy.file);
   const { epsilon, delta } = policy.budget;
@@ -36,17 +41,36 @@ export function openAccount(
       'Raise epsilon, or declare weaker ties or smaller groups if that is true of your data.',
     );
   const steady = policy.budget.per === 'step' ? { steady: steadyOf(withGaussian, epsilon) } : {};
-  const book = booking(policy, withGaussian);
+  const source = accountSource(policy, kinds);
+  const book = booking(policy, withGaussian, source);
   const others = foreignCosts(policy.budget.others ?? {}, policy).map((cost) => book(cost, readByOthers));
   return {
     terms: termsOf(policy),
     epsilon,
     delta,
     routes: withGaussian,
+    source,
     ...steady,
+    ...partsIn(policy, kinds),
     ...(others.length > 0 && { others }),
+    ...(policy.budget.analysts && { quotas: true as const }),
     book,
   };
+}
+
+/** Values of public columns one by one; none of them where there are many. The last declared value has no end. */
+function partsIn(policy: Policy, kinds?: TieKinds): Pick<Account, 'parts'> {
+  const columns = slicingsOf(policy, kinds);
+  const count = columns.reduce((n, { first, last }) => n + last - first + 2, 0);
+  if (count === 0 || count > mostAccounts - 4) return {};
+  const parts = columns.flatMap(({ slicing, first, last }) => [
+    ...Array.from({ length: last - first + 1 }, (_, k): Values => {
+      const from = first + k;
+      return { ranges: [{ from, to: from === last ? Number.POSITIVE_INFINITY : from }], missing: false };
+    }).map((values) => new Map([[slicing, values]])),
+    new Map([[slicing, { ranges: [], missing: true }]]),
+  ]);
+  return { parts };
 }
 
 /** What every step may spend for as long as there are steps: only a chain that forgets has such a number. */

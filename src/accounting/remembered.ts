@@ -1,7 +1,7 @@
 import type { Rational } from '../exact/rational.js';
 import type { Route } from './account.js';
 
-const mostKept = 256;
+const mostKept = 4096;
 
 /** What was worked out for a route, by a key that says all it hangs on. */
 export function remembering(): (route: Route, key: string, make: () => Rational) => Rational {

@@ -1,12 +1,16 @@
 import { Fault } from '../errors.js';
-import { compare, isPositive, multiply, type Rational, zero } from '../exact/rational.js';
-import { type Allotment, pureInside, pure as pureOf, zcdp } from '../mechanism/allotment.js';
-import type { RecordClass, Slicing } from '../mechanism/record-class.js';
+import { add, compare, one, type Rational } from '../exact/rational.js';
+import { type Allotment, pure as pureOf, zcdp } from '../mechanism/allotment.js';
+import { nothingSpent, type Profile, spend } from '../mechanism/profile.js';
+import { columnsIn, type RecordClass, type Slicing } from '../mechanism/record-class.js';
 import type { Values } from '../mechanism/slices.js';
-import { type Account, costOf, isPlain, type Quota, type Route, spentUnder } from './account.js';
-import { roomOn } from './by-slice.js';
+import { type Account, costOf, decidingNoise, type Quota, type Route, spentUnder, usedShare } from './account.js';
+import { type About, aboutEverybody, roomBySlice } from './by-slice.js';
+import { amountWithin, movedBy } from './moved.js';
 import { meets, type Reading } from './reading.js';
+import { costsMoreBeside, mostSpendable, roomsUnder, spendable } from './room.js';
 import { refusalOf, type Standing } from './share.js';
+import { coversSources } from './sources.js';
 
 /** What a share of the budget allows one record, by the route that proves it. */
 export interface RoomToSpend {
@@ -15,6 +19,8 @@ export interface RoomToSpend {
   readonly pure?: Allotment;
   /** rho one record may spend on Gaussian noise. */
   readonly rho?: Allotment;
+  /** After pure noise later questions could use Gaussian noise only by paying more for what was released before. */
+  readonly closes?: true;
   /** Whether the ledger would take either. */
   readonly admitted: boolean;
 }
@@ -36,42 +42,70 @@ export interface PartTouched {
   readonly slicing: Slicing;
   /** One entry for each of its columns. */
   readonly values: readonly Values[];
-  /** What it is booked under: the same for each, where the noise is fitted to these values. */
-  readonly classes: readonly RecordClass[];
+  /** What is booked where records of these values spend all of an allotment; others may pay more. */
+  readonly cost: (allotment: Allotment) => Profile;
 }
 
-export function roomFor(account: Account, { spent, share, record, reading, quota, part }: Sharing): RoomToSpend {
+export function roomFor(account: Account, asked: Sharing): RoomToSpend {
+  const { spent, share, record, reading, quota, part } = asked;
+  const about = part && aboutPart(part);
+  // What was spent on other data is refused with its own reason.
+  const before = coversSources(account.source, spent) ? spent : nothingSpent;
+  const target = add(usedShare(account, before, about), share);
+  const decides = decidingNoise(account, before, about);
   const speaking = account.routes.filter(
-    (r) =>
-      r.amplifier.scope(record) &&
-      !r.amplifier.factoredOnly &&
-      r.conditions.every((c) => meets(c, 'zcdp', reading)) &&
-      spentUnder(r, spent) !== undefined,
+    (r) => r.amplifier.scope(record) && !r.amplifier.factoredOnly && spentUnder(r, spent) !== undefined,
   );
-  // The first amplifier that speaks about it, by whichever of its routes allows most Gaussian noise.
-  const most = (r: Route) => r.gaussian?.capacity ?? zero;
-  const route = speaking
-    .filter((r) => r.amplifier === speaking[0]?.amplifier)
-    .reduce<Route | undefined>((best, r) => (best && compare(most(best), most(r)) >= 0 ? best : r), undefined);
+  const met = (r: Route, noise: Profile['noise']) => r.conditions.every((c) => meets(c, noise, reading));
+  const moved = movedBy(account, before, about ?? aboutEverybody);
+  const costs = (allotment: Allotment) => part?.cost(allotment) ?? costOf(allotment, [record]);
+  const booked = (allotment: Allotment) => account.book(costs(allotment), reading);
+  // What asks for more than is left is planned in full, and refused.
+  const within = (route: Route, allotment: Allotment) => {
+    const most = (amount: Rational) => moved.most(booked({ ...allotment, amount }));
+    const amount = moved.alone || compare(target, one) > 0 ? allotment.amount : amountWithin(allotment.amount, share, most);
+    return amount ? [{ route, allotment: { ...allotment, amount } }] : [];
+  };
+  const rooms = speaking.flatMap((route) => {
+    const room = part ? [roomBySlice(route, before, { ...part, target })] : roomsUnder(route, before, target);
+    const { pure, rho } = mostSpendable(room.map((r) => spendable(account, route, r, { share, target, spent: before, decides })));
+    return [
+      ...(pure && met(route, 'pure') ? within(route, pureOf(pure)) : []),
+      ...(rho && met(route, 'zcdp') ? within(route, zcdp(rho)) : []),
+    ];
+  });
+  const routes = speaking.filter((r) => met(r, 'pure'));
+  const beside = rooms.length === 0 && (costsMoreBeside(account, spent, { routes, ...(about && { about }) }) ?? moved.refusal());
+  if (beside) throw beside;
+  // What fits nowhere is planned all the same, and refused with its reason; what is no room where another kind of noise is, is not.
+  const most = (noise: Profile['noise']) =>
+    rooms
+      .filter(({ allotment }) => allotment.noise === noise)
+      .reduce<(typeof rooms)[number] | undefined>(
+        (best, r) => (best && compare(best.allotment.amount, r.allotment.amount) >= 0 ? best : r),
+        undefined,
+      );
+  const possible = [most('pure'), most('zcdp')].filter((r) => r !== undefined);
+  const fitting = possible.filter(({ allotment }) => !refusalOf(account, quota, spent, costs(allotment), reading));
+  const given = fitting.length > 0 ? fitting : possible;
+  const route = (given.find(({ allotment }) => allotment.noise === 'zcdp') ?? given[0])?.route ?? speaking[0];
   if (!route)
     throw new Fault(
       'QUERY_UNSUPPORTED',
       'No proven route covers this kind of release under this policy.',
       'Check protect: and dependence: in the policy.',
     );
-  const onlyPure = spent.zcdp.perRecord.size === 0;
-  const rho = route.gaussian && multiply(route.gaussian.capacity, share);
-  const capacity = part ? roomOn(route, part.slicing, part.values) : route.pureCapacity;
-  const pure = onlyPure ? multiply(capacity, share) : rho && isPlain(route) ? pureInside(rho) : undefined;
-  const possible = { ...(pure && isPositive(pure) && { pure: pureOf(pure) }), ...(rho && isPositive(rho) && { rho: zcdp(rho) }) };
-  // A kind of noise that the ledger would not take, beside what was spent, is no room where another kind is.
-  const admits = (allotment: Allotment) =>
-    !refusalOf(account, quota, spent, costOf(allotment, part?.classes ?? [record]), reading);
-  const admitted = {
-    ...(possible.pure && admits(possible.pure) && { pure: possible.pure }),
-    ...(possible.rho && admits(possible.rho) && { rho: possible.rho }),
+  const of = (noise: Profile['noise']) => given.find(({ allotment }) => allotment.noise === noise);
+  const [pure, rho] = [of('pure'), of('zcdp')];
+  const closes = pure && moved.isClosed(spend(spent, booked(pure.allotment)));
+  return {
+    route,
+    ...(pure && { pure: pure.allotment }),
+    ...(rho && { rho: rho.allotment }),
+    ...(closes && { closes }),
+    admitted: fitting.length > 0,
   };
-  // What fits nowhere is planned all the same, and refused with its reason.
-  const fits = admitted.pure !== undefined || admitted.rho !== undefined;
-  return { route, admitted: fits, ...(fits ? admitted : possible) };
 }
+
+const aboutPart = ({ slicing, values }: PartTouched): About =>
+  new Map(columnsIn(slicing).map((column, k) => [column, values[k]!]));

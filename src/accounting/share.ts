@@ -15,7 +15,7 @@ import {
 } from '../exact/rational.js';
 import { nothingSpent, type Profile, type Spent, spend } from '../mechanism/profile.js';
 import { isEverything } from '../mechanism/slices.js';
-import { type Account, admission, type Quota, usedShare } from './account.js';
+import { type Account, admission, type Quota, usedShare, usedShareOf } from './account.js';
 import { type About, roomOn } from './by-slice.js';
 import type { Reading } from './reading.js';
 
@@ -115,7 +115,7 @@ export function leftOf(account: Account, standing: Standing, about?: About): Rat
   const left = subtract(one, usedShare(account, standing, about));
   if (!standing.own) return left;
   const { quota, spent } = standing.own;
-  return minimum(left, subtract(divide(quota, account.epsilon), usedShare(account, spent, about)));
+  return minimum(left, subtract(divide(quota, account.epsilon), usedShareOf(account, spent, standing, about)));
 }
 
 /** What a reservation would be refused with, as things stand: by the very test it has to pass. */
@@ -129,7 +129,7 @@ export function refusalOf(
   const booked = account.book(profile, reading);
   const own = spend(standing.own?.spent ?? nothingSpent, booked);
   try {
-    admission(account, quota)(spend(standing, booked), standing, own);
+    admission(account, booked, quota)(spend(standing, booked), standing, own);
     return undefined;
   } catch (error) {
     if (error instanceof Fault && error.code === 'BUDGET_EXCEEDED') return error;

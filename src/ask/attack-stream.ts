@@ -3,12 +3,12 @@ import { refusePairs } from '../attack/policy/refuse-pairs.js';
 import { attackStream as attackWith, type StreamAttack, sequenceOf } from '../attack/stream/attack.js';
 import { toldSteps } from '../attack/stream/told-steps.js';
 import { refuseSecretSteps } from '../count/public-steps.js';
-import { pinned } from '../engine/engine.js';
 import { openEngine } from '../terms/open.js';
 import { readPolicy } from '../terms/read.js';
 import { type FileName, faulting, fileNamed, readOptions, whole } from './door.js';
 import { readText } from './named-text.js';
 import { closing } from './opened.js';
+import { readAsSteward } from './steward-read.js';
 
 const options = z.strictObject({
   /** File of what "fugu stream --json" wrote: a histogram of the sequence's state, step by step. */
@@ -34,6 +34,6 @@ export async function attackStream(policy: FileName, given: StreamAttackOptions)
     refusePairs(read, sequenceOf(read).state);
     const told = toldSteps(readText(stream), sequenceOf(read).state);
     const engine = await openEngine(read);
-    return closing(engine, () => pinned(engine, (rows) => attackWith(read, rows, told, { show })));
+    return closing(engine, () => readAsSteward('attack --stream', engine, (rows) => attackWith(read, rows, told, { show })));
   });
 }

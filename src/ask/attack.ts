@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { attackPolicy, type PolicyAttack } from '../attack/policy/attack.js';
 import { releasedTable } from '../attack/policy/table.js';
-import { pinned } from '../engine/engine.js';
 import { openEngine } from '../terms/open.js';
 import { readPolicy } from '../terms/read.js';
 import { type FileName, faulting, fileNamed, progress, readOptions, whole } from './door.js';
 import { readText } from './named-text.js';
 import { closing } from './opened.js';
+import { readAsSteward } from './steward-read.js';
 
 const options = z.strictObject({
   /** Folder with receipt.json and the released tables, as "fugu release --out" writes it. */
@@ -36,7 +36,7 @@ export async function attack(policy: FileName, given: AttackOptions): Promise<Po
     const released = releasedTable(readText(join(release, 'receipt.json')), csvFiles(release), read, column);
     const engine = await openEngine(read);
     return closing(engine, () =>
-      pinned(engine, (rows) => attackPolicy(read, rows, released, { show, ...(progress && { progress }) })),
+      readAsSteward('attack', engine, (rows) => attackPolicy(read, rows, released, { show, ...(progress && { progress }) })),
     );
   });
 }

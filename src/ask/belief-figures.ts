@@ -13,6 +13,8 @@ import { parseRational, toNumber, toNumberDown, toNumberUp } from '../exact/rati
 /** The budget that a bound on belief allows. */
 export interface BudgetForBelief {
   readonly epsilon: number;
+  /** Probability with which the statement may fail. */
+  readonly delta: number;
   /** Odds may move by this factor, up or down. */
   readonly oddsFactor: number;
   /** What the same budget does to a belief that falls. */
@@ -38,6 +40,7 @@ export function budgetFor({ prior, among, posterior: after, delta }: GoalInTexts
   const failing = readDelta(delta);
   return {
     ...inNumbers(budget),
+    delta: failing,
     sentences: [
       beliefSentence(budget.prior, posterior, failing),
       naturalFrequency(budget.prior, budget.epsilon, failing).sentence,

@@ -1,18 +1,21 @@
 import * as z from 'zod';
 import { countHidden, type PrivateFigures } from '../count/hidden-cells.js';
 import { compareKnown, type KnownAgreement } from '../count/known-agree.js';
-import { pinned } from '../engine/engine.js';
 import { toText } from '../exact/rational.js';
 import { type KnownWords, knownWords } from '../policy/known/words.js';
 import { noProtection } from '../policy/no-protection.js';
+import { readingDoubts } from '../policy/pairs/doubts.js';
 import { type PairExamples, pairExamples } from '../policy/pairs/examples.js';
 import type { Adversary, Policy, SecretKind, Table } from '../policy/policy.js';
 import { accountDoubts } from '../policy/population.js';
+import { budgetElsewhere } from '../release/data-claims.js';
+import { accountOnData } from '../release/session.js';
 import { type Explanation, explain } from '../terms/explain.js';
 import { openEngine } from '../terms/open.js';
 import { readPolicy } from '../terms/read.js';
 import { type FileName, faulting, fileNamed, readOptions } from './door.js';
 import { closing } from './opened.js';
+import { readAsSteward } from './steward-read.js';
 
 const options = z.strictObject({
   /** Also count what the declarations hide, with exact figures: as private as the rows, for the steward's eyes only. Nothing is written. */
@@ -53,7 +56,7 @@ export interface CheckedPolicy {
 }
 
 /**
- * Says what a policy protects, and from whom, and proves that its data can be read and has the columns it speaks of.
+ * Says what a policy protects, and from whom, and proves that its data and every file that it names can be used.
  *
  * @example
  * const { ready, explanation } = await checkPolicy('policy.yaml');
@@ -64,7 +67,8 @@ export async function checkPolicy(policy: FileName, given?: CheckOptions): Promi
     const file = fileNamed(policy, 'The policy');
     const asked = readOptions(options, given);
     const read = await readPolicy(file);
-    await (await openEngine(read)).close();
+    const engine = await openEngine(read);
+    await closing(engine, () => accountOnData(read, engine.whole));
     const nothing = noProtection(read);
     const hidden = asked.private ? await hiddenIn(read) : undefined;
     const beside = asked.private && read.tables ? await hiddenBeside(read, [...read.tables.values()]) : undefined;
@@ -85,7 +89,7 @@ export async function checkPolicy(policy: FileName, given?: CheckOptions): Promi
       explanation: explain(read),
       ...(read.protect.pairs && { pairs: pairExamples(read) }),
       ...(read.known && { known: { ...knownWords(read), together: read.known.together } }),
-      warnings: accountDoubts(read),
+      warnings: [...accountDoubts(read), ...readingDoubts(read), ...(await budgetElsewhere(read))],
       ...(nothing !== undefined && { protectsNothing: nothing }),
       ...(hidden && { private: { ...hidden, ...(compared && { known: compared }), ...(beside && { tables: beside }) } }),
     };
@@ -94,7 +98,7 @@ export async function checkPolicy(policy: FileName, given?: CheckOptions): Promi
 
 async function comparedWith(policy: Policy): Promise<readonly KnownAgreement[]> {
   const engine = await openEngine(policy);
-  return closing(engine, () => pinned(engine, (rows) => compareKnown(rows, policy)));
+  return closing(engine, () => readAsSteward('check --private', engine, (rows) => compareKnown(rows, policy)));
 }
 
 /** The data as it is: opened for the policy, text that is not declared would be forgotten. */
@@ -105,7 +109,7 @@ async function hiddenIn(policy: Policy): Promise<PrivateFigures> {
     ...(table !== undefined && { table }),
     ...(encoding !== undefined && { encoding }),
   });
-  return closing(engine, () => pinned(engine, (rows) => countHidden(rows, policy)));
+  return closing(engine, () => readAsSteward('check --private', engine, (rows) => countHidden(rows, policy)));
 }
 
 /** Tables that are tied to the data by persons: nothing else ties their rows. */
@@ -115,7 +119,7 @@ async function hiddenBeside({ data, protect: { secret, adversary } }: Policy, ta
     const engine = await openEngine({ source, ...(table !== undefined && { table }) });
     const protect = { secret, adversary, maxRows, ...(unit !== undefined && { unit }) };
     const figures = await closing(engine, () =>
-      pinned(engine, (rows) => countHidden(rows, { columns, dependence: [], protect })),
+      readAsSteward('check --private', engine, (rows) => countHidden(rows, { columns, dependence: [], protect })),
     );
     counted.push({ table: name, ...figures });
   }

@@ -60,6 +60,9 @@ ${Object.entries(demoQuestions)
 
 const households = '[{ kind: groups, by: household, oddsRatio: 10, hidden: true, maxSize: 6 }]';
 
+/** The same made-up people have a budget in every story that is told of them. */
+const madeUpPeople = 'made-up people of "fugu demo"';
+
 /** Tells the story in a fresh folder: the demo's own ledger is thrown away, which a real one never is. */
 export async function demo(out: string, write: Write, opener: Opener = {}): Promise<Demo> {
   const survey = demoSurvey();
@@ -72,12 +75,15 @@ export async function demo(out: string, write: Write, opener: Opener = {}): Prom
     ['yours.yaml', policyText('demo-yours', households)],
   ] as const;
   writeFolder(home, files, { hint: 'Choose another folder with --out.' });
-  const releaseNamed = (name: string) => releaseSurvey(join(home, `${name}.yaml`), join(home, name), write, opener);
+  const madeUp = { ...opener, newBudget: madeUpPeople };
+  const releaseNamed = (name: string) => releaseSurvey(join(home, `${name}.yaml`), join(home, name), write, madeUp);
   const strangers = await releaseNamed('strangers');
   const tied = await releaseNamed('households');
   // What the first release would give an attacker who knows the households: its base cost under the second policy's ties.
   const base = strangers.release.receipt.epsilon;
   const leaked = tied.leakage(base);
+  // The budget that is left for questions of one's own is given its reason here, so that nobody has to say one.
+  await (await openAll(join(home, 'yours.yaml'), { ...madeUp, claimAhead: true })).close();
   const { people } = survey;
   return {
     home,

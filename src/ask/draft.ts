@@ -4,7 +4,6 @@ import * as z from 'zod';
 import { encodingOf } from '../engine/csv/encoding.js';
 import { lookAt } from '../engine/data-file.js';
 import { describeColumns, describeOwn, describePanels } from '../engine/describe.js';
-import { pinned } from '../engine/engine.js';
 import { Fault } from '../errors.js';
 import { writeNew } from '../files/write-file.js';
 import { isDatabase } from '../policy/address.js';
@@ -16,12 +15,14 @@ import { keysIn } from '../policy/draft/own-by-key.js';
 import { chooseNames, isPattern } from '../policy/name-pattern.js';
 import { canonicalPath } from '../policy/population.js';
 import { didYouMean } from '../policy/suggest.js';
+import { budgetElsewhere } from '../release/data-claims.js';
 import { decoderOf, isUtf8Name } from '../statfile/decode.js';
 import { hasDictionary, unreadOf } from '../statfile/statfile.js';
 import { openEngine } from '../terms/open.js';
 import { parsePolicy } from '../terms/read.js';
 import { type FileName, faulting, fileNamed, progress, readOptions } from './door.js';
 import { closing } from './opened.js';
+import { readAsSteward } from './steward-read.js';
 
 export type { Found, FoundColumn } from '../policy/draft/draft.js';
 
@@ -92,7 +93,7 @@ export type DraftOptions = z.input<typeof options>;
 export interface DraftedPolicy extends Draft {
   /** Where it was written. */
   readonly policy: string;
-  /** What may have been read otherwise than it was meant: sheets that were not read, letters that are no UTF-8. */
+  /** What may have been read otherwise than it was meant (sheets that were not read, letters that are no UTF-8), and that the data has a budget already. */
   readonly doubts: readonly string[];
   /** What files beside the data seem to be. The policy says so in comments, of which nothing counts. */
   readonly tables?: readonly DraftedTable[];
@@ -126,7 +127,7 @@ export async function draftPolicy(data: FileName, given?: DraftOptions): Promise
     const draft = await closing(engine, async () => {
       const fromPolicy = (path: string) => (isDatabase(path) ? path : relative(dirname(file), path).split(sep).join('/'));
       const folder = dirname(canonicalPath(source));
-      const { columns, commas, panels } = await pinned(engine, async (rows) => {
+      const { columns, commas, panels } = await readAsSteward('init', engine, async (rows) => {
         refuseNamelessData(
           (await rows.columns()).map((c) => c.name),
           source,
@@ -141,7 +142,7 @@ export async function draftPolicy(data: FileName, given?: DraftOptions): Promise
       const told = interview ? readOptions(answers, await interview(findColumns(columns, panels, book), first)) : first;
       const group = typeof told.dependence === 'object' ? told.dependence.by : undefined;
       const keys = keysIn(columns, panels, { unit: told.person?.unit, group });
-      const own = await pinned(engine, (rows) => describeOwn(rows, columns, keys));
+      const own = await readAsSteward('init', engine, (rows) => describeOwn(rows, columns, keys));
       const beside = await Promise.all((tables ?? []).map((name) => besideFile(resolve(name), fromPolicy)));
       const named = beside.map((file) => tableOf(file, columns, told.person?.unit ?? panels[0]?.unit));
       const drafted = draftFrom(own, {
@@ -156,6 +157,7 @@ export async function draftPolicy(data: FileName, given?: DraftOptions): Promise
         ...(codebookPath !== undefined && { codebookPath: fromPolicy(codebookPath), codebook: book! }),
         ...((remote || !canWrite(folder)) && { ledger: join(dirname(file), '.fugu', 'ledger.db') }),
       });
+      refuseEmpty(own, drafted.declared, source);
       const unread = remote ? undefined : await unreadOf(source, table === undefined ? {} : { table });
       return {
         ...drafted,
@@ -168,10 +170,10 @@ export async function draftPolicy(data: FileName, given?: DraftOptions): Promise
         ],
       };
     });
-    await parsePolicy(draft.text, file);
+    const known = await budgetElsewhere(await parsePolicy(draft.text, file));
     if (!writeNew(file, draft.text, { hint: 'Choose another place with --out.' }))
       throw new Fault('USAGE', `${out} exists already.`, 'Choose another name with --out, or move it away.');
-    return { policy: file, ...draft };
+    return { policy: file, ...draft, doubts: [...draft.doubts, ...known] };
   });
 }
 
@@ -180,7 +182,7 @@ async function besideFile(source: string, fromPolicy: (path: string) => string):
     throw new Fault('USAGE', 'Files are drafted beside a file.', 'Tables of a database are written into the policy: tables: {visits: {table: schema.visits, …}}.'); // biome-ignore format: one line
   const written = await writtenIn(source, undefined);
   const engine = await openEngine({ source, ...(written !== undefined && { encoding: written }) });
-  const columns = await closing(engine, () => pinned(engine, (rows) => describeColumns(rows)));
+  const columns = await closing(engine, () => readAsSteward('init', engine, (rows) => describeColumns(rows)));
   const lines = (except: ReadonlySet<string>) =>
     columnLines(columns, new Set(columns.map(({ name }) => name).filter((name) => !except.has(name))));
   return { source: fromPolicy(source), columns, lines };
@@ -299,6 +301,17 @@ function refuseNamelessData(names: readonly string[], file: string): void {
         place: { file, line: 1 },
       },
     );
+}
+
+/** Without rows there is nothing to draft from, unless a dictionary lists the codes. */
+function refuseEmpty(columns: readonly ColumnSummary[], declared: number, file: string): void {
+  if (declared > 0 || columns.some(({ filled }) => filled > 0)) return;
+  throw new Fault(
+    'DATA_MALFORMED',
+    'The data has names of columns and no values, so no column can be drafted.',
+    'Draft from data with rows, or give a --codebook that lists the codes.',
+    isDatabase(file) ? {} : { place: { file } },
+  );
 }
 
 /** By its mode too: the superuser may write anywhere, but a folder marked read-only was meant to stay as it is. */

@@ -8,11 +8,12 @@ import type { Plan } from '../release/plan.js';
 import type { Receipt } from '../release/receipt.js';
 import type { Payer, Session } from '../release/session.js';
 import type { Trail } from '../release/trail.js';
-import { amount, type FileName, faulting, fileNamed, readOptions } from './door.js';
+import { amount, type FileName, faulting, fileNamed, newBudget, readOptions } from './door.js';
 import type { EstimateAsked, Estimated } from './estimate.js';
 import type { Asking } from './kinds.js';
 import { entriesOf, type LedgerEntry, type Spending, spendingOf } from './ledger.js';
 import { type Opened, type Opener, openAll } from './opened.js';
+import { planOnRecord } from './plan-on-record.js';
 import { questionOf } from './question.js';
 
 const askOptions = z.strictObject({
@@ -34,6 +35,8 @@ const openOptions = z.strictObject({
   as: z.string().max(120).optional(),
   /** Plan and release under a budget so large that it protects nothing; what is answered is not certified. */
   acceptNoProtection: z.boolean().optional(),
+  /** Why a budget may be opened for data that has another one; written into the chain for good. */
+  newBudget,
   /** Told by which names the database's own log knows what was asked for an entry of the ledger, also where that failed: for an audit log, not to be published. */
   trail: z.custom<(trail: Trail) => void>((x) => typeof x === 'function', 'expected a function').optional(),
 });
@@ -117,7 +120,9 @@ function fuguOf(opened: Opened, acceptNoProtection = false): Fugu {
         options: readOptions(askOptions, given),
         ...(await questionOf(question)),
       }));
-      return kind[verb](verb === 'release' ? session.asking(asked, options) : session, asked, options) as Promise<T>;
+      return (verb === 'release'
+        ? kind.release(session.asking(asked, options), asked, options)
+        : planOnRecord(kind, session, asked, options)) as unknown as Promise<T>;
     });
   const close = (): Promise<void> => (closed ??= faulting(() => opened.close()));
   const fugu = {
@@ -126,7 +131,9 @@ function fuguOf(opened: Opened, acceptNoProtection = false): Fugu {
     estimate: (asked?: unknown) => asking(async ({ session }) => (await import('./estimate.js')).estimated(session, asked)),
     spent: () => asking(spendingOf),
     entries: () =>
-      asking(async ({ ledger, policy, session }) => entriesOf(await ledger.entries(policy.population), session.account)),
+      asking(async ({ ledger, policy, session }) =>
+        entriesOf(await ledger.entries(policy.population), session.account, await session.spent()),
+      ),
     verify: () => asking(({ ledger }) => ledger.verify()),
     close,
     [asyncDispose]: close,

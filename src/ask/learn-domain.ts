@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
 import { Fault } from '../errors.js';
-import { writeWhole } from '../files/write-file.js';
+import { refuseUnwritable, writeWhole } from '../files/write-file.js';
 import type { FoundKey, LearnedKeys } from '../learn/keys/learn-keys.js';
 import { enterEntry } from '../policy/draft/enter-entry.js';
 import type { Policy } from '../policy/policy.js';
 import type { Receipt, Release } from '../release/receipt.js';
 import { parsePolicy, readPolicy } from '../terms/read.js';
 import { decimalsQuery, endsQuery, type LearnedBounds, ladderOf, numbersOf } from './bounds-query.js';
-import { amount, type FileName, faulting, fileNamed, readOptions } from './door.js';
+import { amount, type FileName, faulting, fileNamed, newBudget, readOptions } from './door.js';
 import { type Fugu, withFugu } from './fugu.js';
 import type { Question } from './kinds.js';
 
@@ -17,6 +17,8 @@ const paying = {
   epsilon: amount.optional(),
   /** Learn from the data as it is now and pay, also when a result is recorded. */
   fresh: z.boolean().optional(),
+  /** Why a budget may be opened for data that has another one; written into the chain for good. */
+  newBudget,
 };
 const place = {
   /** A column that the policy does not declare. */
@@ -72,6 +74,8 @@ export interface LearnedDomain<R> {
 export interface Learning<R> {
   readonly file: string;
   readonly declared: Policy;
+  /** Why its data may have a second budget. */
+  readonly newBudget?: string;
   ask(fugu: Fugu): Promise<{ readonly result: R; readonly receipt: Receipt }>;
   enter(learned: { readonly result: R; readonly receipt: Receipt }): Promise<LearnedDomain<R>>;
 }
@@ -91,14 +95,22 @@ const write = (file: string, text: string) =>
     hint: 'It is paid for and recorded: asked again, it is told for nothing. Enter it yourself, or free space.',
   });
 
+/** The policy that what is learned is entered into, refused before anything is paid for where that cannot be. */
+async function writablePolicy(policy: FileName): Promise<Policy> {
+  const read = await readPolicy(fileNamed(policy, 'The policy'));
+  refuseUnwritable(read.file, { hint: 'What is learned is entered into the policy: make it writable.' });
+  return read;
+}
+
 export async function keysLearning(policy: FileName, given: KeysOptions): Promise<Learning<LearnedKeys>> {
-  const { column, table, most, longest, epsilon, fresh } = readOptions(keysOptions, given);
-  const declared = await readPolicy(fileNamed(policy, 'The policy'));
+  const { column, table, most, longest, epsilon, fresh, newBudget: reason } = readOptions(keysOptions, given);
+  const declared = await writablePolicy(policy);
   const { file } = declared;
   const keys = { column, ...(table !== undefined && { table }), most, longest };
   return {
     file,
     declared,
+    ...(reason !== undefined && { newBudget: reason }),
     ask: (fugu) => fugu.release({ keys }, paid(epsilon, fresh)),
     async enter({ result, receipt }) {
       if (result.keys.length === 0) return { result, receipt, policy: file };
@@ -112,8 +124,8 @@ export async function keysLearning(policy: FileName, given: KeysOptions): Promis
 }
 
 export async function boundsLearning(policy: FileName, given: BoundsOptions): Promise<Learning<LearnedBounds>> {
-  const { column, table, within: far, tail, epsilon, fresh } = readOptions(boundsOptions, given);
-  const before = await readPolicy(fileNamed(policy, 'The policy'));
+  const { column, table, within: far, tail, epsilon, fresh, newBudget: reason } = readOptions(boundsOptions, given);
+  const before = await writablePolicy(policy);
   const { file } = before;
   refuseTold(before, column, table);
   const ladder = ladderOf(far);
@@ -125,6 +137,7 @@ export async function boundsLearning(policy: FileName, given: BoundsOptions): Pr
   return {
     file,
     declared,
+    ...(reason !== undefined && { newBudget: reason }),
     async ask(fugu) {
       const { tables, receipt } = (await fugu.release({ queries } as Question, { ...paid(epsilon, fresh), label })) as Release;
       return { result: numbersOf(column, ladder, tables), receipt };
@@ -141,8 +154,8 @@ export async function boundsLearning(policy: FileName, given: BoundsOptions): Pr
 }
 
 export async function rowsLearning(policy: FileName, given: RowsOptions): Promise<Learning<LearnedRows>> {
-  const { table, most, share, epsilon, fresh } = readOptions(rowsOptions, given);
-  const before = await readPolicy(fileNamed(policy, 'The policy'));
+  const { table, most, share, epsilon, fresh, newBudget: reason } = readOptions(rowsOptions, given);
+  const before = await writablePolicy(policy);
   const { file } = before;
   const own = before.tables?.get(table);
   if (!own || own.public)
@@ -161,6 +174,7 @@ export async function rowsLearning(policy: FileName, given: RowsOptions): Promis
   return {
     file,
     declared,
+    ...(reason !== undefined && { newBudget: reason }),
     async ask(fugu) {
       const { tables, receipt } = await fugu.release(query, { ...paid(epsilon, fresh), label: `rows of one person in ${table}` });
       const { value, rankError = 0 } = tables[0]!.rows[0]!;
@@ -196,8 +210,8 @@ const paid = (epsilon: z.output<typeof amount> | undefined, fresh: boolean | und
 
 const learned = <R>(made: Promise<Learning<R>>): Promise<LearnedDomain<R>> =>
   faulting(async () => {
-    const { file, declared, ask, enter } = await made;
-    return enter(await withFugu(file, { policy: declared }, ask));
+    const { file, declared, newBudget: reason, ask, enter } = await made;
+    return enter(await withFugu(file, { policy: declared, ...(reason !== undefined && { newBudget: reason }) }, ask));
   });
 
 /**

@@ -13,7 +13,7 @@ import type { CodedTable } from '../learn/network/coded.js';
 import { learnUnpaid } from '../learn/network/learn-columns.js';
 import { learnSpread as learnSpreadUnpaid } from '../learn/network/learn-spread.js';
 import { type FileName, faulting, fileNamed, progress, readOptions, whole } from './door.js';
-import { withData } from './opened.js';
+import { withData } from './steward-read.js';
 
 const networkOptions = z.strictObject({
   /** Where to write it: .json, or .bif. */
@@ -40,7 +40,7 @@ export async function learnNetwork(policy: FileName, given?: NetworkOptions): Pr
   return faulting(async () => {
     const file = fileNamed(policy, 'The policy');
     const { out, public: known, ...asked } = readOptions(networkOptions, given);
-    const network = await withData(file, (engine, read) =>
+    const network = await withData('learn network', file, (engine, read) =>
       learnUnpaid(engine, read, {
         origin: known ? { learned: 'public', from: basename(read.data.source) } : { learned: 'unpaid' },
         ...asked,
@@ -91,7 +91,7 @@ export async function learnSpread(policy: FileName, given?: SpreadOptions): Prom
   return faulting(async () => {
     const file = fileNamed(policy, 'The policy');
     const { out, public: known, confidence, pool, progress } = readOptions(spreadOptions, given);
-    return withData(file, async (engine, read) => {
+    return withData('learn spread', file, async (engine, read) => {
       const epsilon = toNumber(read.budget.epsilon);
       const judge = (rows: CodedTable, costs: readonly number[]) => {
         const found = attackHeldOut(rows, costs, { pairs: 24, ...(progress && { progress }) });

@@ -16,9 +16,9 @@ import { bindBatch } from '../query/bind.js';
 import { batchForms, parseBatch } from '../query/parse.js';
 import { parseSql } from '../query/sql/sql.js';
 import { surveyBatch } from '../survey/query.js';
-import { declaredAmplifiers } from '../ties/declared.js';
+import { readPolicy } from '../terms/read.js';
 import { amount, type FileName, faulting, fileNamed, readOptions } from './door.js';
-import { withData } from './opened.js';
+import { tiesOf } from './opened.js';
 
 const options = z.strictObject({
   /** What will be asked: queries, {sql} or {survey: true}. */
@@ -64,10 +64,9 @@ export async function leastEpsilon(policy: FileName, given: AccuracyOptions): Pr
     const error = asked.error === undefined ? undefined : readNumber(asked.error, 'error');
     checkTarget({ ...target, error: error ?? 1 });
     const prior = readProbability(asked.prior, 'prior');
-    const bench = await withData(file, async (engine, policy): Promise<Bench> => {
-      const bound = bindBatch(parseBatch(batchOf(asked.question, policy)), policy);
-      return { policy, bound, amplifiers: (await declaredAmplifiers(policy, engine)).amplifiers };
-    });
+    const read = await readPolicy(file);
+    const bound = bindBatch(parseBatch(batchOf(asked.question, read)), read);
+    const bench: Bench = { policy: read, bound, amplifiers: await tiesOf(read) };
     return {
       ...(error !== undefined && { ...solve(bench, { ...target, error }, prior), target: error }),
       confidence: target.confidence,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { rational } from '../exact/rational.js';
 import type { Entry } from '../ledger/ledger.js';
-import { pureProfile } from '../mechanism/profile.js';
+import { nothingSpent, pureProfile } from '../mechanism/profile.js';
 import type { Session } from '../release/session.js';
 import { entryPage } from './ledger-page.js';
 
@@ -31,7 +31,14 @@ function sessionOf(all: readonly Entry[]): { readonly session: Session; readonly
     read += found.length;
     return found;
   };
-  return { session: { page, account: { epsilon: rational(1), routes: [] } } as unknown as Session, read: () => read };
+  return {
+    session: {
+      page,
+      spent: async () => nothingSpent,
+      account: { epsilon: rational(1), routes: [], source: { isTied: false } },
+    } as unknown as Session,
+    read: () => read,
+  };
 }
 
 describe('a page of the ledger', () => {

@@ -46,8 +46,8 @@ export async function entryPage(session: Session, { after, before, most, analyst
 }
 
 /** It goes on from the last that is told: where those of others lie is said only where there is none to tell. */
-const pageOf = (session: Session, found: readonly Entry[], backwards: boolean, looked?: number): EntryPage => ({
-  entries: entriesOf(backwards ? found.toReversed() : found, session.account),
+const pageOf = async (session: Session, found: readonly Entry[], backwards: boolean, looked?: number): Promise<EntryPage> => ({
+  entries: entriesOf(backwards ? found.toReversed() : found, session.account, await session.spent()),
   more: looked !== undefined,
   ...(looked !== undefined && { next: found.at(-1)?.sequence ?? looked }),
 });

@@ -1,14 +1,16 @@
 import { existsSync } from 'node:fs';
 import * as z from 'zod';
-import { type Account, gained, isKept, usedShare } from '../accounting/account.js';
+import { type Account, usedShareOf } from '../accounting/account.js';
+import { type BudgetState, budgetState, privacyLoss } from '../accounting/budget-state.js';
 import { termsOf } from '../accounting/open-account.js';
+import { otherSources } from '../accounting/sources.js';
 import { Fault } from '../errors.js';
 import { fromNumber, parseRational, toNumber } from '../exact/rational.js';
 import type { Entry, Verification } from '../ledger/ledger.js';
 import { openLedger, witnessOf } from '../ledger/open.js';
 import type { Backup, Restored } from '../ledger/rescue/backup.js';
 import type { Recovery } from '../ledger/rescue/recover.js';
-import { nothingSpent, type Profile, type StoredProfile, spend, toStored } from '../mechanism/profile.js';
+import { nothingSpent, type Profile, type Spent, type StoredProfile, spend, toStored } from '../mechanism/profile.js';
 import { isOfRecords, type Kind, kindOf, storedClass } from '../mechanism/record-class.js';
 import { isDatabase } from '../policy/address.js';
 import { addsRemoves, betweenValues, neighboursOf } from '../policy/neighbours.js';
@@ -17,6 +19,8 @@ import { type Amended, amendTerms as amendWith, canAmend } from '../release/amen
 import { enteredIn, isEntered } from '../release/entered-key.js';
 import { type PartUse, partsSpent } from '../release/parts.js';
 import { type QuotaUse, quotaUses } from '../release/quota.js';
+import { createSession } from '../release/session.js';
+import { openEngine } from '../terms/open.js';
 import { readPolicy } from '../terms/read.js';
 import { type FileName, faulting, fileNamed, readOptions } from './door.js';
 import { closing, type Opened } from './opened.js';
@@ -43,12 +47,12 @@ export interface LedgerEntry {
 }
 
 /** Entries as plain data; whoever asks the same often pays the same often. */
-export function entriesOf(entries: readonly Entry[], account: Account): readonly LedgerEntry[] {
+export function entriesOf(entries: readonly Entry[], account: Account, all: Spent): readonly LedgerEntry[] {
   const known = new Map<string, number>();
   const total = toNumber(account.epsilon);
   return entries.map((e) => {
     const profile = JSON.stringify(toStored(e.profile));
-    const epsilon = known.get(profile) ?? toNumber(usedShare(account, spend(nothingSpent, e.profile))) * total;
+    const epsilon = known.get(profile) ?? toNumber(usedShareOf(account, spend(nothingSpent, e.profile), all)) * total;
     known.set(profile, epsilon);
     return { ...entryOf(e), ...(e.profile.perRecord.size > 0 && { epsilon }) };
   });
@@ -92,7 +96,7 @@ export function costOf({ profile: { noise, perRecord } }: LedgerEntry): EntryCos
     ...(listed.length > 0 && { worst }),
     ...noted,
     classes: listed.length,
-    apart: listed.length === 0 && all.length > 0,
+    apart: listed.length === 0 && ofKind('once').length > 0,
   };
 }
 
@@ -109,13 +113,15 @@ export interface Spending {
   /** Where it declares others: whether `amendTerms` could take them over. */
   readonly amendable?: boolean;
   readonly policyTerms: string;
-  readonly budget: { readonly total: number; readonly spent: number; readonly remaining: number; readonly delta: number };
+  readonly budget: BudgetState;
   /** What of that somebody else has spent, or may, in epsilon: entered, and set aside for those who do not say. */
   readonly others?: { readonly entered: number; readonly setAside: number };
-  /** What was entered is more than the budget: nothing can be released. */
+  /** More than the budget was spent: nothing can be released. */
   readonly over?: true;
   /** What an attacker may have gained at most about one record so far: with `neighbours: add-remove`, about whether it is there. */
   readonly gained: number;
+  /** Where ties are declared and some of it was spent on other data: why nothing bounds it. */
+  readonly elsewhere?: string;
   /** Where the policy names pairs of values, `gained` is about two values that are one. */
   readonly pairs?: true;
   /** The same about its values, where that is more. */
@@ -131,11 +137,10 @@ export async function spendingOf({ policy, session, ledger }: Opened): Promise<S
   const total = toNumber(session.account.epsilon);
   const parts = partsSpent(policy, session.account, spent);
   const agrees = known === undefined || known.terms.digest === policy.digest;
-  const share = toNumber(usedShare(session.account, spent));
-  const used = Math.min(1, share) * total;
+  const loss = privacyLoss(session.account, spent);
   const entered = await enteredIn(ledger, policy.population);
   const alone = (profiles: readonly Profile[]) =>
-    profiles.length === 0 ? 0 : toNumber(usedShare(session.account, profiles.reduce(spend, nothingSpent))) * total;
+    profiles.length === 0 ? 0 : toNumber(usedShareOf(session.account, profiles.reduce(spend, nothingSpent), spent)) * total;
   const others = { entered: alone(entered.map((e) => e.profile)), setAside: alone(session.account.others ?? []) };
   return {
     population: policy.population,
@@ -143,18 +148,24 @@ export async function spendingOf({ policy, session, ledger }: Opened): Promise<S
     terms: known?.terms.summary ?? null,
     ...(known?.closed && { closed: true }),
     agrees,
-    ...(!agrees && { amendable: await canAmend(ledger, policy) }),
+    ...(!agrees && { amendable: await canAmend(ledger, { policy, account: session.account }) }),
     policyTerms: termsOf(policy).summary,
-    budget: { total, spent: used, remaining: total - used, delta: toNumber(session.account.delta) },
+    budget: budgetState(session.account, spent),
     ...((others.entered > 0 || others.setAside > 0) && { others }),
-    ...(share > 1 && !isKept(session.account, spent) && { over: true }),
-    ...gainedOf(policy, gained(session.account, spent)),
+    ...(!loss.kept && !otherSources(session.account.source, spent) && { over: true }),
+    ...gainedOf(policy, loss.epsilon),
+    ...elsewhereIn(session.account, spent),
     ...(policy.protect.pairs && { pairs: true }),
     ...(parts.length > 0 && { parts }),
     ...(policy.budget.analysts && {
       quotas: await quotaUses(policy, session.account, ledger),
     }),
   };
+}
+
+function elsewhereIn({ source }: Account, spent: Spent): Pick<Spending, 'elsewhere'> {
+  const refused = otherSources(source, spent);
+  return refused ? { elsewhere: refused.message } : {};
 }
 
 function gainedOf(policy: Policy, gained: number): Pick<Spending, 'gained' | 'gainedBetweenValues'> {
@@ -170,7 +181,7 @@ const witnessed = z.strictObject({
   witness,
 });
 export type LedgerOptions = z.input<typeof witnessed>;
-const reasoned = z.strictObject({
+export const reasoned = z.strictObject({
   /** Why; written into the chain for good. */
   reason,
   witness,
@@ -180,7 +191,7 @@ const restoring = z.strictObject({ reason: reason.optional(), witness });
 export type RestoreOptions = z.input<typeof restoring>;
 
 /** Looking must not make a new, empty ledger where one was expected. */
-async function placeOf(policy: FileName): Promise<Policy> {
+export async function policyWithLedger(policy: FileName): Promise<Policy> {
   const read = await readPolicy(fileNamed(policy, 'The policy'));
   if (!isDatabase(read.ledger) && !existsSync(read.ledger) && !existsSync(`${read.ledger}.chain`))
     throw new Fault(
@@ -200,7 +211,7 @@ async function placeOf(policy: FileName): Promise<Policy> {
 export async function verifyLedger(policy: FileName, given?: LedgerOptions): Promise<VerifiedLedger> {
   return faulting(async () => {
     const options = readOptions(witnessed, given);
-    const { ledger: place } = await placeOf(policy);
+    const { ledger: place } = await policyWithLedger(policy);
     const ledger = await openLedger(place, options);
     return closing(ledger, async () => ({ ...(await ledger.verify()), ledger: place }));
   });
@@ -218,7 +229,8 @@ export interface AmendedTerms extends Amended {
 }
 
 /**
- * Takes over the terms of a policy whose budget or ties have changed, for good. What was spent stays spent.
+ * Takes over the terms of a policy whose budget or ties have changed, for good. What was spent stays spent, and counts under the new terms: where it
+ * exceeds their budget they are refused.
  *
  * @example
  * const { before, after } = await amendTerms('policy.yaml', { reason: 'the council raised the budget' });
@@ -226,10 +238,17 @@ export interface AmendedTerms extends Amended {
 export async function amendTerms(policy: FileName, given: ReasonedOptions): Promise<AmendedTerms> {
   return faulting(async () => {
     const { reason, ...options } = readOptions(reasoned, given);
-    const read = await placeOf(policy);
+    const read = await policyWithLedger(policy);
     const ledger = await openLedger(read.ledger, options);
-    const { before, after } = await closing(ledger, () => amendWith(ledger, read, reason.trim()));
-    return { population: read.population, before, after, reason: reason.trim() };
+    const amended = await closing(ledger, async () => {
+      const engine = await openEngine(read);
+      // Ties that are read from the data decide what was lost under the new terms.
+      return closing(engine, async () => {
+        const { account } = await createSession({ policy: read, engine, ledger });
+        return amendWith(ledger, { policy: read, account }, reason.trim());
+      });
+    });
+    return { population: read.population, ...amended, reason: reason.trim() };
   });
 }
 
@@ -243,7 +262,7 @@ export async function backupLedger(policy: FileName, file: FileName, given?: Led
   return faulting(async () => {
     const { witness } = readOptions(witnessed, given);
     const target = fileNamed(file, 'The backup');
-    const { ledger } = await placeOf(policy);
+    const { ledger } = await policyWithLedger(policy);
     const { backupLedger: backup } = isDatabase(ledger)
       ? await import('../ledger/postgres/rescue.js')
       : await import('../ledger/rescue/backup.js');
@@ -279,7 +298,7 @@ export async function restoreLedger(policy: FileName, file: FileName, given?: Re
 export async function recoverLedger(policy: FileName, given: ReasonedOptions): Promise<Recovery> {
   return faulting(async () => {
     const { reason, witness } = readOptions(reasoned, given);
-    const { ledger } = await placeOf(policy);
+    const { ledger } = await policyWithLedger(policy);
     const { recoverLedger: recover } = isDatabase(ledger)
       ? await import('../ledger/postgres/rescue.js')
       : await import('../ledger/rescue/recover.js');

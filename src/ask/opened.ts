@@ -1,9 +1,11 @@
-import { type Engine, type Pinned, pinned } from '../engine/engine.js';
+import type { Amplifier } from '../dependence/amplifier.js';
+import type { Engine } from '../engine/engine.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { openLedger } from '../ledger/open.js';
 import type { Policy } from '../policy/policy.js';
 import { asFault, type Outcomes } from '../release/outcome.js';
 import type { Plan } from '../release/plan.js';
+import { lookInto, publicReads } from '../release/public-read.js';
 import { createSession, type Session } from '../release/session.js';
 import type { Trail } from '../release/trail.js';
 import { openEngine } from '../terms/open.js';
@@ -20,6 +22,12 @@ export interface Opener {
   readonly decide?: (plan: Plan) => Promise<void>;
   /** Go on although the budget protects nothing. */
   readonly acceptNoProtection?: boolean;
+  /** Why a budget may be opened for data that has another one; kept in the chain. */
+  readonly newBudget?: string;
+  /** Folder of a service that knows data again, beside those of the user and of the ledger. */
+  readonly registry?: string;
+  /** Claims the data when it is opened, not with the first release: for whoever serves it to others. */
+  readonly claimAhead?: boolean;
   /** Told of what a database was asked for each entry of the ledger, also where that failed. */
   readonly trail?: (trail: Trail) => void;
   /** Told how much of the opening is done where it may take long. */
@@ -46,7 +54,7 @@ export async function openAll(file: string, opener: Opener = {}): Promise<Opened
   return orClose([engine], opener, async () => {
     const ledger = await openLedger(policy.ledger);
     return orClose([ledger], opener, async () => {
-      const { analyst, as, outcomes, decide, trail, progress } = opener;
+      const { analyst, as, outcomes, decide, trail, progress, newBudget, registry, caution = warning } = opener;
       const said = {
         ...(analyst && { analyst }),
         ...(as && { as }),
@@ -55,17 +63,18 @@ export async function openAll(file: string, opener: Opener = {}): Promise<Opened
         ...(trail && { trail }),
         ...(progress && { progress }),
       };
-      const session = await createSession({ policy, engine, ledger, ...said });
+      const claims = { caution, ...(registry !== undefined && { registry }), ...(newBudget !== undefined && { newBudget }) };
+      const session = await createSession({ policy, engine, ledger, claims, ...said });
+      if (opener.claimAhead) await session.claimAhead();
       return { policy, engine, ledger, session, close: () => closeAll([ledger, engine], opener) };
     });
   });
 }
 
-/** The data of a policy, for as long as `work` takes; no ledger, so nothing can be paid for. */
-export async function withData<T>(file: string, work: (data: Pinned, policy: Policy) => Promise<T>): Promise<T> {
-  const policy = await readPolicy(file);
+/** Declared ties of a policy's data, as an amplifier each; no ledger, so nothing can be paid for. `changed`: read under other ties than the file declares. */
+export async function tiesOf(policy: Policy, changed: Policy = policy): Promise<readonly Amplifier[]> {
   const engine = await openEngine(policy);
-  return closing(engine, () => pinned(engine, (data) => work(data, policy)));
+  return closing(engine, () => lookInto(engine, changed, async (look) => (await look(publicReads.ties, {})).amplifiers));
 }
 
 const warning = (error: unknown): void => process.emitWarning(asFault(error).message, 'FuguWarning');

@@ -2,10 +2,11 @@ import * as z from 'zod';
 import { Fault } from '../errors.js';
 import { isPositive, parseRational, type Rational, toNumber } from '../exact/rational.js';
 import { chooseCandidate, type PatternMechanism, patternCandidates, publicDegree } from '../pattern/candidates.js';
+import { oneBatchOnly } from '../pattern/clustering.js';
 import { analysePattern as analyse, schemaFromText } from '../pattern/query/analyse.js';
-import { boundedAdversary, coin, domainSize, largestMarginal } from '../pattern/query/lambda.js';
+import { boundedAdversary, largestMarginal } from '../pattern/query/lambda.js';
 import { clusteringParts, isClusteringCoefficient } from '../pattern/query/shortcut.js';
-import type { PatternCandidate } from '../pattern/ways/way.js';
+import { adversarialGuarantee, type PatternCandidate } from '../pattern/ways/way.js';
 import { amount, faulting, readOptions, whole } from './door.js';
 
 const size = whole(1, Number.MAX_SAFE_INTEGER);
@@ -67,7 +68,11 @@ export async function analysePattern(query: string, given: PatternAnalysisOption
     if (typeof query !== 'string') throw new Fault('USAGE', 'The pattern is a text.', 'Write for example "triangles".');
     const asked = readOptions(options, given);
     const texts = isClusteringCoefficient(query) ? clusteringParts : [query];
-    return texts.map((text) => describe(text, asked, texts.length));
+    const found = texts.map((text) => describe(text, asked, texts.length));
+    const isOneBatch = ({ candidates, chosen }: AnalysedPattern) =>
+      candidates.some((c) => c.mechanism === chosen && c.guarantee === adversarialGuarantee);
+    if (found.length > 1 && found.some(isOneBatch)) throw oneBatchOnly();
+    return found;
   });
 }
 
@@ -78,14 +83,12 @@ function describe(text: string, options: PatternAnalysisOptions, shares: number)
   const gamma = options.gamma === undefined ? undefined : positive(options.gamma, 'gamma');
   const delta = options.delta === undefined ? undefined : positive(options.delta, 'delta');
   const schema = schemaFromText(text, domain, { symmetric: options.symmetric === true });
-  const a = analyse(text, schema, { log: options.log ?? 'safe', ...(options.occurrences && { occurrences: true }) });
+  const a = analyse(text, schema, {
+    log: options.log ?? 'safe',
+    ...(options.occurrences && { occurrences: true }),
+    ...(options.absence && { absence: true }),
+  });
   const { degree } = options;
-  if (gamma && toNumber(coin(a.pattern.goals.length, domainSize(a.pattern), gamma)) >= 1)
-    throw new Fault(
-      'BUDGET_INVALID',
-      `Gamma must be above goals / domain = ${Number((a.pattern.goals.length / domainSize(a.pattern)).toPrecision(4))}.`,
-      'Declare a larger gamma or a larger domain.',
-    );
   const candidates = patternCandidates(a, {
     epsilon,
     ...(gamma && { gamma }),

@@ -9,9 +9,8 @@ import type { Policy } from '../policy/policy.js';
 import { bindBatch } from '../query/bind.js';
 import { parseBatch } from '../query/parse.js';
 import type { Session } from '../release/session.js';
-import { declaredAmplifiers } from '../ties/declared.js';
 import { askable } from './kinds/askable.js';
-import { withData } from './opened.js';
+import { tiesOf } from './opened.js';
 
 const confidence = 0.95;
 const priors = ['0.01', '0.1', '0.5'] as const;
@@ -93,10 +92,7 @@ export interface WhatIfFigures {
 export async function whatIfFigures(policy: Policy, asked: WhatIfAsked, known?: readonly Amplifier[]): Promise<WhatIfFigures> {
   const epsilon = limitOf(policy, asked);
   const changed = { ...policy, dependence: strengthened(policy, asked.ties ?? []) };
-  const amplifiers =
-    asked.ties?.length || !known
-      ? await withData(policy.file, async (data) => (await declaredAmplifiers(changed, data)).amplifiers)
-      : known;
+  const amplifiers = asked.ties?.length || !known ? await tiesOf(policy, changed) : known;
   const { routes } = openAccount({ ...changed, budget: { epsilon, delta: policy.budget.delta } }, amplifiers);
   const base = routes.map(({ pureCapacity }) => pureCapacity).reduce(maximum, zero);
   const best = routes.find(({ pureCapacity }) => compare(pureCapacity, base) === 0);

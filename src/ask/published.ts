@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { judgePublished, type PublishedFigure } from '../attack/survey/published.js';
 import { judgeRows } from '../learn/network/read-survey.js';
 import { type FileName, faulting, fileNamed, readOptions } from './door.js';
-import { withData } from './opened.js';
+import { withData } from './steward-read.js';
 
 const options = z.strictObject({
   /** What the whole survey would be released with. */
@@ -21,6 +21,8 @@ export async function judgePublishedSurvey(policy: FileName, given: PublishedOpt
   return faulting(() => {
     const file = fileNamed(policy, 'The policy');
     const { epsilon } = readOptions(options, given);
-    return withData(file, (engine, read) => judgeRows(engine, read, (rows) => judgePublished(rows, epsilon)));
+    return withData('plan --as-published', file, (engine, read) =>
+      judgeRows(engine, read, (rows) => judgePublished(rows, epsilon)),
+    );
   });
 }

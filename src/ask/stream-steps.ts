@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
-import { type Steps, stepsOf } from '../count/public-steps.js';
+import { hiddenSteps, type Steps, stepsOf } from '../count/public-steps.js';
 import { Fault } from '../errors.js';
 import { writeWhole } from '../files/write-file.js';
 import { parseJson } from '../input/json.js';
@@ -10,7 +10,10 @@ import { readNamedText } from '../input/named-file.js';
 import { modeBeside } from '../ledger/ledger-file.js';
 import { cryptoBits } from '../noise/bits.js';
 import { isDatabase } from '../policy/address.js';
-import { canonicalPath } from '../policy/population.js';
+import { dataSource } from '../policy/data-source.js';
+import { fullPaths } from '../policy/full-path.js';
+import type { Policy } from '../policy/policy.js';
+import { stepIn } from '../release/relied.js';
 import type { Session } from '../release/session.js';
 
 /** Which steps of the data are over, and that those told before are as they were. */
@@ -27,17 +30,19 @@ export interface StepRules {
   readonly order: string;
   readonly arrived?: string;
   readonly gaps?: 'refuse' | 'empty';
+  readonly late?: 'refuse' | 'next';
   readonly through?: number;
 }
 
 /**
- * Looks at nothing but the public column: how many rows each step has. Rows that came in for steps that were told would be in no answer, so they are
+ * Looks at nothing but the public column: how many rows each step has, which the ledger notes first (release/public-read.ts). Rows that came in for steps that were told would be in no answer, so they are
  * refused; the answers themselves are on record and are never made again. What is remembered is a digest of those numbers of rows, salted, beside the ledger.
  */
 export async function seeSteps(session: Session, steps: Steps, rules: StepRules): Promise<StepsSeen> {
-  const moment = await session.moment();
-  await refuseStray(session, steps, rules);
-  const rows = await session.rowsOfSteps(steps);
+  if (hiddenSteps(session.policy, steps.column)) return unseenSteps(session.policy, steps, rules);
+  if (rules.arrived !== undefined) stepsOf(session.policy, rules.order, steps.width);
+  const { moment, rows, without, before: early } = await session.stepRows({ steps, order: rules.order });
+  refuseStray(steps, rules, without, early);
   const last = rows.findLastIndex((n) => n > 0) + 1;
   const gap = rows.indexOf(0) + 1;
   if (gap > 0 && gap < last && rules.gaps !== 'empty')
@@ -82,20 +87,45 @@ function stepsThrough(steps: Steps, unit: number): number {
   return low;
 }
 
-async function refuseStray(session: Session, steps: Steps, { order, arrived }: StepRules): Promise<void> {
-  if ((await session.rowsWithoutStep(steps)) > 0)
+function refuseStray({ column }: Steps, { order, arrived }: StepRules, without: number, early: number): void {
+  if (without > 0)
     throw new Fault(
       'DATA_MALFORMED',
-      `Some rows stand at no step: their "${steps.column}" is missing, no whole number, or beyond its bounds.`,
-      'Every row of a stream needs one; widen the bounds or mend the rows.',
+      `Some rows stand at no step: their "${column}" is missing, no number, or above its upper bound.`,
+      `Declare a wider upper bound of "${column}" (answered steps stay on record), or mend the rows.`,
     );
-  if (arrived === undefined) return;
-  stepsOf(session.policy, order, steps.width);
-  if ((await session.rowsBefore(arrived, order)) > 0)
+  if (early > 0)
     throw new Fault(
       'DATA_MALFORMED',
       `Some rows came in before what they are about: their "${arrived}" is smaller than their "${order}".`,
       'Both count in the same units; mend the rows.',
+    );
+}
+
+/**
+ * Where it is protected which steps have rows: all steps up to `through`, whatever the data holds. Empty steps and late rows are not noticed; rows without
+ * a number are counted in none, and rows above the bounds in the last step, as by every count. Nothing is read and nothing remembered.
+ */
+function unseenSteps(policy: Policy, steps: Steps, rules: StepRules): StepsSeen {
+  refuseLooking(policy, steps, rules);
+  const seen: StepsSeen = {
+    over: stepsThrough(steps, rules.through!),
+    note: async () => undefined,
+    now: async () => seen,
+  };
+  return seen;
+}
+
+/** Before anything is read: where it is protected which steps have rows, a stream must say itself which are over. */
+export function refuseLooking(policy: Policy, { column }: Pick<Steps, 'column'>, rules: Omit<StepRules, 'order'>): void {
+  const hidden = hiddenSteps(policy, column);
+  if (!hidden) return;
+  if (rules.through === undefined) throw hidden;
+  if (rules.gaps === 'refuse' || rules.late === 'refuse')
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      'Which steps have rows is protected here, so empty steps and late rows cannot be refused.',
+      'Leave --gaps refuse and --late refuse out: steps are answered as they are when they are asked for.',
     );
 }
 
@@ -109,15 +139,24 @@ interface Journal {
   readonly write: (now: Told) => Promise<void>;
 }
 
-/** Beside a ledger in files; with one on a server in the ledger itself, which other machines read, too. */
+/** Beside a ledger in files; with one on a server in the ledger itself, which other machines read, too. Version 0.2 named it after the data's full path. */
 function journalOf(session: Session, { column, width, unitsOf }: Steps): Journal {
-  const { source, table = null } = session.policy.data;
-  const cut = JSON.stringify([canonicalPath(source), table, column, width, unitsOf(1)]);
-  const key = createHash('sha256').update(cut).digest('hex');
-  const { ledger } = session.policy;
-  return isDatabase(ledger)
-    ? inLedger(session, createHash('sha256').update(`steps of ${key}`).digest('hex'), column)
-    : inFile(join(dirname(ledger), `steps-${key.slice(0, 16)}.json`), ledger);
+  const { policy } = session;
+  const { data, ledger } = policy;
+  const named = (source: readonly unknown[]) =>
+    createHash('sha256')
+      .update(JSON.stringify([...source, column, width, unitsOf(1)]))
+      .digest('hex');
+  const before = fullPaths(policy).map((path) => [path(data.source), data.table ?? null]);
+  const keys = [[dataSource(policy)], ...before].map(named);
+  if (isDatabase(ledger))
+    return inLedger(
+      session,
+      keys.map((key) => createHash('sha256').update(`steps of ${key}`).digest('hex')),
+      column,
+    );
+  const files = keys.map((key) => join(dirname(ledger), `steps-${key.slice(0, 16)}.json`));
+  return inFile(files.find((file) => existsSync(file)) ?? files[0]!, ledger);
 }
 
 const inFile = (file: string, ledger: string): Journal => ({
@@ -134,13 +173,22 @@ const inFile = (file: string, ledger: string): Journal => ({
     }),
 });
 
-const inLedger = (session: Session, key: string, column: string): Journal => ({
+const inLedger = (session: Session, keys: readonly string[], column: string): Journal => ({
   place: 'the ledger',
   read: async () => {
-    const text = await session.noted(key);
-    return text === undefined ? undefined : toldIn(text, 'the ledger', () => unreadable('Run "fugu ledger POLICY verify".'));
+    for (const key of keys) {
+      const text = await session.noted(key);
+      if (text !== undefined) return toldIn(text, 'the ledger', () => unreadable('Run "fugu ledger POLICY verify".'));
+    }
+    return undefined;
   },
-  write: (now) => session.note(key, `steps of ${column} told: up to ${now.through}`, JSON.stringify(now)),
+  write: (now) =>
+    session.note({
+      key: keys[0]!,
+      label: `steps of ${column} told: up to ${now.through}`,
+      text: JSON.stringify(now),
+      relied: [stepIn(column)],
+    }),
 });
 
 const unreadable = (hint: string): Fault =>

@@ -6,18 +6,18 @@ import type { Policy } from '../policy/policy.js';
 import type { AnswerTable } from '../query/bound.js';
 import { batchForms, parseBatch } from '../query/parse.js';
 import type { Batch } from '../query/query.js';
-import { parseSql } from '../query/sql/sql.js';
+import { readSql } from '../query/sql/sql.js';
 import type { Plan } from '../release/plan.js';
 import type { Receipt } from '../release/receipt.js';
 import { openTotals, type TotalOfCell } from '../release/running.js';
 import { prepareTotals } from '../release/running-plan.js';
-import type { Session } from '../release/session.js';
+import type { AskOptions, Session } from '../release/session.js';
 import { readPolicy } from '../terms/read.js';
 import { tieColumns } from '../ties/kinds.js';
-import { amount, type FileName, faulting, fileNamed, type Given, readOptions, whole } from './door.js';
+import { amount, type FileName, faulting, fileNamed, type Given, newBudget, readOptions, whole } from './door.js';
 import { refuseNoProtection } from './fugu.js';
 import { closing, type Opener, openAll } from './opened.js';
-import { type StepsSeen, seeSteps } from './stream-steps.js';
+import { refuseLooking, type StepsSeen, seeSteps } from './stream-steps.js';
 
 const options = z.strictObject({
   /** A query, or several, asked of every step. */
@@ -32,7 +32,7 @@ const options = z.strictObject({
   totals: z.boolean().optional(),
   /** How many steps totals are paid for; as many as the column's bounds hold when absent. */
   horizon: whole(1, 10_000_000).optional(),
-  /** Units up to this one are over; all before the last step with rows when absent. */
+  /** Units up to this one are over; all before the last step with rows when absent. Needed where persons are the secret: which steps have rows is protected then. */
   through: z.number().int().optional(),
   /** Tell steps from this one on; earlier ones are on record all the same. */
   since: whole(1, 10_000_000).optional(),
@@ -49,6 +49,8 @@ const options = z.strictObject({
   fresh: z.boolean().optional(),
   analyst: z.string().min(1).max(120).optional(),
   acceptNoProtection: z.boolean().optional(),
+  /** Why a budget may be opened for data that has another one; written into the chain for good. */
+  newBudget,
 });
 export type StreamOptions = z.input<typeof options>;
 
@@ -97,22 +99,23 @@ export async function planStream(policy: FileName, given: StreamOptions): Promis
     const file = fileNamed(policy, 'The policy');
     const asked = checked(readOptions(options, given));
     refuseSecretSteps(await readPolicy(file));
-    const opened = await openAll(file, { ...(asked.analyst !== undefined && { analyst: asked.analyst }) });
+    const opened = await openAll(file, payerOf(asked));
     return closing(opened, () => planned(opened.session, asked));
   });
 }
 
 async function planned(session: Session, asked: Asked): Promise<StreamPlan> {
-  const { steps, batch } = askedOf(session.policy, asked);
+  const { steps, batch, instead } = askedOf(session.policy, asked);
   const { epsilon, tidy, fresh, horizon = steps.count } = asked;
   const share = { ...(epsilon !== undefined && { epsilon }), ...(fresh && { fresh }) };
-  if (!asked.totals) return session.plan(within(batch, steps.column, steps.unitsOf(1)), { ...share, ...(tidy && { tidy }) });
+  if (!asked.totals)
+    return session.plan(within(batch, steps.column, steps.unitsOf(1)), { ...share, ...instead, ...(tidy && { tidy }) });
   const { plan, totals } = await prepareTotals(session, { query: batch, steps, horizon }, share);
   return { ...plan, totals: { way: totals.way.how, standardErrors: Array.from(totals.variances(), Math.sqrt) } };
 }
 
 /** Of somebody whom a service knows: who pays, and what is accepted, is not theirs to say. */
-const ofSession = options.omit({ analyst: true, acceptNoProtection: true });
+const ofSession = options.omit({ analyst: true, acceptNoProtection: true, newBudget: true });
 
 /** The same as `planStream`, on what is open already. */
 export const planStreamIn = (session: Session, given: unknown): Promise<StreamPlan> =>
@@ -136,9 +139,11 @@ export async function* streamIn(session: Session, given: unknown): AsyncGenerato
 /** Every step that is over, from the one that is wanted on. */
 async function* told(session: Session, asked: Asked): AsyncGenerator<StreamedStep, void, undefined> {
   const { policy } = session;
-  const { steps, batch } = await faulting(() => askedOf(policy, asked));
+  const { steps, batch, instead } = await faulting(() => askedOf(policy, asked));
   const seen = await faulting(() => seeSteps(session, steps, { ...asked, order: orderOf(policy, asked) }));
-  const each = asked.totals ? eachTotal(session, batch, steps, seen, asked) : eachStep(session, batch, steps, seen, asked);
+  const each = asked.totals
+    ? eachTotal(session, batch, steps, seen, asked)
+    : eachStep(session, batch, steps, seen, { ...asked, ...instead });
   for (;;) {
     const next = await faulting(() => each.next());
     if (next.done) return;
@@ -153,10 +158,14 @@ export interface StreamPlan extends Plan {
 }
 
 /** What is asked of which steps. */
-const askedOf = (policy: Policy, asked: Asked): { readonly steps: Steps; readonly batch: Batch } => ({
-  steps: stepsOf(policy, countedColumn(policy, asked), asked.every ?? 1),
-  batch: asked.sql !== undefined ? parseSql(asked.sql, policy) : parseBatch(asked.query),
-});
+function askedOf(policy: Policy, asked: Asked): { readonly steps: Steps; readonly batch: Batch; readonly instead: Instead } {
+  const steps = stepsOf(policy, countedColumn(policy, asked), asked.every ?? 1);
+  refuseLooking(policy, steps, asked);
+  const { batch, instead } =
+    asked.sql !== undefined ? readSql(asked.sql, policy) : { batch: parseBatch(asked.query), instead: [] };
+  return { steps, batch, instead: instead.length > 0 ? { instead } : {} };
+}
+type Instead = Pick<AskOptions, 'instead'>;
 
 /** A stream for whoever is told of bookings and is asked before the first. */
 export async function* streamWith(
@@ -165,10 +174,10 @@ export async function* streamWith(
   opener: Opener,
 ): AsyncGenerator<StreamedStep, void, undefined> {
   const asked = await faulting(() => checked(readOptions(options, given)));
-  const { analyst, acceptNoProtection = opener.acceptNoProtection } = asked;
+  const { acceptNoProtection = opener.acceptNoProtection } = asked;
   const opened = await faulting(async () => {
     refuseSecretSteps(await readPolicy(file));
-    return openAll(file, { ...opener, ...(analyst !== undefined && { analyst }) });
+    return openAll(file, { ...opener, ...payerOf(asked) });
   });
   try {
     const { session, policy } = opened;
@@ -180,6 +189,11 @@ export async function* streamWith(
 }
 
 type Asked = Given<z.output<typeof options>>;
+
+const payerOf = ({ analyst, newBudget }: Asked): Opener => ({
+  ...(analyst !== undefined && { analyst }),
+  ...(newBudget !== undefined && { newBudget }),
+});
 
 function checked(asked: Asked): Asked {
   const refuse = (message: string, hint: string) => new Fault('USAGE', message, hint);
@@ -214,12 +228,12 @@ async function* eachStep(
   batch: Batch,
   steps: Steps,
   first: StepsSeen,
-  { epsilon, tidy }: Asked,
+  { epsilon, tidy, instead }: Asked & Instead,
 ): AsyncGenerator<StreamedStep, void, undefined> {
   for (let [step, seen] = [1, first]; step <= seen.over; step++) {
     const units = steps.unitsOf(step);
     const asked = within(batch, steps.column, units);
-    const options = { ...(epsilon !== undefined && { epsilon }), ...(tidy && { tidy }) };
+    const options = { ...(epsilon !== undefined && { epsilon }), ...(tidy && { tidy }), ...(instead && { instead }) };
     // What is on record is told without another look at the data.
     if (!(await session.asking(asked, options).isRecorded(asked, options))) seen = await seen.now();
     if (step > seen.over) return;

@@ -7,7 +7,7 @@ import type { Dependence, Policy } from '../policy/policy.js';
 import { kindOf } from '../ties/kinds.js';
 import { structureColumns } from '../ties/record-ties.js';
 import { readRecords } from '../ties/records.js';
-import { withData } from './opened.js';
+import { withData } from './steward-read.js';
 
 /** Records beyond which ties are not drawn or told one by one. */
 const mostRecords = 200_000;
@@ -21,9 +21,8 @@ interface Declared {
 /** Who is tied to whom, by each declared tie between records. The declaration says that an attacker knows it; for the steward all the same. */
 async function graphsOf(policy: Policy): Promise<{ readonly records: number; readonly declared: readonly Declared[] }> {
   if (policy.protect.secret === 'edge') throw unsupported('The secret of this policy is a tie itself.');
-  return withData(policy.file, async (engine) => {
-    const { names } = structureColumns(policy.dependence);
-    const records = await readRecords(policy, engine, { names });
+  return withData('ties drawn', policy.file, async (engine) => {
+    const records = await readRecords(policy, engine, structureColumns(policy.dependence));
     if (records.count > mostRecords) throw unsupported(`There are more than ${mostRecords} records.`);
     const declared: Declared[] = [];
     for (const [index, d] of policy.dependence.entries()) {

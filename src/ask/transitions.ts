@@ -8,7 +8,7 @@ import {
 } from '../learn/transitions/learn-transitions.js';
 import { type TransitionFile, writeTransitions } from '../ties/transitions.js';
 import { type FileName, faulting, fileNamed, readOptions } from './door.js';
-import { withData } from './opened.js';
+import { withData } from './steward-read.js';
 
 const options = z.strictObject({
   /** Where to write it, as JSON that a policy can declare. */
@@ -33,7 +33,7 @@ export async function learnTransitions(policy: FileName, given?: TransitionsOpti
   return faulting(async () => {
     const file = fileNamed(policy, 'The policy');
     const { out, public: known, ...asked } = readOptions(options, given);
-    const learned = await withData(file, (engine, read) =>
+    const learned = await withData('learn transitions', file, (engine, read) =>
       learnTransitionsUnpaid(
         engine,
         read,

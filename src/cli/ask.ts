@@ -4,7 +4,7 @@ import type { Question } from '../ask/kinds.js';
 import { readJson, readYaml } from '../ask/named-text.js';
 import { splitNames } from '../ask/names.js';
 import { Fault } from '../errors.js';
-import { acceptOption } from './spend-or-not.js';
+import { acceptOption, newBudgetOption } from './spend-or-not.js';
 
 /** The words a question can be asked in, shared by plan and release. */
 export interface AskWords {
@@ -24,6 +24,7 @@ export interface AskWords {
   readonly form?: string;
   readonly epsilon?: string;
   readonly acceptNoProtection?: boolean;
+  readonly newBudget?: string;
   readonly tidy?: boolean;
   readonly fresh?: boolean;
   readonly json?: boolean;
@@ -60,6 +61,7 @@ export function withAskOptions(command: Command): Command {
     .option('--form <name>', 'with --pattern degrees: cumulative, sequence or histogram')
     .option('--epsilon <part>', "part of the policy's epsilon to use (default: a tenth; --survey: all that is left)")
     .option(...acceptOption)
+    .option(...newBudgetOption)
     .option('--fresh', 'ask the data as it is now and pay, also when an answer to the same request is recorded')
     .option('--tidy', 'no negative counts, totals that agree (post-processing)')
     .option('--json', 'one JSON document on stdout');
@@ -80,6 +82,7 @@ export async function questionFrom(words: AskWords): Promise<Question> {
   if (survey) return { survey: true, ...chosenIn(words) };
   if (words.columns !== undefined || words.except !== undefined || words.weight !== undefined)
     throw new Fault('USAGE', '--columns, --except and --weight go with --survey.', 'Other questions name their own columns.');
+  if (sql === undefined && pattern === undefined) refusePatternWords(words);
   if (sql !== undefined) return { sql, ...patternWords(words) };
   if (workload !== undefined) return { workload: await readYaml(workload, workloadKind) } as Question;
   if (pattern !== undefined) return { pattern, ...patternWords(words) };
@@ -97,6 +100,11 @@ const chosenIn = ({ columns, except, weight }: AskWords) => ({
   ...(columns !== undefined && { columns: [...splitNames(columns)] }),
   ...(except !== undefined && { except: [...splitNames(except)] }),
 });
+
+function refusePatternWords({ gamma, degree, mechanism, form }: AskWords): void {
+  const given = Object.entries({ gamma, degree, mechanism, form }).find(([, value]) => value !== undefined);
+  if (given) throw new Fault('USAGE', `--${given[0]} goes with --pattern.`, 'Leave it out, or ask for a pattern.');
+}
 
 type PatternWords = Extract<Question, { readonly pattern: string }>;
 

@@ -27,17 +27,21 @@ export function register(program: Command): void {
 
 const verdict = (m: Compared) => {
   if (Number.isNaN(m.ratio)) return m.certified ? good('proven') : 'not known';
-  if (!m.holds) return warn(`broken: ${figure(m.ratio)} x epsilon`);
+  if (m.ratio > 1 && !m.holds) return warn(`broken: ${m.ratioAtLeast ? 'at least ' : ''}${figure(m.ratio)} x epsilon`);
+  if (m.ratioAtLeast) return m.certified ? good('proven') : 'not known';
   return m.certified ? good('kept') : 'kept here';
 };
+
+const lossText = ({ lossAtLeast }: Compared, loss: number | null): string =>
+  loss === null || Number.isNaN(loss) ? '-' : `${lossAtLeast ? 'at least ' : ''}${figure(loss)}`;
 
 function comparisonText(found: Comparison): string {
   const rows = found.mechanisms.map((m) => [
     m.name,
     figure(m.scale),
     m.certified ? `certified, ${m.against}` : 'as published',
-    Number.isNaN(m.lossUninformed) ? '-' : figure(m.lossUninformed),
-    m.lossInformed === null ? '-' : figure(m.lossInformed),
+    lossText(m, m.lossUninformed),
+    lossText(m, m.lossInformed),
     verdict(m),
     m.composes ? 'yes' : 'no',
   ]);

@@ -12,7 +12,7 @@ const json = async (...words: string[]) => JSON.parse(await run(...words, '--jso
 describe('fugu epsilon from belief', () => {
   it('answers in one small document', async () => {
     const found = await json('--prior', '0.2', '--posterior', '0.5');
-    expect(Object.keys(found)).toEqual(['epsilon', 'oddsFactor', 'downward']);
+    expect(Object.keys(found)).toEqual(['epsilon', 'oddsFactor', 'downward', 'delta']);
     expect(Math.abs(found.epsilon - 1.38629436112)).toBeLessThan(1e-9);
     expect(found.epsilon).toBeLessThanOrEqual(Math.log(4));
     expect(found).toMatchObject({ oddsFactor: 4, downward: { from: 0.5, to: 0.2 } });

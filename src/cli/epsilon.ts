@@ -5,6 +5,7 @@ import { Fault } from '../errors.js';
 import { writeWhole } from '../files/write-file.js';
 import { percent } from '../report/number.js';
 import { bold, dim, figure, table } from '../report/terminal-text.js';
+import { refuseUnread } from './options.js';
 import { emit } from './output.js';
 
 interface Words {
@@ -41,12 +42,21 @@ export function register(program: Command): void {
     .option('--rows <n>', 'about how many rows the smallest group has (means and shares)')
     .option('--chart <file>', 'write the trade-off chart (SVG)')
     .option('--json', 'one JSON document on stdout')
-    .action((policy: string | undefined, words: Words) => {
-      if (policy !== undefined) return fromAccuracy(policy, words);
-      if (words.epsilon !== undefined) return intoBelief(words);
-      return fromBelief(words);
+    .action((policy: string | undefined, words: Words, command: Command) => {
+      if (policy !== undefined) {
+        refuseUnread(command, ofAccuracy, 'With a policy its own budget counts: --query, --sql or --survey, --error, --prior.');
+        return fromAccuracy(policy, words);
+      }
+      const policyFirst = 'It goes with a policy: fugu epsilon POLICY --query Q --error 50 --chart FILE.';
+      refuseUnread(command, words.epsilon === undefined ? ofBelief : ofEpsilon, policyFirst);
+      return words.epsilon === undefined ? fromBelief(words) : intoBelief(words);
     });
 }
+
+/** Options that each use of the command reads. */
+const ofAccuracy = ['query', 'sql', 'survey', 'error', 'confidence', 'rows', 'prior', 'chart', 'json'];
+const ofEpsilon = ['epsilon', 'delta', 'prior', 'json'];
+const ofBelief = ['posterior', 'prior', 'among', 'delta', 'json'];
 
 async function fromBelief({ posterior, prior, among, delta, json }: Words): Promise<void> {
   if (posterior === undefined || (prior === undefined) === (among === undefined))
@@ -63,7 +73,9 @@ async function fromBelief({ posterior, prior, among, delta, json }: Words): Prom
       '',
       ...sentences,
       '',
-      dim(`In a policy:  budget: { belief: { prior: ${prior ?? `1/${among}`}, posterior: ${posterior} } }`),
+      dim(
+        `In a policy:  budget: { belief: { prior: ${prior ?? `1/${among}`}, posterior: ${posterior} }${budget.delta > 0 ? `, delta: ${budget.delta}` : ''} }`,
+      ),
     ].join('\n'),
   );
 }

@@ -5,7 +5,7 @@ import { figure, table } from '../report/terminal-text.js';
 import { emit, paidText, recordedText } from './output.js';
 import { outcomes } from './paid.js';
 import { withSession } from './session.js';
-import { acceptOption, type SpendWords, spendingBy, yesOption } from './spend-or-not.js';
+import { acceptOption, newBudgetOption, type SpendWords, spendingBy, yesOption } from './spend-or-not.js';
 
 interface Words extends SpendWords {
   readonly column: string;
@@ -29,6 +29,7 @@ export function registerDomain(learn: Command): void {
       .option('--fresh', 'learn from the data as it is now and pay, also when a result is recorded')
       .option(...yesOption)
       .option(...acceptOption)
+      .option(...newBudgetOption)
       .option('--json', 'one JSON document on stdout');
   const placed = (made: Command) =>
     made

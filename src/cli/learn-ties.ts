@@ -7,7 +7,7 @@ import { type MakeWords, tellAffinityTies, tellDistanceTies } from './make-ties.
 import { emit, recordedText } from './output.js';
 import { outcomes } from './paid.js';
 import { withSession } from './session.js';
-import { acceptOption, spendingBy, yesOption } from './spend-or-not.js';
+import { acceptOption, newBudgetOption, spendingBy, yesOption } from './spend-or-not.js';
 import { asTyped } from './typed.js';
 
 interface Words extends MakeWords {
@@ -22,6 +22,7 @@ interface Words extends MakeWords {
   readonly pool: string;
   readonly yes?: boolean;
   readonly acceptNoProtection?: boolean;
+  readonly newBudget?: string;
 }
 
 export function registerTies(learn: Command): void {
@@ -53,6 +54,7 @@ export function registerTies(learn: Command): void {
     .option('--out <file>', 'where to write the ties made')
     .option(...yesOption)
     .option(...acceptOption)
+    .option(...newBudgetOption)
     .option('--json', 'one JSON document on stdout')
     .action(run);
 }

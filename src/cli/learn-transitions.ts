@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { Fault } from '../errors.js';
+import { refuseUnwritable } from '../files/write-file.js';
 import type { LearnedTransitions } from '../learn/transitions/learn-transitions.js';
 import type { Receipt } from '../release/receipt.js';
 import { figure, table } from '../report/terminal-text.js';
@@ -7,7 +8,7 @@ import { paidWords } from './learned-text.js';
 import { emit, recordedText } from './output.js';
 import { outcomes } from './paid.js';
 import { withSession } from './session.js';
-import { acceptOption, spendingBy, yesOption } from './spend-or-not.js';
+import { acceptOption, newBudgetOption, spendingBy, yesOption } from './spend-or-not.js';
 import { asTyped } from './typed.js';
 
 interface Words {
@@ -20,6 +21,7 @@ interface Words {
   readonly public?: boolean;
   readonly yes?: boolean;
   readonly acceptNoProtection?: boolean;
+  readonly newBudget?: string;
   readonly json?: boolean;
 }
 
@@ -37,6 +39,7 @@ export function registerTransitions(learn: Command): void {
     .option('--public', 'the rows are public already (an earlier wave): mark the file so')
     .option(...yesOption)
     .option(...acceptOption)
+    .option(...newBudgetOption)
     .option('--json', 'one JSON document on stdout')
     .action(run);
 }
@@ -48,6 +51,7 @@ async function run(file: string, words: Words): Promise<void> {
     ...(order !== undefined && { order }),
     ...(state !== undefined && { state }),
   };
+  refuseUnwritable(out, { hint: 'Choose another --out.' });
   const { learnTransitions, writeLearnedTransitions } = await import('../ask/transitions.js');
   if (epsilon === undefined) return tell(words, await learnTransitions(file, { ...columns, out, public: words.public === true }));
   if (words.public)

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { largestChunk } from '../ask/learn-defaults.js';
 import type { Network } from '../dependence/model/network.js';
 import { Fault } from '../errors.js';
+import { refuseUnwritable } from '../files/write-file.js';
 import type { Receipt } from '../release/receipt.js';
 import { figure } from '../report/terminal-text.js';
 import { registerDomain } from './learn-domain.js';
@@ -11,7 +12,7 @@ import { paidWords } from './learned-text.js';
 import { emit, progress, recordedText } from './output.js';
 import { outcomes } from './paid.js';
 import { withSession } from './session.js';
-import { acceptOption, spendingBy, yesOption } from './spend-or-not.js';
+import { acceptOption, newBudgetOption, spendingBy, yesOption } from './spend-or-not.js';
 
 interface LearnWords {
   readonly out: string;
@@ -26,6 +27,7 @@ interface LearnWords {
   readonly public?: boolean;
   readonly yes?: boolean;
   readonly acceptNoProtection?: boolean;
+  readonly newBudget?: string;
   readonly json?: boolean;
 }
 
@@ -52,6 +54,7 @@ export function register(program: Command): void {
     .option('--public', 'the rows are public already (an earlier wave): mark the file so')
     .option(...yesOption)
     .option(...acceptOption)
+    .option(...newBudgetOption)
     .option('--json', 'one JSON document on stdout')
     .action(learnColumns);
   registerTies(learn);
@@ -90,6 +93,7 @@ async function learnColumns(file: string, words: LearnWords): Promise<void> {
         : '--least goes with --pairwise and --epsilon.',
       'For 3,000 respondents write --least 150: a public number, five percent of them.',
     );
+  refuseUnwritable(words.out, { hint: 'Choose another --out.' });
   if (words.epsilon !== undefined) outcomes.arise();
   if (paidPairwise) return payPairwise(file, words, confidence, least!);
   if (words.pairwise) return learnPairwise(file, words, confidence, pool);

@@ -6,17 +6,21 @@ import type { PartUse } from '../release/parts.js';
 import { bold, dim, figure, good, table, warn } from '../report/terminal-text.js';
 import { emit, moment } from './output.js';
 import { withSession } from './session.js';
+import { newBudgetOf, newBudgetOption } from './spend-or-not.js';
 import { asTyped } from './typed.js';
 
 interface Words {
   readonly json?: boolean;
   readonly all?: boolean;
+  readonly made?: boolean;
   readonly reason?: string;
   readonly witness?: string;
   readonly epsilon?: string;
   readonly rho?: string;
   readonly by?: string;
+  readonly recordsPerPerson?: string;
   readonly over?: boolean;
+  readonly newBudget?: string;
 }
 
 const actions: Record<string, (policy: string, words: Words, file: string | undefined) => Promise<void>> = {
@@ -24,6 +28,7 @@ const actions: Record<string, (policy: string, words: Words, file: string | unde
   verify,
   amend,
   enter,
+  'same-data': sameData,
   backup,
   restore,
   recover,
@@ -38,16 +43,19 @@ export function register(program: Command): void {
     .argument('<policy>', 'policy file')
     .argument(
       '[action]',
-      'verify: walk the chain; amend: take over the terms of this policy; enter: book what another publisher spent; backup or restore FILE; recover: rebuild a damaged ledger',
+      'verify: walk the chain; amend: take over the terms of this policy; enter: book what another publisher spent; same-data: declare that all of it was spent on this data; backup or restore FILE; recover: rebuild a damaged ledger',
       'show',
     )
     .argument('[file]', 'backup file (backup, restore), receipt of another publisher (enter)')
     .option('--all', 'list every entry, not only the last twenty')
-    .option('--reason <text>', 'why (amend, enter, recover, restore); written into the chain')
+    .option('--made', 'with backup: also the ledgers of policies made in the console beside this one; FILE is a folder then')
+    .option('--reason <text>', 'why (amend, enter, same-data, recover, restore); written into the chain')
     .option('--epsilon <number>', 'what it cost one record, without a receipt (enter)')
     .option('--rho <number>', 'the same in zCDP (enter)')
+    .option('--records-per-person <number>', 'the most records in their data that hold one person here, with a receipt (enter)')
     .option('--by <name>', 'who released it (enter)')
     .option('--over', 'enter it also where it is more than the budget: nothing can be released then')
+    .option(...newBudgetOption)
     .option('--witness <command>', 'a program that remembers the head of the chain elsewhere (or FUGU_WITNESS)')
     .option('--json', 'one JSON document on stdout')
     .action(async (policy: string, action: string, file: string | undefined, words: Words) => {
@@ -56,7 +64,7 @@ export function register(program: Command): void {
         throw new Fault(
           'USAGE',
           `"${action}" is nothing a ledger can do.`,
-          'Use "fugu ledger POLICY", with verify, amend, enter, backup FILE, restore FILE or recover after it.',
+          'Use "fugu ledger POLICY", with verify, amend, enter, same-data, backup FILE, restore FILE or recover after it.',
         );
       await chosen(policy, words, file);
     });
@@ -146,10 +154,12 @@ const fasterAtFirst = ({ gained, budget }: Spending): string =>
     ? ` That is more than the part of the budget that was spent, because what is told first tells most; all of the budget keeps it at ${figure(budget.total)}.`
     : '';
 export const gainedText = (spending: Spending): string => `${gainedWords(spending)}${fasterAtFirst(spending)}`;
-const gainedWords = ({ gained, gainedBetweenValues: values, pairs }: Spending): string =>
-  values === undefined
-    ? `An attacker may have gained at most ${figure(gained)} about ${pairs ? 'two values of one record that are a declared pair' : 'one record'} so far.`
-    : `An attacker may have gained at most ${figure(gained)} about whether one record is there and ${figure(values)} about its values so far.`;
+const gainedWords = ({ gained, gainedBetweenValues: values, pairs, elsewhere }: Spending): string =>
+  elsewhere !== undefined
+    ? `${elsewhere} Privacy loss of one record so far: not bounded.`
+    : values === undefined
+      ? `An attacker may have gained at most ${figure(gained)} about ${pairs ? 'two values of one record that are a declared pair' : 'one record'} so far.`
+      : `An attacker may have gained at most ${figure(gained)} about whether one record is there and ${figure(values)} about its values so far.`;
 
 /** What is left by the values of public columns: a line along whole numbers, and a table. */
 async function partsText(parts: readonly PartUse[], total: number): Promise<readonly string[]> {
@@ -200,21 +210,23 @@ async function amend(file: string, words: Words): Promise<void> {
     words.json,
     done,
     () =>
-      `Terms of ${bold(done.population)} changed.\n  before: ${done.before}\n  now:    ${done.after}\nWhat was spent stays spent.`,
+      `Terms of ${bold(done.population)} changed.\n  before: ${done.before}\n  now:    ${done.after}\nWhat was spent stays spent. Under the new terms: ${spentText(done.budget)}; one record has lost at most ${figure(done.privacyLoss)} (epsilon, ties included).`,
   );
 }
 
 async function enter(policy: string, words: Words, file: string | undefined): Promise<void> {
   const reason = reasonOf(words, 'Entering what somebody else spent');
   const { enterSpending } = await import('../ask/enter.js');
-  const { epsilon, rho, by, over } = words;
+  const { epsilon, rho, by, over, recordsPerPerson } = words;
   const done = await enterSpending(policy, {
     reason,
     ...(file !== undefined && { receipt: await receiptIn(file) }),
+    ...(recordsPerPerson !== undefined && { recordsPerPerson: recordsIn(recordsPerPerson) }),
     ...(epsilon !== undefined && { epsilon }),
     ...(rho !== undefined && { rho }),
     ...(by !== undefined && { by }),
     ...(over && { over }),
+    ...newBudgetOf(words),
   });
   emit(words.json, done, () =>
     [
@@ -222,6 +234,26 @@ async function enter(policy: string, words: Words, file: string | undefined): Pr
       `${spentText(done.budget)} (epsilon, ties included).`,
       ...(done.over ? [warn('That is more than the budget: nothing can be released any more.')] : []),
     ].join('\n'),
+  );
+}
+
+function recordsIn(text: string): number {
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
+  throw new Fault(
+    'USAGE',
+    '--records-per-person must be a whole number from 1 to 999999.',
+    'Write the most of their records that hold one person here, for example --records-per-person 3.',
+  );
+}
+
+async function sameData(file: string, words: Words): Promise<void> {
+  const reason = reasonOf(words, 'Declaring what was spent on this data');
+  const { declareSameData } = await import('../ask/same-data.js');
+  const done = await declareSameData(file, { reason, ...witnessed(words) });
+  emit(words.json, done, () =>
+    done.entries.length === 0
+      ? `Nothing to declare: all that ${bold(done.population)} has spent is on record as spent on this data.`
+      : `Declared: all that ${bold(done.population)} has spent so far was spent on this data (${plural(done.entries.length, 'entry', 'entries')}).\nIts promise rests on that from now on.`,
   );
 }
 
@@ -252,6 +284,7 @@ const named = (file: string | undefined, action: string): string => {
 const plural = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
 
 async function backup(policy: string, words: Words, file: string | undefined): Promise<void> {
+  if (words.made) return backupMade(policy, words, named(file, 'backup'));
   const { backupLedger } = await import('../ask/ledger.js');
   const done = await backupLedger(policy, named(file, 'backup'), witnessed(words));
   emit(
@@ -259,6 +292,18 @@ async function backup(policy: string, words: Words, file: string | undefined): P
     done,
     () =>
       `${good('Backed up')}: ${plural(done.links, 'link')} and ${plural(done.answers, 'recorded answer')} in ${bold(done.file)}.\n${dim(`head ${done.head}`)}`,
+  );
+}
+
+async function backupMade(policy: string, words: Words, folder: string): Promise<void> {
+  const { backupService } = await import('../service/backup.js');
+  const ledgers = await backupService(policy, folder, witnessed(words));
+  emit(words.json, { ledgers }, () =>
+    ledgers
+      .map(({ policy: of, ledger, file }) =>
+        file === undefined ? `${of}: no releases yet (${ledger}).` : `${good('Backed up')}: ${of} (${ledger}) in ${bold(file)}.`,
+      )
+      .join('\n'),
   );
 }
 

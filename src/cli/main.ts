@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { Fault } from '../errors.js';
 import { version } from '../version.js';
+import { outcomeOfWords, refuseRepeated } from './options.js';
 import { fail, tell } from './output.js';
 import { exitHelp, outcomes } from './paid.js';
 import { listenForSignals } from './signals.js';
@@ -44,6 +45,9 @@ const groups: Record<string, Record<string, Load>> = {
 const asksVersion = new Set(['--version', '-V']);
 const commands: Readonly<Record<string, Load>> = Object.assign({}, ...Object.values(groups));
 
+/** Outcome of words that no command takes. */
+let refusedWords: ReturnType<typeof outcomeOfWords> = {};
+
 async function run(argv: readonly string[]): Promise<void> {
   const program = new Command('fugu')
     .description('Private statistics for data whose records know each other.')
@@ -55,6 +59,8 @@ async function run(argv: readonly string[]): Promise<void> {
   const asked = argv[2] ?? '';
   const wanted = Object.hasOwn(commands, asked) ? [asked] : asksVersion.has(asked) ? [] : Object.keys(commands);
   for (const name of wanted) (await commands[name]!()).register(program);
+  refuseRepeated(program);
+  if (Object.hasOwn(commands, asked)) refusedWords = outcomeOfWords(program);
   for (const command of program.commands)
     command.helpGroup(Object.keys(groups).find((heading) => command.name() in groups[heading]!) ?? 'Commands:');
   if (asked === '') {
@@ -101,6 +107,7 @@ run(process.argv).catch((error: unknown) => {
         [guess?.replace(/^\((.*)\)$/, '$1'), `Run "fugu ${Object.hasOwn(commands, asked) ? `${asked} ` : ''}--help".`]
           .filter(Boolean)
           .join(' '),
+        refusedWords,
       ),
       wantsJson,
     );

@@ -4,9 +4,10 @@ import type { Plan } from '../release/plan.js';
 import { bold, dim, figure, good, table, warn } from '../report/terminal-text.js';
 import { type AskWords, optionsFrom, questionFrom, withAskOptions } from './ask.js';
 import { foreseenError } from './foreseen-error.js';
-import { emit } from './output.js';
+import { emit, moment } from './output.js';
 import { publishedText } from './published-text.js';
 import { withSession } from './session.js';
+import { spendingBy } from './spend-or-not.js';
 import { surveyText } from './survey-text.js';
 import { asTyped } from './typed.js';
 import { workloadText } from './workload-text.js';
@@ -18,7 +19,7 @@ export function register(program: Command): void {
       'with --survey: also what the mechanism of Maughan and Near would do, read off the rows (unpaid, for your eyes only)',
     )
     .action(async (file: string, words: AskWords & { asPublished?: boolean }) => {
-      const plan = await withSession(file, { acceptNoProtection: words.acceptNoProtection === true }, async (fugu) =>
+      const plan = await withSession(file, spendingBy({ ...words, yes: true }), async (fugu) =>
         fugu.plan(await questionFrom(words), optionsFrom(words)),
       );
       const published = words.asPublished ? await publishedSurvey(file, plan, words) : undefined;
@@ -46,6 +47,9 @@ async function publishedSurvey(file: string, { epsilon }: Plan, { survey }: AskW
 
 export const recordsText = ({ used, leftOut }: NonNullable<Plan['records']>): string =>
   `About ${used.toLocaleString('en-US')} of ${(used + leftOut).toLocaleString('en-US')} records: ${leftOut.toLocaleString('en-US')} are left out because of their ties (maxTies, maxUsed).`;
+
+const freeText = ({ entry, at }: NonNullable<Plan['recorded']>): string =>
+  `Answered from the record, free: the answer of ${moment(at)} UTC (ledger entry ${entry}). --fresh asks again, and pays.`;
 
 /** What is left to the database, and what is read here. */
 function countingText({ where, database, streamed, held }: NonNullable<Plan['counting']>): string {
@@ -77,6 +81,7 @@ export function planText(plan: Plan): string {
   const { budget } = plan;
   const lines = [
     bold(`Plan: ${plan.label}`),
+    ...(plan.recorded ? [good(`  ${freeText(plan.recorded)}`)] : []),
     `  uses epsilon ${figure(plan.epsilon)} of ${figure(budget.total)}${budget.delta ? ` (delta ${budget.delta})` : ''}; spent ${figure(budget.spent)}, remaining ${figure(budget.remaining)}`,
     `  ${plan.why}`,
     `  ${dim(plan.route)}`,

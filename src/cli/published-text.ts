@@ -8,12 +8,19 @@ export function publishedText(figures: readonly PublishedFigure[]): string {
     f.ratio === null ? '-' : `${figure(f.ratio)}x`,
     `${f.small} of ${f.chunks}`,
     `${f.audit.broken} of ${f.audit.surveys}`,
-    f.audit.worst === null ? 'infinite' : figure(f.audit.worst),
+    worstText(f.audit),
   ]);
   return [
     bold('Tabular-DDP (Maughan and Near), for comparison: never released'),
     table(['', 'L2 error', 'of Laplace', 'chunks below 1', 'sub-surveys broken', 'worst loss/epsilon'], rows),
+    dim('Loss: exact, of the mechanism on sub-surveys of at most five columns, the rows taken as the truth.'),
     ...figures.map((f) => dim(`${f.reading}: ${f.refused}`)),
     warn('Read off the protected rows and not paid for: keep these lines as private as the data.'),
   ].join('\n');
+}
+
+function worstText({ worst, atLeast }: PublishedFigure['audit']): string {
+  if (worst === undefined) return 'not audited';
+  if (worst === null) return 'infinite';
+  return `${atLeast ? 'at least ' : ''}${figure(worst)}`;
 }

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { readText } from '../ask/named-text.js';
 import { Fault } from '../errors.js';
 import { serveUntilStopped } from './serving.js';
+import { newBudgetOf, newBudgetOption } from './spend-or-not.js';
 
 interface Words {
   readonly host: string;
@@ -13,6 +14,7 @@ interface Words {
   readonly key?: string;
   readonly behindProxy?: boolean;
   readonly bucket?: string;
+  readonly newBudget?: string;
   readonly link: boolean;
   readonly json?: boolean;
 }
@@ -32,6 +34,7 @@ export function register(program: Command): void {
     .option('--key <file>', 'its key, PEM')
     .option('--behind-proxy', 'a proxy with TLS stands in front: its x-forwarded-for and x-forwarded-proto are believed')
     .option('--bucket <milliseconds>', 'what reads data takes a whole number of these to answer, so that its time tells less')
+    .option(...newBudgetOption)
     .option('--no-link', 'print no link that signs the steward in')
     .option('--open', 'open that link in your browser')
     .option('--json', 'one JSON document on stdout when it listens')
@@ -40,7 +43,7 @@ export function register(program: Command): void {
     })
     .action(async (files: readonly string[], words: Words) => {
       refuseOpenAir(words);
-      const { cert: _cert, key: _key, port, bucket, ...rest } = words;
+      const { cert: _cert, key: _key, port, bucket, newBudget: _reason, ...rest } = words;
       if (browser && !words.link)
         throw new Fault('USAGE', 'Without a link there is nothing to open.', 'Leave out --no-link or --open.');
       await serveUntilStopped(files, {
@@ -48,6 +51,7 @@ export function register(program: Command): void {
         ...(browser && { browser }),
         port: portOf(port),
         ...tlsOf(words),
+        ...newBudgetOf(words),
         ...(bucket !== undefined && { bucket: bucketOf(bucket) }),
       });
     });

@@ -4,7 +4,7 @@ import { writeWhole } from '../files/write-file.js';
 import { bold, dim } from '../report/terminal-text.js';
 import type { Service } from '../service/service.js';
 import { onwardPage, openInBrowser } from './browser.js';
-import { say, sayJson, tell } from './output.js';
+import { caution, say, sayJson, tell } from './output.js';
 import { asTyped } from './typed.js';
 
 export interface ServeWords {
@@ -16,6 +16,7 @@ export interface ServeWords {
   readonly tls?: { readonly cert: string; readonly key: string };
   readonly behindProxy?: boolean;
   readonly bucket?: number;
+  readonly newBudget?: string;
   readonly link: boolean;
   /** Opens the link in a browser. */
   readonly browser?: boolean;
@@ -35,7 +36,12 @@ export async function serveUntilStopped(files: readonly string[], words: ServeWo
     ...(words.tls && { tls: words.tls }),
     ...(words.behindProxy && { behindProxy: true, hsts: true }),
     ...(words.bucket !== undefined && { limits: { bucketMilliseconds: words.bucket } }),
+    ...(words.newBudget !== undefined && { newBudget: words.newBudget }),
     opening: (source) => tell(dim(`Opening ${source} …`)),
+    unserved: (file, error) => {
+      tell(`${file} was made in the console and is not served:`);
+      caution(error);
+    },
   });
   const stopped = new Promise<void>((done) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void serving.stop().then(done));

@@ -11,6 +11,7 @@ export async function withSession<T>(
   how: {
     readonly decide?: ((plan: Plan) => Promise<void>) | undefined;
     readonly acceptNoProtection?: boolean;
+    readonly newBudget?: string;
     readonly policy?: Policy;
   },
   work: (fugu: Fugu, policy: Policy) => Promise<T>,
@@ -20,7 +21,7 @@ export async function withSession<T>(
   const opening = (source: string) => {
     stop = clock(`working on ${basename(source)}`);
   };
-  const { decide, acceptNoProtection = false, policy } = how;
+  const { decide, acceptNoProtection = false, newBudget, policy } = how;
   // A clock that runs while somebody reads would write over the question.
   const asked =
     decide &&
@@ -33,7 +34,14 @@ export async function withSession<T>(
     const told = { outcomes, caution, opening, progress: progress('reading ties') };
     return await withFugu(
       file,
-      { ...told, acceptNoProtection, ...(as && { as }), ...(asked && { decide: asked }), ...(policy && { policy }) },
+      {
+        ...told,
+        acceptNoProtection,
+        ...(newBudget !== undefined && { newBudget }),
+        ...(as && { as }),
+        ...(asked && { decide: asked }),
+        ...(policy && { policy }),
+      },
       work,
     );
   } finally {

@@ -9,17 +9,31 @@ import { tell } from './output.js';
 export interface SpendWords {
   readonly yes?: boolean;
   readonly acceptNoProtection?: boolean;
+  readonly newBudget?: string;
   readonly json?: boolean;
 }
-export const yesOption = ['--yes', 'spend without asking, also on a terminal'] as const;
+export { yesOption } from './options.js';
 export const acceptOption = [
   '--accept-no-protection',
   'go on although the budget is so large that it protects nothing; the answer is not certified',
 ] as const;
 
+export const newBudgetOption = [
+  '--new-budget <reason>',
+  'open a budget although this data has another one; the reason is written into the chain',
+] as const;
+
+/** Reason for a second budget of the same data; nothing where none is given. */
+export function newBudgetOf({ newBudget }: Pick<SpendWords, 'newBudget'>): { readonly newBudget?: string } {
+  if (newBudget === undefined) return {};
+  if (newBudget.trim() !== '') return { newBudget: newBudget.trim() };
+  throw new Fault('USAGE', 'A second budget needs a reason.', 'Write why: --new-budget "these are the answers of another year".');
+}
+
 /** Whoever sits at a terminal is asked before anything is spent; nobody else can be. */
-export const spendingBy = ({ yes: sure, acceptNoProtection = false, json }: SpendWords) => ({
+export const spendingBy = ({ yes: sure, acceptNoProtection = false, newBudget, json }: SpendWords) => ({
   acceptNoProtection,
+  ...newBudgetOf({ ...(newBudget !== undefined && { newBudget }) }),
   decide: isTalking(json) && !sure ? spendOrNot : undefined,
 });
 

@@ -6,7 +6,7 @@ import type { Plan } from '../release/plan.js';
 import { dim, figure } from '../report/terminal-text.js';
 import { caution, emit, progress, say, sayJsonLine, tell } from './output.js';
 import { outcomes } from './paid.js';
-import { acceptOption, spendingBy, yesOption } from './spend-or-not.js';
+import { acceptOption, newBudgetOf, newBudgetOption, spendingBy, yesOption } from './spend-or-not.js';
 
 interface Words {
   readonly query?: string;
@@ -26,6 +26,7 @@ interface Words {
   readonly follow?: string;
   readonly plan?: boolean;
   readonly acceptNoProtection?: boolean;
+  readonly newBudget?: string;
   readonly yes?: boolean;
   readonly json?: boolean;
 }
@@ -52,18 +53,19 @@ export function register(program: Command): void {
     .option('--plan', 'say what it would cost and how wrong it would be; spends nothing')
     .option('--follow <seconds>', 'look again after so many seconds, until stopped')
     .option(...acceptOption)
+    .option(...newBudgetOption)
     .option(...yesOption)
     .option('--json', 'one JSON document per step, each on a line of its own')
     .action(async (file: string, words: Words) => {
       if (words.plan) {
         const { planStream } = await import('../ask/stream.js');
-        const plan = await planStream(file, { ...optionsOf(words), ...(words.fresh && { fresh: true }) });
+        const plan = await planStream(file, { ...optionsOf(words), ...newBudgetOf(words), ...(words.fresh && { fresh: true }) });
         emit(words.json, plan, () => planText(plan));
         return;
       }
       outcomes.arise();
       const { streamWith } = await import('../ask/stream.js');
-      const { decide, acceptNoProtection } = spendingBy(words);
+      const { decide, ...spending } = spendingBy(words);
       // Whoever agreed to the first step agreed to the stream.
       let agreed = false;
       const once =
@@ -72,7 +74,7 @@ export function register(program: Command): void {
           if (!agreed) await decide(plan);
           agreed = true;
         });
-      const opener = { outcomes, caution, acceptNoProtection, progress: progress('reading ties'), ...(once && { decide: once }) };
+      const opener = { outcomes, caution, ...spending, progress: progress('reading ties'), ...(once && { decide: once }) };
       const wait = words.follow === undefined ? undefined : seconds(words.follow);
       const since = words.since === undefined ? 1 : number(words.since, 'since');
       const asked = { ...optionsOf(words), since, ...(words.fresh && { fresh: true }) };

@@ -9,7 +9,7 @@ import type { SynthResult } from '../synth/release.js';
 import { emit, paidText, progress, recordedText, tell } from './output.js';
 import { outcomes } from './paid.js';
 import { withSession } from './session.js';
-import { acceptOption, spendingBy, yesOption } from './spend-or-not.js';
+import { acceptOption, newBudgetOption, spendingBy, yesOption } from './spend-or-not.js';
 
 interface SynthWords {
   readonly out: string;
@@ -27,6 +27,7 @@ interface SynthWords {
   readonly overwrite?: boolean;
   readonly yes?: boolean;
   readonly acceptNoProtection?: boolean;
+  readonly newBudget?: string;
   readonly json?: boolean;
 }
 
@@ -53,6 +54,7 @@ export function register(program: Command): void {
     .option('--overwrite', 'replace files that are there')
     .option(...yesOption)
     .option(...acceptOption)
+    .option(...newBudgetOption)
     .option('--json', 'one JSON document on stdout')
     .action(synth);
 }
@@ -63,12 +65,12 @@ async function synth(file: string, words: SynthWords): Promise<void> {
   const { refuseThere, writeSynth } = await import('./write-synth.js');
   refuseThere(words.out, words.overwrite);
   const asked = await requestFrom(words);
-  const { decide, acceptNoProtection } = spendingBy(words);
+  const { decide, ...spending } = spendingBy(words);
   const told = async (plan: Plan) => {
     for (const line of sizeText(plan)) tell(line);
     await decide?.(plan);
   };
-  const { answer, files } = await withSession(file, { decide: told, acceptNoProtection }, async (fugu, policy) => {
+  const { answer, files } = await withSession(file, { decide: told, ...spending }, async (fugu, policy) => {
     const { epsilon, fresh } = words;
     const answer = await fugu.release({ synth: asked, progress: progress('choosing and measuring') }, { epsilon, fresh });
     return { answer, files: await writeSynth(words.out, answer, policy) };

@@ -1,3 +1,5 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { Fault } from '../errors.js';
 import { bold, dim, table } from '../report/terminal-text.js';
@@ -26,7 +28,7 @@ export function register(program: Command): void {
     .option('--role <role>', 'steward, analyst or auditor (make)')
     .option('--for <name>', 'who it is for: pays, is listed, has a quota (make)')
     .option('--days <n>', 'how long it opens anything (make)', '90')
-    .option('--only <policy...>', 'opens these policies and no others, by name (make)')
+    .option('--only <policy...>', 'opens these policies and no others, by name, or by path where it lies elsewhere (make)')
     .option('--tokens <folder>', 'where tokens are kept (default: fugu-tokens beside the policy)')
     .option('--url <address>', 'where the service is reached (link)', 'http://127.0.0.1:7411')
     .option('--json', 'one JSON document on stdout')
@@ -35,8 +37,32 @@ export function register(program: Command): void {
       if (!chosen) throw new Fault('USAGE', `"${action}" is nothing a token can do.`, 'Use make, list, end or link.');
       const { placesOf } = await import('../service/places.js');
       const { Tokens } = await import('../service/token.js');
-      await chosen(new Tokens(placesOf(policy, words).tokens), words, id, placesOf(policy, words).tokens);
+      const places = placesOf(policy, words);
+      const only = action === 'make' && words.only ? policyNames(policy, places.drafts, words.only) : undefined;
+      await chosen(new Tokens(places.tokens), { ...words, ...(only && { only }) }, id, places.tokens);
     });
+}
+
+const isPolicyFile = (name: string): boolean => /\.ya?ml$/i.test(name);
+const nameOf = (file: string): string => basename(file).replace(/\.ya?ml$/i, '');
+
+/** Policies that a token names: by the path of a file, or by the name of one beside the served policy or made in the console. */
+function policyNames(policy: string, drafts: string, asked: readonly string[]): readonly string[] {
+  const made = existsSync(drafts) ? readdirSync(drafts, { recursive: true, encoding: 'utf8' }) : [];
+  const known = new Set(
+    [policy, ...readdirSync(dirname(resolve(policy))), ...made]
+      .filter((file) => isPolicyFile(file) && basename(file) !== 'draft.yaml')
+      .map(nameOf),
+  );
+  return asked.map((name) => {
+    if (known.has(name)) return name;
+    if (isPolicyFile(name) && existsSync(name)) return nameOf(name);
+    throw new Fault(
+      'USAGE',
+      `No policy is known as "${name}".`,
+      `Known here: ${[...known].sort().slice(0, 12).join(', ')}. Of one that lies elsewhere give the path of its file.`,
+    );
+  });
 }
 
 type Tokens = import('../service/token.js').Tokens;

@@ -1,7 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Fault } from '../errors.js';
-import { type NamedFile, writeFolder } from '../files/write-file.js';
+import { type NamedFile, refuseUnwritableFolder, writeFolder } from '../files/write-file.js';
 import type { Policy } from '../policy/policy.js';
 import type { Release } from '../release/receipt.js';
 import type { ResultAnswer, ShownTable } from '../report/answer-tables.js';
@@ -11,19 +11,36 @@ import { fileName, packageFile, publishedFiles, receiptFile, workbookFile } from
 import { type AnswerSection, analysisReport } from '../report/report.js';
 import { figure } from '../report/terminal-text.js';
 
-/** A folder holds one release. Asked before anything is spent. */
+const anotherOut = { hint: 'Choose another --out.' };
+
+/** A folder holds one release, and can be written to. Asked before anything is spent. */
 export function refuseSecondRelease(directory: string | undefined, overwrite: boolean | undefined): void {
   if (directory === undefined) return;
   const released = existsSync(join(directory, receiptFile));
   // Its files would be taken for those of a release that is replaced.
   if (!released && existsSync(join(directory, packageFile)))
     throw new Fault('USAGE', 'The folder of --out holds a data package that is no release.', 'Choose another --out.');
-  if (overwrite || !released) return;
-  throw new Fault(
-    'USAGE',
-    'The folder of --out holds a release already, and two must not be mixed.',
-    'Choose another --out, or add --overwrite to replace it.',
-  );
+  if (released && !overwrite)
+    throw new Fault(
+      'USAGE',
+      'The folder of --out holds a release already, and two must not be mixed.',
+      'Choose another --out, or add --overwrite to replace it.',
+    );
+  const named = [receiptFile, packageFile, workbookFile, 'report.html', 'result.json'];
+  refuseUnwritableFolder(directory, named, anotherOut);
+  refuseUnwritableFolder(directory, namesTaken(directory), anotherOut);
+}
+
+/** Folders and links with the name of a table. Which tables there will be is known after the answer only. */
+function namesTaken(directory: string): readonly string[] {
+  try {
+    const there = readdirSync(directory, { withFileTypes: true });
+    return there.filter((entry) => /\.csv$/i.test(entry.name) && !entry.isFile()).map(({ name }) => name);
+  } catch (error) {
+    // What is no folder yet holds nothing; what cannot be listed may hold anything.
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return [];
+    throw new Fault('USAGE', 'The folder of --out cannot be listed.', 'Check its permissions, or choose another --out.');
+  }
 }
 
 /** DIR/receipt.json, report.html, datapackage.json, tables.xlsx and one CSV per answer. */
@@ -54,7 +71,7 @@ const sectionOf = ({ name, header, rows, drawing }: ShownTable): AnswerSection =
 
 function writeFiles(directory: string, files: readonly NamedFile[]): void {
   const gone = filesOf(directory).filter((name) => files.every(([kept]) => kept !== name));
-  writeFolder(directory, files, { hint: 'Choose another --out.' }, gone);
+  writeFolder(directory, files, anotherOut, gone);
 }
 
 /** What the release that is replaced has of its own: nothing else is touched. */

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { synthParquet } from '../ask/synth-file.js';
 import { Fault } from '../errors.js';
-import { type NamedFile, writeFolder } from '../files/write-file.js';
+import { type NamedFile, refuseUnwritableFolder, writeFolder } from '../files/write-file.js';
 import type { Policy } from '../policy/policy.js';
 import type { Receipt } from '../release/receipt.js';
 import { synthCsv } from '../report/synth-csv.js';
@@ -14,6 +14,8 @@ import type { SynthResult } from '../synth/release.js';
 const besides = ['.receipt.json', '.dictionary.json', '.html'] as const;
 const stemOf = (out: string): string => basename(out).replace(/\.(csv|parquet)$/i, '');
 
+const anotherOut = { hint: 'Choose another --out.' };
+
 /** Asked before anything is spent. */
 export function refuseThere(out: string, overwrite: boolean | undefined): void {
   if (!/\.(csv|parquet)$/i.test(out))
@@ -23,6 +25,7 @@ export function refuseThere(out: string, overwrite: boolean | undefined): void {
   );
   if (there !== undefined && !overwrite)
     throw new Fault('USAGE', `There is a file ${there} already.`, 'Choose another --out, or add --overwrite to replace it.');
+  refuseUnwritableFolder(dirname(out), [basename(out), ...besides.map((end) => `${stemOf(out)}${end}`)], anotherOut);
 }
 
 /** The rows, and beside them receipt, dictionary and quality page; all of them or none. */
@@ -39,6 +42,6 @@ export async function writeSynth(
     [`${stem}.dictionary.json`, `${JSON.stringify(synthPackage(answer, policy, name), null, 2)}\n`],
     [`${stem}.html`, synthPage(answer)],
   ];
-  writeFolder(dirname(out), files, { hint: 'Choose another --out.' });
+  writeFolder(dirname(out), files, anotherOut);
   return files.map(([file]) => join(dirname(out), file));
 }

@@ -108,6 +108,8 @@ export type PlanAnswer = {
   };
   /** Whether the ledger would take it as things stand. */
   readonly fits: boolean;
+  /** The recorded answer that a release gives, free. */
+  readonly recorded?: { readonly entry: number; readonly at: string; readonly [more: string]: unknown } | undefined;
   /** What a release would be refused with. */
   readonly refusal?: string | undefined;
   readonly warnings?: readonly string[] | undefined;
@@ -436,6 +438,8 @@ export type DraftAnswer = {
   readonly leftOut: readonly { readonly name: string; readonly why: string; readonly [more: string]: unknown }[];
   readonly doubts: readonly string[];
   readonly undecided: boolean;
+  /** Its data has the budget of another policy: confirming it needs newBudget. */
+  readonly hasBudget?: true | undefined;
   /** As it would be written. */
   readonly policy: string;
   readonly [more: string]: unknown;
@@ -465,6 +469,8 @@ export type ConfirmDraftBody = {
   readonly name: string;
   /** Those that were looked at; "all" when absent. */
   readonly columns?: 'all' | readonly string[] | undefined;
+  /** Why this data may have a budget although it has another one; written into the chain of the ledger. */
+  readonly newBudget?: string | undefined;
 };
 /** What `verifyLog` answers. */
 export type VerifyLogAnswer = {
@@ -560,7 +566,7 @@ export class FuguClient {
     return this.#call({ method: 'GET', path: `/v1/policies/${encodeURIComponent(policy)}` }) as Promise<PolicyAnswer>;
   }
 
-  /** What the policy promises and what is missing in it, in plain words. No row is read. */
+  /** What the policy promises and what is missing in it, in plain words. Loads every file that it names; spends nothing. */
   check(policy: string | number): Promise<CheckAnswer> {
     return this.#call({ method: 'GET', path: `/v1/policies/${encodeURIComponent(policy)}/check` }) as Promise<CheckAnswer>;
   }
@@ -739,7 +745,7 @@ export class FuguClient {
     }) as Promise<AnswerDraftAnswer>;
   }
 
-  /** Accepts what was read from the data, writes the policy beside the first one and serves it. */
+  /** Accepts what was read from the data, writes the policy beside the first one and serves it, also after a restart. Data that has a budget already is refused unless newBudget says why. */
   confirmDraft(draft: string | number, body: ConfirmDraftBody, options: CallOptions = {}): Promise<ConfirmDraftAnswer> {
     return this.#call({
       method: 'POST',

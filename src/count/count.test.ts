@@ -254,7 +254,7 @@ describe('a table of many columns', () => {
     expect(counted.map((cells) => cells.open())).toEqual(wide.map(() => [1n, 1n, 0n]));
     expect(named).toEqual([834, 834, 832]);
     await engine.close();
-  }, 60_000);
+  });
 
   it('reads the same cells whether it is split, left whole, or narrow enough to be held', async () => {
     const cells = [
@@ -305,7 +305,7 @@ describe('a table of many columns', () => {
     expect(found[0]).toEqual(found[2]);
     expect(found[1]).toEqual(found[2]);
     expect(found[0]!.flat().filter((n) => n > 0n).length).toBeGreaterThan(120);
-  }, 60_000);
+  });
 
   it('is cut to rows per person by all of them', async () => {
     const wide = Array.from({ length: 1_100 }, (_, k) => `p${k}`);
@@ -321,7 +321,7 @@ describe('a table of many columns', () => {
     const counted = await countByDatabase(engine, policy, measures);
     expect(counted.map((cells) => cells.open())).toEqual([[1n, 1n, 0n]]);
     await engine.close();
-  }, 60_000);
+  });
 });
 
 describe('whole numbers that rows are grouped by', () => {

@@ -7,6 +7,7 @@ import { Fault } from '../errors.js';
 import { codesOf } from '../policy/code.js';
 import { isCoded } from '../policy/domain.js';
 import { firstAt, type Grid, gridOf } from '../policy/grid.js';
+import type { DecimalMark } from '../policy/number-text.js';
 import type { Column, Policy } from '../policy/policy.js';
 import { didYouMean } from '../policy/suggest.js';
 import { type Addend, doubleAddend, heldByCases, wholeAddend } from './addend.js';
@@ -27,9 +28,14 @@ export function sourceColumn(source: readonly SourceColumn[], name: string): Sou
 
 export const rawCell = ({ name }: SourceColumn): string => quoteName(name);
 
-/** The number in a cell: an integer where the column shows one, else a double; NULL when there is none. Both ways of counting start from it. */
-export const numberExpression = (dialect: Dialect, source: SourceColumn): string =>
-  dialect.numberIn(rawCell(source), source.type);
+/**
+ * The number in a cell: an integer where the column shows one, else a double; NULL when there is none. Both ways of counting start from it.
+ * `mark`: what stands before fractions where the column is shown as text, because it is also a name.
+ */
+export const numberExpression = (dialect: Dialect, source: SourceColumn, mark?: DecimalMark): string =>
+  source.type === 'text' && mark !== undefined
+    ? dialect.numberInText(rawCell(source), mark)
+    : dialect.numberIn(rawCell(source), source.type);
 
 /** What is asked of a number column in SQL, as expressions of the number x. None of them can fail on a row; all agree with positionOf (read-column.proof.md). */
 export interface NumberReading {

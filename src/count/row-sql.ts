@@ -33,9 +33,10 @@ export interface Source {
 /** What has to be read for a column, in the form in which the rest takes it. */
 export function cellSql({ dialect, policy, columns }: Source, name: string): string {
   const column = sourceColumn(columns, name);
-  if (isCoded(columnNamed(policy, name))) return rawCell(column);
+  const declared = columnNamed(policy, name);
+  if (isCoded(declared)) return rawCell(column);
   const places = placesIn(column, columnGrid(policy, name));
-  return places === undefined ? numberExpression(dialect, column) : quoteName(places);
+  return places === undefined ? numberExpression(dialect, column, declared.decimal) : quoteName(places);
 }
 
 /** Where a row stands that has no code of a key's groups. */

@@ -50,7 +50,7 @@ export function compileStream(
 }
 
 const streamedCell = (dialect: Dialect, declared: Column, column: SourceColumn): string => {
-  if (!isCoded(declared)) return numberExpression(dialect, column);
+  if (!isCoded(declared)) return numberExpression(dialect, column, declared.decimal);
   return column.coded === undefined ? rawCell(column) : quoteName(column.coded);
 };
 

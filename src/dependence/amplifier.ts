@@ -51,6 +51,8 @@ export interface Steady {
 export interface Mixed {
   readonly rho: Rational;
   readonly pure: Rational;
+  /** rho of everything, each pure draw at its own zCDP cost; when absent the pure epsilon counts as one draw. */
+  readonly total?: Rational;
 }
 
 export interface GaussianBound {
@@ -71,6 +73,8 @@ export interface GaussianBound {
    * (epsilon, delta). Rounded up.
    */
   counted(spent: Mixed, capacity: Rational, epsilon: Rational): Rational;
+  /** Largest epsilon of one more pure draw that counts for at most rho beside anything spent. Rounded down. */
+  pureWithin(rho: Rational, capacity: Rational, epsilon: Rational): Rational;
   readonly how: string;
 }
 

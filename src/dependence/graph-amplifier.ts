@@ -1,7 +1,8 @@
 import { addUp, mulUp, subUp } from '../exact/outward.js';
-import { add, divide, isZero, multiply, type Rational, rational, toNumberDown, toNumberUp, toText } from '../exact/rational.js';
+import { add, divide, isZero, type Rational, toNumberDown, toNumberUp, toText } from '../exact/rational.js';
 import type { Scope } from '../mechanism/effect.js';
 import { answersTo, type RecordClass, type Slicing } from '../mechanism/record-class.js';
+import { pureOfZcdp, zcdpOfPure } from '../mechanism/zcdp-of-pure.js';
 import type { Adversary } from '../policy/policy.js';
 import type { Amplifier, GaussianBound, LeftOut, Mixed } from './amplifier.js';
 import { type Base, type Bases, baseOf, commonBase, isSlicedBase, isTogetherBase } from './base.js';
@@ -105,14 +106,15 @@ export function graphAmplifier(route: GraphRoute, keep: KeepBounds = keptBounds)
   };
 }
 
-/** A pure epsilon is epsilon^2/2 of zCDP. */
-const asRho = ({ rho, pure }: Mixed): Rational => add(rho, divide(multiply(pure, pure), rational(2)));
+/** Every pure draw at its own zCDP cost (mechanism/zcdp-of-pure.proof.md). */
+const asRho = ({ rho, pure, total }: Mixed): Rational => total ?? add(rho, zcdpOfPure(pure));
 const everyRelease = (clusters: () => Percolation): GaussianBound => ({
   conditions: [],
   delta: (rho, epsilon) => clusters().delta(rho, epsilon),
   epsilon: (spent, delta) => clusters().epsilon(asRho(spent), delta),
   largestRho: (epsilon, delta) => clusters().largestRho(epsilon, delta),
   counted: asRho,
+  pureWithin: pureOfZcdp,
   how: 'Gaussian noise by the cluster of records that may change with one (percolation over the declared ties).',
 });
 const onSums = (sums: () => GaussianSums): GaussianBound => ({
@@ -122,5 +124,6 @@ const onSums = (sums: () => GaussianSums): GaussianBound => ({
   epsilon: (spent, delta) => sums().epsilon(spent, delta),
   largestRho: (epsilon, delta) => sums().largestRho(epsilon, delta),
   counted: (...asked) => sums().counted(...asked),
+  pureWithin: (...asked) => sums().pureWithin(...asked),
   how: gaussianSumsHow,
 });

@@ -1,5 +1,5 @@
 import { trimCode, wholeCode } from '../policy/code.js';
-import { numberFromText } from '../policy/number-text.js';
+import { type DecimalMark, numberFromText } from '../policy/number-text.js';
 import type { Cell } from './engine.js';
 
 /**
@@ -72,6 +72,6 @@ export function optionText(cell: Cell, longest: number): string | undefined {
 const hasMore = (text: string, letters: number): boolean =>
   text.length > letters && (text.length > 2 * letters || [...text].length > letters);
 
-/** The number in a cell; NaN when there is none. */
-export const numberOf = (cell: Cell): number =>
-  cell === null ? Number.NaN : typeof cell === 'string' ? numberFromText(cell) : Number(cell);
+/** The number in a cell; NaN when there is none. `mark`: what stands before fractions in a text. */
+export const numberOf = (cell: Cell, mark?: DecimalMark): number =>
+  cell === null ? Number.NaN : typeof cell === 'string' ? numberFromText(cell, mark) : Number(cell);

@@ -3,6 +3,7 @@ import { accessSync, type BigIntStats, constants, createReadStream, statSync } f
 import { extname } from 'node:path';
 import { Fault } from '../errors.js';
 import { isStatFile } from '../statfile/statfile.js';
+import { isPacked, unpacked } from './csv/text.js';
 
 /** `statfile`: written by a statistics program or a spreadsheet, and read by ourselves. */
 export type FileKind = 'csv' | 'parquet' | 'duckdb' | 'statfile';
@@ -95,22 +96,29 @@ const digests = new Map<string, string>();
 const youngest = 2000;
 
 /** SHA-256 of the content; remembered while the file stays untouched. */
-export async function contentDigest(file: FileState): Promise<string> {
-  const known = digests.get(file.mark);
+export const contentDigest = (file: FileState): Promise<string> => digestOf(file, false);
+
+/** The same of what a packed file holds: packed twice, the same content has other bytes. */
+export const unpackedDigest = (file: FileState): Promise<string> => digestOf(file, isPacked(file.path));
+
+async function digestOf(file: FileState, isUnpacked: boolean): Promise<string> {
+  const name = `${isUnpacked ? 'unpacked ' : ''}${file.mark}`;
+  const known = digests.get(name);
   if (known !== undefined) return known;
   const started = Date.now();
   const hash = createHash('sha256');
   try {
-    for await (const block of createReadStream(file.path, { highWaterMark: 1 << 20 })) hash.update(block as Buffer);
+    const blocks = isUnpacked ? unpacked(file.path) : createReadStream(file.path, { highWaterMark: 1 << 20 });
+    for await (const block of blocks) hash.update(block as Buffer);
     if (file.kind === 'duckdb' && statOf(logOf(file.path))) {
       hash.update('log');
       for await (const block of createReadStream(logOf(file.path))) hash.update(block as Buffer);
     }
-  } catch {
-    throw missing(file.path, 'The data file cannot be read.', 'Check its permissions.');
+  } catch (error) {
+    throw error instanceof Fault ? error : missing(file.path, 'The data file cannot be read.', 'Check its permissions.');
   }
   if ((await lookAt(file.path)).mark !== file.mark) throw changedMeanwhile();
   const digest = hash.digest('hex');
-  if (started - file.modified > youngest) digests.set(file.mark, digest);
+  if (started - file.modified > youngest) digests.set(name, digest);
   return digest;
 }

@@ -1,5 +1,16 @@
-import { closeSync, linkSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  linkSync,
+  lstatSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { type Draft, draftFor, remove } from './draft.js';
 import { makeFolder, syncFolder } from './folder.js';
 import { errnoOf, type Progress, unwritten } from './unwritten.js';
@@ -42,6 +53,45 @@ export function writeFolder(folder: string, files: readonly NamedFile[], writing
       for (const { draft } of drafts) remove(draft);
     }
   });
+}
+
+/** Throws what writing the file would, before anything is paid for. An empty draft is made beside it and removed. */
+export function refuseUnwritable(file: string, writing: Writing): void {
+  told(file, writing, () => {
+    if (isPipe(file)) accessSync(file, constants.W_OK);
+    else tryDraft(file);
+  });
+}
+
+/** The same for files of a folder. A folder that is not there yet is not made: the nearest one above it must be writable. */
+export function refuseUnwritableFolder(folder: string, names: readonly string[], writing: Writing): void {
+  told(folder, writing, (progress) => {
+    const wanted = resolve(folder);
+    let nearest = wanted;
+    // A link to nothing is there, and no folder can be made in its place.
+    while (!isThere(nearest) && dirname(nearest) !== nearest) nearest = dirname(nearest);
+    if (nearest !== wanted) tryDraft(join(nearest, 'draft'));
+    for (const name of nearest === wanted ? names : []) {
+      progress.file = join(folder, name);
+      tryDraft(progress.file);
+    }
+    // A name that no file system takes is found by looking for it.
+    statSync(wanted, { throwIfNoEntry: false });
+  });
+}
+
+const isThere = (path: string): boolean => {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
+};
+
+function tryDraft(file: string): void {
+  const { draft, found } = draftFor(file, '', 0o600);
+  remove(draft);
+  if (found?.isDirectory()) throw Object.assign(new Error('a folder has this name'), { code: 'EISDIR' });
 }
 
 /** False where something has that name already, which stays as it is. Nobody ever sees half of it under its name. */

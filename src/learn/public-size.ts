@@ -1,23 +1,18 @@
 import type { HowCounted } from '../count/count.js';
-import { publicRecords as countRecords, leavesOut } from '../count/kept-rows.js';
-import { type Pinned, pinned } from '../engine/engine.js';
-import { countStructure, relationView } from '../engine/structure.js';
+import { leavesOut } from '../count/kept-rows.js';
 import { Fault } from '../errors.js';
 import type { Policy } from '../policy/policy.js';
-import { deskOf, type Session } from '../release/session.js';
-import { countInSeveral } from './several-groups.js';
+import { type Look, publicReads } from '../release/public-read.js';
+import type { Session } from '../release/session.js';
 
-/** How many records a session is about: public. */
-export function publicRecords(session: Session): Promise<number> {
-  const { policy, engine } = deskOf(session);
-  return pinned(engine, (data) => countRecords(data, policy));
-}
+/** How many records a session is about as the data is now: public. */
+export const publicRecords = (session: Session): Promise<number> => session.read(publicReads.records);
 
 /** Of the data that will be read: noise that was planned for so many records fits no others. Records may have come while somebody thought about the price. */
 export const stillAsMany =
-  (policy: Policy, records: number) =>
-  async (data: Pinned): Promise<void> => {
-    if ((await countRecords(data, policy)) === records) return;
+  (records: number) =>
+  async (look: Look): Promise<void> => {
+    if ((await look(publicReads.records)) === records) return;
     throw new Fault(
       'ENGINE_FAILED',
       'The number of records has changed since this was planned.',
@@ -28,38 +23,31 @@ export const stillAsMany =
 /**
  * The same for whoever holds the rows, and what is told of that: more than there is room for is refused before anything is booked, wherever the rows come from.
  */
-export function recordsHeld(
+export async function recordsHeld(
   session: Session,
   columns: readonly string[],
   bytesPerRow: number,
 ): Promise<{ readonly records: number; readonly counting: HowCounted }> {
-  const { policy, engine } = deskOf(session);
-  return pinned(engine, async (data) => {
-    const records = await countRecords(data, policy);
-    refuseToHold(records * rowsPerRecord(policy), bytesPerRow, data.room);
-    return { records, counting: { where: 'here', streamed: { columns }, held: { upTo: Math.floor(data.room / bytesPerRow) } } };
-  });
+  const { policy, room } = session;
+  const records = await publicRecords(session);
+  refuseToHold(records * rowsPerRecord(policy), bytesPerRow, room);
+  return { records, counting: { where: 'here', streamed: { columns }, held: { upTo: Math.floor(room / bytesPerRow) } } };
 }
 
 /** The same of the ties of a relation that is declared as known, for whoever chooses among them here, and reads these columns of those who are tied. */
-export function tiesHeld(
+export async function tiesHeld(
   session: Session,
   relation: string,
   columns: readonly string[],
   bytesPerTie: number,
 ): Promise<HowCounted> {
-  return pinned(deskOf(session).engine, async (data) => {
-    const ties = await countStructure(data, { sql: `SELECT c0 FROM ${relationView(relation)}`, values: [] });
-    refuseToHold(ties, bytesPerTie, data.room);
-    return { where: 'here', streamed: { columns }, held: { upTo: Math.floor(data.room / bytesPerTie) } };
-  });
+  const { room } = session;
+  refuseToHold(await session.read(publicReads.relationSize, relation), bytesPerTie, room);
+  return { where: 'here', streamed: { columns }, held: { upTo: Math.floor(room / bytesPerTie) } };
 }
 
 /** How many persons are in several groups of a column that a tie declares as known, before anything is booked. */
-export function inSeveralGroups(session: Session, by: string): Promise<number> {
-  const { policy, engine } = deskOf(session);
-  return pinned(engine, (data) => countInSeveral(data, policy, by));
-}
+export const inSeveralGroups = (session: Session, by: string): Promise<number> => session.read(publicReads.membersOfSeveral, by);
 
 export function refuseToHold(rows: number, bytesPerRow: number, room: number): void {
   const bytes = rows * bytesPerRow;

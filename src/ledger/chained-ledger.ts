@@ -173,7 +173,11 @@ function bookReservation(store: Keeping, on: Adding, reservation: Reservation): 
   const before = known ? spentFromText(known.totals) : nothingSpent;
   const paid = paidBy(profile);
   admit(book(before, paid), before, book(spentFromText(on.books.share(population, analyst)), paid));
-  if (!known) addLink(store, on, { kind: 'open', population, at, digest: terms.digest, summary: terms.summary });
+  if (!known) {
+    const reason = reservation.claim?.();
+    const { digest, summary } = terms;
+    addLink(store, on, { kind: 'open', population, at, digest, summary, ...(reason !== undefined && { reason: well(reason) }) });
+  }
   const stored = addLink(store, on, {
     kind: 'spend',
     population,

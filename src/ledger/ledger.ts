@@ -83,6 +83,11 @@ export interface Reservation {
   readonly admit: (after: Spent, before: Spent, byAnalyst: Spent) => void;
   /** Called before an account is opened, with the populations that have one here; if it throws, nothing is booked. */
   readonly opening?: (others: readonly string[]) => void;
+  /**
+   * Called when everything else was admitted and the account is opened next, perhaps more than once; if it throws, nothing is booked. Returns the reason that
+   * the chain keeps, where the data has another account.
+   */
+  readonly claim?: () => string | undefined;
 }
 
 export interface Entry {

@@ -1,5 +1,5 @@
 import { sqrtDown } from '../exact/outward.js';
-import { fromNumber, multiply, type Rational, rational, toNumberDown } from '../exact/rational.js';
+import { fromNumber, multiply, type Rational, toNumberDown } from '../exact/rational.js';
 
 /** What one record may spend on something: pure epsilon, or rho of zCDP. */
 export interface Allotment {
@@ -11,5 +11,3 @@ export const zcdp = (rho: Rational): Allotment => ({ noise: 'zcdp', amount: rho 
 export const partOf = ({ noise, amount }: Allotment, share: Rational): Allotment => ({ noise, amount: multiply(amount, share) });
 
 export const rootDown = (x: Rational): Rational => fromNumber(sqrtDown(toNumberDown(x)));
-/** The pure epsilon that rho pays for inside a zCDP account: epsilon costs epsilon^2/2. */
-export const pureInside = (rho: Rational): Rational => rootDown(multiply(rho, rational(2)));

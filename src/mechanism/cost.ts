@@ -2,7 +2,7 @@ import { add, compare, divide, multiply, type Rational, rational } from '../exac
 import type { Allotment } from './allotment.js';
 import { type Effect, type Effects, largest, type Scope } from './effect.js';
 import type { Law } from './law.js';
-import { type Profile, pureProfile, zcdpProfile } from './profile.js';
+import { type Profile, pureProfile, withZcdp, zcdpProfile } from './profile.js';
 
 const two = rational(2);
 /** 2.2796 > 3^(3/4): how fast the log density of quartic noise moves. */
@@ -54,5 +54,5 @@ export function booked(
       throw new RangeError('a noise would cost more than is booked for it');
     return [name, cost] as const;
   });
-  return noise === 'pure' ? pureProfile(entries, factored) : zcdpProfile(entries);
+  return noise === 'pure' ? withZcdp(pureProfile(entries, factored), times) : zcdpProfile(entries);
 }

@@ -1,5 +1,5 @@
 import { divide, rational } from '../exact/rational.js';
-import { ladderSampler } from '../noise/ladder.js';
+import { ladderSampler, rungsTabulated } from '../noise/ladder.js';
 import type { Allotment } from './allotment.js';
 import { type Followed, type Following, following } from './followed.js';
 import type { LadderLaw } from './law.js';
@@ -9,3 +9,6 @@ export const ladder = (what: Followed, allotment: Allotment): Following<LadderLa
   following(what, allotment, { kind: 'ladder', decay: divide(allotment.amount, rational(2)) }, ({ decay }, rungs) =>
     ladderSampler(rungs, decay)(),
   );
+
+/** Upper bound on the rungs that one draw tabulates, where no rung is wider: known before anything is read. */
+export const rungsOf = ({ decay }: LadderLaw, widest: bigint): number => rungsTabulated(decay, widest);

@@ -193,6 +193,12 @@ describe('what was paid for', () => {
     expect(() => one.ready(paid, 1)).toThrow(RangeError);
   });
 
+  it('goes to no draw that is larger than those booked, which costs more in zCDP for the same epsilon', () => {
+    const four = additive({ ...counted, times: 4 }, pure(rational(1, 2)));
+    expect(() => new Paid([four]).exchange(four, one)).toThrow(RangeError);
+    expect(() => new Paid([one]).exchange(one, four)).not.toThrow();
+  });
+
   it('goes to several mechanisms only if they cost no more together; a reserve can do nothing else', () => {
     const half = additive(counted, pure(rational(1, 4)));
     const same = additive(counted, pure(rational(1, 4)));

@@ -1,6 +1,6 @@
 import { compare, zero } from '../exact/rational.js';
 import { costTogether, type Mechanism } from './mechanism.js';
-import type { Profile } from './profile.js';
+import { inZcdp, type Profile } from './profile.js';
 
 /**
  * The right to draw what was booked. Only `charge` makes one, after the ledger has taken the cost of exactly these mechanisms; none draws without it, and none
@@ -33,6 +33,8 @@ export class Paid {
   }
 }
 
+/** Also in zCDP: fewer and larger draws cost more there. */
 const costsNoMore = (a: Profile, b: Profile): boolean =>
   (a.noise === b.noise || a.perRecord.size === 0) &&
-  [...a.perRecord].every(([name, cost]) => compare(cost, b.perRecord.get(name) ?? zero) <= 0);
+  [...a.perRecord].every(([name, cost]) => compare(cost, b.perRecord.get(name) ?? zero) <= 0) &&
+  (a.noise === 'zcdp' || b.noise === 'zcdp' || costsNoMore(inZcdp(a), inZcdp(b)));

@@ -1,20 +1,39 @@
-import { add, isPositive, parseRational, type Rational, rational, subtract, toText, zero } from '../exact/rational.js';
+import {
+  add,
+  divide,
+  isPositive,
+  maximum,
+  multiply,
+  parseRational,
+  type Rational,
+  rational,
+  subtract,
+  toText,
+  zero,
+} from '../exact/rational.js';
 import {
   along,
   boxIn,
   columnsIn,
   everyRecord,
+  isAlongPairs,
   isSlice,
+  isSliced,
+  kindOf,
+  type Mark,
   onceFor,
   paired,
+  pairsIn,
   type RecordClass,
   type Slicing,
   sliced,
   sliceOfAll,
+  slicingIn,
   storedClass,
 } from './record-class.js';
 import { everyValue, type Slices } from './slices.js';
 import { addCosts, type Costs, costOnAll, costsOf, noCosts, type Part, partsOf } from './together.js';
+import { zcdpOfPure } from './zcdp-of-pure.js';
 
 /**
  * How far *replacing* one record, from any value to any other, moves the log-probability of every output.
@@ -32,6 +51,8 @@ export interface PureProfile {
   readonly perRecord: ReadonlyMap<RecordClass, Rational>;
   /** True when every class was noised on its own, so that the likelihood is a product over classes. */
   readonly factored: boolean;
+  /** zCDP cost of the same draws, each at its own (zcdp-of-pure.proof.md); that of one draw of the whole when absent. */
+  readonly zcdp?: ZcdpProfile;
   readonly [replaceOne]: true;
 }
 export interface ZcdpProfile {
@@ -86,12 +107,68 @@ function slicesIn(costs: ReadonlyMap<RecordClass, Rational>): Map<Slicing, Costs
   return new Map([...found].map(([of, parts]) => [of, costsOf(parts, columnsIn(of).length)]));
 }
 
+/** Readings by which some of a cost is booked. */
+export const slicingsIn = ({ perRecord }: Profile): readonly Slicing[] => [...perRecord.keys()].filter(isSliced).map(slicingIn);
+
 /** Pure replace-one epsilon per class. */
 export const pureProfile = (entries: Entries, factored = false): PureProfile =>
   ({ noise: 'pure', perRecord: checked(entries), factored }) as unknown as PureProfile;
 /** Replace-one rho-zCDP per class. */
 export const zcdpProfile = (entries: Entries): ZcdpProfile =>
   ({ noise: 'zcdp', perRecord: checked(entries) }) as unknown as ZcdpProfile;
+
+/** Notes beside the costs of records: so much was paid under each mark. */
+export const markedProfile = (noise: Profile['noise'], marks: Iterable<readonly [Mark, Rational]>): Profile =>
+  noise === 'pure' ? pureProfile(marks, true) : zcdpProfile(marks);
+
+/** The same costs under other names; those without a name are left out. */
+export function renamedProfile(profile: Profile, rename: (name: RecordClass) => RecordClass | undefined): Profile {
+  const entries = [...profile.perRecord].flatMap(([name, cost]): [RecordClass, Rational][] => {
+    const renamed = rename(name);
+    return renamed === undefined ? [] : [[renamed, cost]];
+  });
+  if (profile.noise === 'zcdp') return zcdpProfile(entries);
+  const pure = pureProfile(entries, profile.factored);
+  return profile.zcdp ? pricedAs(pure, renamedProfile(profile.zcdp, rename) as ZcdpProfile) : pure;
+}
+
+/** zCDP cost of a pure profile: its draws, or one draw where they are not known. */
+export const inZcdp = (pure: PureProfile): ZcdpProfile => pure.zcdp ?? oneDraw(pure);
+
+/** The same profile with the zCDP cost of `times` equal draws. */
+export const withZcdp = (pure: PureProfile, times = 1): PureProfile => {
+  if (pure.zcdp || times === 1) return pricedAs(pure, inZcdp(pure));
+  const each = pureProfile([...pure.perRecord].map(([name, cost]) => [name, divide(cost, rational(times))] as const));
+  return pricedAs(
+    pure,
+    zcdpProfile([...oneDraw(each).perRecord].map(([name, cost]) => [name, multiply(cost, rational(times))] as const)),
+  );
+};
+export const pricedAs = (pure: PureProfile, zcdp: ZcdpProfile): PureProfile => ({ ...pure, zcdp });
+/** The same profile without its zCDP cost: as receipts and pure accounts hold it. */
+export function withoutZcdp(profile: Profile): Profile {
+  if (profile.noise === 'zcdp' || profile.zcdp === undefined) return profile;
+  const { zcdp: _, ...pure } = profile;
+  return pure;
+}
+
+function oneDraw({ perRecord }: PureProfile): ZcdpProfile {
+  const whole = perRecord.get(everyRecord) ?? zero;
+  // Costs by value and along pairs stand beside the rest of `*`, which those records pay too.
+  const beside = (part: RecordClass): Rational => maximum(zero, subtract(whole, perRecord.get(part) ?? zero));
+  const more = (rest: Rational, cost: Rational): Rational => subtract(zcdpOfPure(add(rest, cost)), zcdpOfPure(rest));
+  const priceOf = (name: RecordClass, cost: Rational): Rational => {
+    const kind = kindOf(name);
+    if (kind === 'mark' || kind === 'once') return zero;
+    if (kind === 'sliced' || kind === 'paired') return subtract(zcdpOfPure(whole), zcdpOfPure(beside(name)));
+    if (isSlice(name)) return more(beside(sliced(boxIn(name).of)), cost);
+    if (isAlongPairs(name)) return more(beside(paired(pairsIn(name))), cost);
+    return zcdpOfPure(cost);
+  };
+  return zcdpProfile(
+    [...perRecord].map(([name, cost]) => [name, priceOf(name, cost)] as const).filter(([, cost]) => isPositive(cost)),
+  );
+}
 
 /** Profiles of one kind add along a transcript, adaptively chosen or not. */
 export function addProfiles<P extends Profile>(a: P, b: P): P {
@@ -105,9 +182,13 @@ export function addProfiles<P extends Profile>(a: P, b: P): P {
   writeSlices(total, slices);
   const factored = a.noise === 'pure' && b.noise === 'pure' && a.factored && b.factored;
   return (a.noise === 'pure'
-    ? { noise: 'pure', perRecord: total, factored }
+    ? { noise: 'pure', perRecord: total, factored, ...zcdpTogether(a, b as PureProfile) }
     : { noise: 'zcdp', perRecord: total }) as unknown as P;
 }
+
+/** Totals whose draws nobody knew, as in ledgers of version 0.2, stay as they were written. */
+const zcdpTogether = (a: PureProfile, b: PureProfile): Pick<PureProfile, 'zcdp'> =>
+  a.zcdp || b.zcdp ? { zcdp: addProfiles(inZcdp(a), inZcdp(b)) } : {};
 
 /**
  * What a record pays by its value of a public column, or by its values of several: what was booked for its slice, and all that was not booked by slices (slices.proof.md).
@@ -153,25 +234,41 @@ export const spend = (spent: Spent, profile: Profile): Spent =>
     ? { ...spent, pure: addProfiles(spent.pure, profile) }
     : { ...spent, zcdp: addProfiles(spent.zcdp, profile) };
 
+/** zCDP cost of everything spent: Gaussian noise, and every pure draw at its own cost. */
+export function zcdpOfAll(spent: Spent): ZcdpProfile {
+  const known = allInZcdp.get(spent.pure)?.get(spent.zcdp);
+  if (known) return known;
+  const total = addProfiles(spent.zcdp, inZcdp(spent.pure));
+  const beside = allInZcdp.get(spent.pure) ?? new WeakMap<ZcdpProfile, ZcdpProfile>();
+  allInZcdp.set(spent.pure, beside.set(spent.zcdp, total));
+  return total;
+}
+const allInZcdp = new WeakMap<PureProfile, WeakMap<ZcdpProfile, ZcdpProfile>>();
+
 /** Plain data for the ledger: {"noise":"pure","perRecord":{"*":"1/10"}}. */
 export interface StoredProfile {
   readonly noise: 'pure' | 'zcdp';
   readonly perRecord: Readonly<Record<string, string>>;
   readonly factored?: boolean;
+  /** Of pure noise in an account with a delta: the zCDP cost of its draws, added up. */
+  readonly zcdp?: Readonly<Record<string, string>>;
 }
 
 /** Classes in code-unit order, so that equal profiles have equal text. */
+const textsOf = ({ perRecord }: Profile): Readonly<Record<string, string>> =>
+  Object.fromEntries([...perRecord].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([name, cost]) => [name, toText(cost)]));
 export const toStored = (profile: Profile): StoredProfile => ({
   noise: profile.noise,
-  perRecord: Object.fromEntries(
-    [...profile.perRecord].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([name, cost]) => [name, toText(cost)]),
-  ),
+  perRecord: textsOf(profile),
   ...(profile.noise === 'pure' && profile.factored && { factored: true }),
+  ...(profile.noise === 'pure' && profile.zcdp && { zcdp: textsOf(profile.zcdp) }),
 });
 
-export function fromStored(stored: StoredProfile): Profile {
-  const entries = Object.entries(stored.perRecord).map(
-    ([name, cost]) => [storedClass(name), parseRational(cost, 'stored cost')] as const,
-  );
-  return stored.noise === 'pure' ? pureProfile(entries, stored.factored === true) : zcdpProfile(entries);
+const entriesIn = (costs: Readonly<Record<string, string>>): Entries =>
+  Object.entries(costs).map(([name, cost]) => [storedClass(name), parseRational(cost, 'stored cost')] as const);
+
+export function fromStored({ noise, perRecord, factored, zcdp }: StoredProfile): Profile {
+  if (noise === 'zcdp') return zcdpProfile(entriesIn(perRecord));
+  const pure = pureProfile(entriesIn(perRecord), factored === true);
+  return zcdp ? pricedAs(pure, zcdpProfile(entriesIn(zcdp))) : pure;
 }

@@ -52,6 +52,11 @@ export const usedMark = (digest: string): Mark => `used:${digest}` as Mark;
 export const levelsMark = (digest: string): Mark => `levels:${digest}` as Mark;
 /** Paid for noise on sums. */
 export const sumsMark = 'sums:all' as Mark;
+/** Paid for reading the data of this digest, and ties from relations of the other one. */
+export const sourceMark = (data: string, relations?: string): Mark =>
+  `source:${relations === undefined ? data : `${data}:${relations}`}` as Mark;
+/** Paid under a source mark, or under none, and declared to be paid for reading the data of `own` (accounting/sources.proof.md). */
+export const declaredMark = (own: Mark, paid?: Mark): Mark => `${own}=${paid?.slice('source:'.length) ?? ''}` as Mark;
 /** The same under more words: totals of another secret are other totals. */
 export const markedBy = (mark: Mark, words: readonly (string | number)[]): Mark => [mark, ...words].join(':') as Mark;
 
@@ -111,19 +116,24 @@ export const slicingIn = (text: Sliced): Slicing => text.slice('sliced:'.length)
 /** By the digest of the pairs. */
 export const along = (pairs: string): Along => `pairs:${pairs}` as Along;
 export const paired = (pairs: string): Paired => `paired:${pairs}` as Paired;
+export const pairsIn = (text: Along): string => text.slice('pairs:'.length);
 
 /** As a ledger holds it. */
 export const storedClass = (text: string): RecordClass => text as RecordClass;
 
 export const kindOf = (text: RecordClass): Kind => {
   if (text === everyRecord) return 'every';
-  const prefix = /^(used|levels|sums|once|slice|sliced|pairs|paired):/.exec(text)?.[1];
+  const prefix = /^(used|levels|sums|source|once|slice|sliced|pairs|paired):/.exec(text)?.[1];
   if (prefix === undefined) return 'part';
-  return prefix === 'used' || prefix === 'levels' || prefix === 'sums' ? 'mark' : (prefix as Kind);
+  return marks.has(prefix) ? 'mark' : (prefix as Kind);
 };
+const marks: ReadonlySet<string> = new Set(['used', 'levels', 'sums', 'source']);
 export const isPart = (record: RecordClass): record is Part => kindOf(record) === 'part';
 export const isOnce = (record: RecordClass): record is Once => kindOf(record) === 'once';
+/** The mark that one release puts on its cost; a declaration about such costs is none. */
+export const isSourceMark = (record: RecordClass): record is Mark => record.startsWith('source:') && !record.includes('=');
 export const isSlice = (record: RecordClass): record is Slice => kindOf(record) === 'slice';
+export const isAlongPairs = (record: RecordClass): record is Along => kindOf(record) === 'pairs';
 export const isSliced = (record: RecordClass): record is Sliced => kindOf(record) === 'sliced';
 /** A part of `*` that was booked more finely and is taken off it: such totals may only be rounded down. */
 export const isTakenOff = (record: RecordClass): boolean => isSliced(record) || kindOf(record) === 'paired';

@@ -1,5 +1,6 @@
 import { divide, multiply, type Rational, rational } from '../exact/rational.js';
-import { type Enclosure, slowExp } from '../exact/slow.js';
+import type { Enclosure } from '../exact/slow.js';
+import { decayOver } from '../noise/decay.js';
 import type { Rungs } from '../noise/ladder.js';
 import { quarticSampler } from '../noise/quartic.js';
 import type { Allotment } from './allotment.js';
@@ -24,17 +25,15 @@ export const smooth = (what: Followed, allotment: Allotment): Following<SmoothLa
 export function smoothScale({ scale, beta }: SmoothLaw, rungs: Rungs, digits: number): Enclosure {
   const bits = BigInt(digits + 64);
   const unit = 1n << bits;
-  const e = slowExp({ num: -beta.num, den: beta.den }, digits + 64);
-  const stepLow = (e.low.num << bits) / e.low.den;
-  const stepHigh = (e.high.num << bits) / e.high.den + 1n;
+  const step = decayOver(beta, digits + 64);
   let [low, high] = [0n, 0n];
   let [powerLow, powerHigh] = [unit, unit];
   for (let t = 0; t === 0 || rungs.widest * powerHigh > low; t++) {
     const width = rungs.width(t) || 1n;
     if (width * powerLow > low) low = width * powerLow;
     if (width * powerHigh > high) high = width * powerHigh;
-    powerLow = (powerLow * stepLow) >> bits;
-    powerHigh = ((powerHigh * stepHigh) >> bits) + 1n;
+    powerLow = (powerLow * step.low) >> bits;
+    powerHigh = ((powerHigh * step.high) >> bits) + 1n;
   }
   return { low: { num: low * scale.num, den: unit * scale.den }, high: { num: high * scale.num, den: unit * scale.den } };
 }

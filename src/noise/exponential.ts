@@ -1,6 +1,6 @@
-import { divide, floor, multiply, type Rational, rational } from '../exact/rational.js';
-import { slowExp } from '../exact/slow.js';
+import { divide, multiply, type Rational, rational } from '../exact/rational.js';
 import { cryptoBits, type Digits } from './bits.js';
+import { decayOver } from './decay.js';
 import { LazyReal } from './lazy-real.js';
 
 /**
@@ -25,13 +25,6 @@ interface Sums {
   readonly high: readonly bigint[];
 }
 
-/** Bounds of 2^bits e^-x. Beyond x = bits the value is below one, since e > 2. */
-function decay(x: Rational, bits: number): { low: bigint; high: bigint } {
-  if (floor(x) >= BigInt(bits)) return { low: 0n, high: 1n };
-  const { low, high } = slowExp({ num: -x.num, den: x.den }, bits);
-  return { low: (low.num << BigInt(bits)) / low.den, high: (high.num << BigInt(bits)) / high.den + 1n };
-}
-
 /** Weights relative to the best candidate, from gap to gap by one multiplication. */
 function weightsOf(gaps: readonly bigint[], rate: Rational, bits: number): Map<bigint, { low: bigint; high: bigint }> {
   const shift = BigInt(bits);
@@ -41,7 +34,7 @@ function weightsOf(gaps: readonly bigint[], rate: Rational, bits: number): Map<b
   let at = 0n;
   for (const gap of [...new Set(gaps)].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))) {
     if (gap > at) {
-      const step = steps.get(gap - at) ?? decay(rational(rate.num * (gap - at), rate.den), bits);
+      const step = steps.get(gap - at) ?? decayOver(rational(rate.num * (gap - at), rate.den), bits);
       steps.set(gap - at, step);
       current = { low: (current.low * step.low) >> shift, high: ((current.high * step.high) >> shift) + 1n };
       at = gap;

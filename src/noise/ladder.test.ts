@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { rational } from '../exact/rational.js';
+import { rational, toNumber } from '../exact/rational.js';
 import { slowExp } from '../exact/slow.js';
+import { smoothLaw, smoothScale } from '../mechanism/smooth.js';
 import { Bits } from './bits.js';
-import { ladderSampler } from './ladder.js';
+import { ladderSampler, rungsTabulated } from './ladder.js';
 import { quarticSampler } from './quartic.js';
 
 /** A small generator, only to make these tests repeatable. */
@@ -83,6 +84,32 @@ describe('the ladder sampler', () => {
     const draw = ladderSampler({ width: () => 1n, widest: 1n }, rational(1, 3), seeded(3));
     const norm = (1 - Math.exp(-1 / 3)) / (1 + Math.exp(-1 / 3));
     expect(fits(tally(draw, draws), (x) => norm * Math.exp(-Math.abs(Number(x)) / 3), integers(40), draws)).toBe(true);
+  });
+
+  it('ends at once however large epsilon is: the digits of a decay that no draw can see are not computed', () => {
+    for (const epsilon of [10n ** 300n, 10n ** 9n, 10n ** 6n, 10n ** 4n]) {
+      const draw = ladderSampler(rungs, rational(epsilon, 2n), seeded(5));
+      for (let k = 0; k < 100; k++) expect(draw()).toBe(0n);
+      const smooth = smoothScale(smoothLaw(rational(epsilon)), rungs, 64);
+      expect(toNumber(smooth.low) / toNumber(smooth.high)).toBeCloseTo(1, 9);
+    }
+  });
+
+  it('says beforehand how many rungs a draw of a small epsilon would tabulate', () => {
+    let asked = 0;
+    const counted = {
+      width: (t: number) => {
+        asked = Math.max(asked, t + 1);
+        return 3n;
+      },
+      widest: 3n,
+    };
+    for (const decay of [rational(1, 20), rational(1, 500)]) {
+      asked = 0;
+      ladderSampler(counted, decay, seeded(6))();
+      expect(asked).toBeLessThanOrEqual(rungsTabulated(decay, 3n));
+      expect(asked).toBeGreaterThan(0.9 * rungsTabulated(decay, 3n));
+    }
   });
 
   it('stays exact for rungs wider than a double can count', () => {

@@ -1,6 +1,6 @@
-import type { Rational } from '../exact/rational.js';
-import { slowExp } from '../exact/slow.js';
+import { type Rational, toNumber } from '../exact/rational.js';
 import { type Bits, cryptoBits } from './bits.js';
+import { decayOver } from './decay.js';
 import { uniformBelow, uniformBits } from './uniform.js';
 
 /**
@@ -18,8 +18,7 @@ export interface Rungs {
 export function ladderSampler(rungs: Rungs, decay: Rational, bits: Bits = cryptoBits): () => bigint {
   if (decay.num <= 0n) throw new RangeError('a ladder must decay');
   const width = (t: number): bigint => rungs.width(t) || 1n;
-  /** Wide rungs weigh much even where e^(-decay u) is small, so they need more digits. */
-  const firstBits = 128 + 2 * rungs.widest.toString(2).length;
+  const firstBits = digitsFor(rungs.widest);
   const tables = new Map<number, Table>();
   const table = (precision: number): Table => {
     const known = tables.get(precision) ?? tabulate(width, rungs.widest || 1n, decay, precision);
@@ -43,12 +42,16 @@ interface Table {
   readonly totalHigh: bigint;
 }
 
+/** Upper bound on the rungs that a draw tabulates, from the decay and a bound on the widths: rungs until their weight sinks below half the digits. */
+export const rungsTabulated = (decay: Rational, widest: bigint): number =>
+  Math.ceil((0.5 * digitsFor(widest) * Math.LN2) / toNumber(decay)) + 1;
+/** Wide rungs weigh much even where e^(-decay u) is small, so they need more digits. */
+const digitsFor = (widest: bigint): number => 128 + 2 * widest.toString(2).length;
+
 function tabulate(width: (t: number) => bigint, widest: bigint, decay: Rational, precision: number): Table {
   const p = BigInt(precision);
   const one = 1n << p;
-  const e = slowExp({ num: -decay.num, den: decay.den }, precision);
-  const ratioLow = (e.low.num << p) / e.low.den;
-  const ratioHigh = (e.high.num << p) / e.high.den + 1n;
+  const { low: ratioLow, high: ratioHigh } = decayOver(decay, precision);
   const low = [one];
   const high = [one];
   let powerLow = one;

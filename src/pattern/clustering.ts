@@ -1,4 +1,5 @@
 import { askedText } from '../accounting/share.js';
+import { defaultLimits } from '../engine/limits.js';
 import { Fault } from '../errors.js';
 import { add } from '../exact/rational.js';
 import type { Mechanism } from '../mechanism/mechanism.js';
@@ -9,6 +10,7 @@ import { type PatternOptions, type PreparedPattern, preparePattern } from './pre
 import { clusteringParts } from './query/shortcut.js';
 import { answerPattern, type PatternResult } from './release.js';
 import { isAdversarial } from './ways/way.js';
+import { refuseEndless } from './work.js';
 
 export interface ClusteringResult {
   /** Null when the noise left no 2-paths. */
@@ -36,6 +38,9 @@ export async function releaseClustering(
     plan: planBoth(session, text, both),
     mechanisms: together(both),
     relied: [...new Set(both.flatMap((p) => p.relied))],
+    still: async () => {
+      for (const { work } of both) refuseEndless(work.expected, defaultLimits());
+    },
     execute: async (engine, paid) => {
       const closed = await answerPattern(engine, triangles, paid);
       const open = await answerPattern(engine, paths, paid);
@@ -55,14 +60,16 @@ async function prepareBoth(session: Session, text: string, options: PatternOptio
   const [closed, open] = clusteringParts;
   const part = (what: string) => preparePattern(session, of ? `${what} of ${of}` : what, half);
   const both = [await part(closed), await part(open)] as const;
-  if (both.some((p) => isAdversarial(p.drawn)))
-    throw new Fault(
-      'QUERY_UNSUPPORTED',
-      'A clustering coefficient is two counts, and adversarial privacy gives a population one.',
-      'Ask without --gamma, which uses the DP budget.',
-    );
+  if (both.some((p) => isAdversarial(p.drawn))) throw oneBatchOnly();
   return both;
 }
+
+export const oneBatchOnly = (): Fault =>
+  new Fault(
+    'QUERY_UNSUPPORTED',
+    'A clustering coefficient is two counts, and adversarial privacy gives a population one.',
+    'Ask without --gamma, which uses the DP budget.',
+  );
 
 async function halfOf(session: Session, options: PatternOptions): Promise<string> {
   const share = session.share(options, await session.standing());

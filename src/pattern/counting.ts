@@ -1,6 +1,6 @@
 import type { HowCounted } from '../count/count.js';
 import type { Relation } from '../policy/policy.js';
-import { residualStatements } from './pattern-ladder.js';
+import { residualPartsCounted } from './pattern-ladder.js';
 import type { PatternAnalysis } from './query/analyse.js';
 import { shapeOf } from './query/shape.js';
 import { bytesPerTie } from './read-graph.js';
@@ -10,7 +10,7 @@ import type { PatternMechanism } from './ways/ways.js';
 export function howPatternCounted({ pattern }: PatternAnalysis, mechanism: PatternMechanism, room: number): HowCounted {
   const { relations } = pattern;
   if (shapeOf(pattern)) return graphHeld(relations[0]!, room);
-  const more = mechanism === 'residual-ladder' || mechanism === 'residual-smooth' ? residualStatements(pattern) : 0;
+  const more = mechanism === 'residual-ladder' || mechanism === 'residual-smooth' ? residualPartsCounted(pattern).length : 0;
   // How many values each relation holds is one of them.
   const statements = 1 + relations.length + more;
   const each = mechanism === 'r2t' ? Math.max(...relations.map(({ domain }) => domain)) : 1;

@@ -1,3 +1,4 @@
+import { defaultLimits } from '../engine/limits.js';
 import { rational, toNumber } from '../exact/rational.js';
 import type { Foreseen } from '../query/bound.js';
 import type { OwnPlan } from '../release/frame.js';
@@ -9,6 +10,7 @@ import type { PreparedPattern } from './prepare.js';
 import type { PatternAnalysis } from './query/analyse.js';
 import { isAdversarial, type PatternCandidate } from './ways/way.js';
 import type { PatternMechanism } from './ways/ways.js';
+import { type CountingWork, workText } from './work.js';
 
 export interface PatternPlan extends Plan {
   readonly pattern: {
@@ -19,11 +21,13 @@ export interface PatternPlan extends Plan {
     readonly globalSensitivity: number;
     readonly candidates: readonly PatternCandidate<PatternMechanism>[];
     readonly chosen: PatternMechanism;
+    /** How long counting takes, from public facts. */
+    readonly work: CountingWork;
   };
 }
 
 export function planOf(session: Session, prepared: PreparedPattern): PatternPlan {
-  const { analysis: a, allowance, candidates, chosen, drawn, gamma } = prepared;
+  const { analysis: a, allowance, candidates, chosen, drawn, work, gamma } = prepared;
   const framed = session.frame(ownPlan(session, prepared));
   return {
     ...framed,
@@ -38,13 +42,14 @@ export function planOf(session: Session, prepared: PreparedPattern): PatternPlan
       globalSensitivity: Number(a.bounds.globalSensitivity),
       candidates,
       chosen: chosen.mechanism,
+      work: work.expected,
     },
   };
 }
 
 /** What a pattern says for itself; the session adds cost, fit and promise. */
 export function ownPlan(session: Session, prepared: PreparedPattern): OwnPlan {
-  const { analysis, allowance, candidates, chosen, drawn } = prepared;
+  const { analysis, allowance, candidates, chosen, drawn, work } = prepared;
   const adversarial = isAdversarial(drawn);
   return {
     label: `${adversarial ? 'adversarial privacy: ' : ''}pattern ${analysis.title}`.slice(0, 120),
@@ -54,7 +59,7 @@ export function ownPlan(session: Session, prepared: PreparedPattern): OwnPlan {
     mechanisms: drawn.mechanisms,
     reading: allowance.reading,
     mechanism: chosen.mechanism,
-    why: why(chosen, candidates),
+    why: `${why(chosen, candidates)} ${workText(work.expected, work.most, defaultLimits())}`,
     counting: howPatternCounted(analysis, chosen.mechanism, session.room),
     errors: [foreseen(analysis, chosen)],
     candidates: candidates.map((c) => ({ mechanism: c.mechanism, route: c.guarantee, error: c.expectedError, fits: c.meets })),

@@ -8,9 +8,11 @@ import { chooseCandidate, publicDegree } from './candidates.js';
 import { refuseWide } from './exact-answer.js';
 import { hiddenIn, refuseOtherSecrets } from './hidden.js';
 import { type AnalysisOptions, analysePattern, type PatternAnalysis } from './query/analyse.js';
+import { domainSize } from './query/lambda.js';
 import { shapeOf } from './query/shape.js';
 import type { Drawn, Offer, PatternCandidate } from './ways/way.js';
 import { offersFor, type PatternMechanism } from './ways/ways.js';
+import { type CountingWork, countingWork } from './work.js';
 
 export interface PatternOptions extends AskOptions, AnalysisOptions {
   /** Accept (epsilon, gamma)-adversarial privacy. */
@@ -29,6 +31,8 @@ export interface PreparedPattern {
   readonly chosen: PatternCandidate<PatternMechanism>;
   /** What the one chosen draws from; nothing else is. */
   readonly drawn: Drawn;
+  /** How long counting takes at the public guess of the most ties, and where everybody is tied to everybody. */
+  readonly work: { readonly expected: CountingWork; readonly most: CountingWork };
   /** As given: it is printed. */
   readonly gamma: string | undefined;
   /** Two texts are two requests. */
@@ -55,6 +59,10 @@ export async function preparePattern(session: Session, text: string, options: Pa
     candidates: offers.map((o) => o.candidate),
     chosen: candidate,
     drawn,
+    work: {
+      expected: countingWork(analysis, candidate.mechanism, degree),
+      most: countingWork(analysis, candidate.mechanism, domainSize(analysis.pattern)),
+    },
     gamma: options.gamma,
     canonical: [analysis.text, analysis.unit, candidate.mechanism, options.gamma ?? null, degree, options.log ?? 'safe'],
     relied: analysis.pattern.relations.filter((r) => !r.private).map((r) => relation(r.name)),

@@ -1,4 +1,5 @@
 import type { Pinned } from '../engine/engine.js';
+import { defaultLimits } from '../engine/limits.js';
 import type { Paid } from '../mechanism/paid.js';
 import type { Receipt } from '../release/receipt.js';
 import type { Session } from '../release/session.js';
@@ -9,6 +10,7 @@ import { type PatternOptions, type PreparedPattern, preparePattern } from './pre
 import { larger, smaller } from './query/sensitivity.js';
 import { isAdversarial } from './ways/way.js';
 import type { PatternMechanism } from './ways/ways.js';
+import { refuseEndless } from './work.js';
 
 export interface PatternResult {
   readonly query: string;
@@ -38,6 +40,7 @@ export async function releasePattern(
     plan,
     mechanisms: drawn.mechanisms,
     relied,
+    still: async () => refuseEndless(prepared.work.expected, defaultLimits()),
     execute: (engine, paid) => answerPattern(engine, prepared, paid),
   });
 }

@@ -1,7 +1,7 @@
 import { add, ceiling, compare, divide, multiply, type Rational, rational, subtract, toNumber } from '../exact/rational.js';
 import { missingLabel } from './code.js';
 import { dateText } from './date-text.js';
-import { type Grid, gridOf, numberAt } from './grid.js';
+import { cutAt, type Grid, gridOf, numberAt } from './grid.js';
 import type { NumberColumn } from './policy.js';
 
 type Numbers = Pick<NumberColumn, 'type' | 'bounds' | 'step'>;
@@ -45,7 +45,7 @@ function isRound(x: Rational): boolean {
 }
 
 /** The first grid position at or above an edge. */
-export const startOf = (grid: Grid, edge: Rational): number => Number(ceiling(divide(subtract(edge, grid.low), grid.step)));
+export const startOf = (grid: Grid, edge: Rational): number => Number(cutAt(grid, edge).from);
 
 /** First grid position of each bin after the first: from the declared inner edges, else about ten bins of one width. */
 function binStarts(column: NumberColumn, grid: Grid): readonly number[] {

@@ -90,11 +90,26 @@ export function gridOf(column: NumberColumn | WeightColumn): Grid {
   };
 }
 
+/**
+ * Grid of a public column of whole numbers: clamped to its lower bound, without an upper end (docs/decisions/0095). Moving the
+ * upper bound changes no value. Undefined for other columns.
+ */
+export function unboundedGrid(column: NumberColumn | WeightColumn): Grid | undefined {
+  if (column.type !== 'integer' || column.bounds[0].den !== 1n || compare(column.step, one) !== 0) return undefined;
+  const grid = gridOf(column);
+  // Above every declared upper bound, which lies fewer positions from the lower one.
+  const last = Number(mostPositions);
+  return { ...grid, last, top: grid.from + last };
+}
+
 export const unitsAt = (grid: Grid, position: number): bigint => grid.lowUnits + BigInt(position) * grid.stride;
 export const numberAt = (grid: Grid, position: number): Rational =>
   add(grid.low, multiply(grid.step, rational(BigInt(position))));
 
-/** Position of a number on the grid; -1 is missing. compile.ts writes the same expression in SQL. */
+/**
+ * Position of a number on the grid; -1 is missing. The value of a cell is this and nothing else (docs/decisions/0088);
+ * read-column.ts writes the same expression in SQL.
+ */
 export function positionOf(grid: Places, x: number): number {
   if (!(x > Number.NEGATIVE_INFINITY && x < Number.POSITIVE_INFINITY)) return -1;
   if (grid.missing.length > 0 && grid.missing.includes(x)) return -1;
@@ -131,10 +146,19 @@ export function firstBeyond({ from, rate, top }: Places, most: number): number {
   return at;
 }
 
+/**
+ * Where a number that a policy or a question names cuts the grid: the first position at or above it, and the first above it. Edges of
+ * bins and of blocks, conditions and known totals all become positions here (docs/decisions/0088). Not clamped to the grid.
+ */
+export function cutAt({ low, step }: Pick<Grid, 'low' | 'step'>, x: Rational): { readonly from: bigint; readonly above: bigint } {
+  const at = divide(subtract(x, low), step);
+  return { from: ceiling(at), above: floor(at) + 1n };
+}
+
 export type Comparison = '=' | '!=' | '<' | '<=' | '>' | '>=';
 /** The positions whose number compares so with x; `from > to` when there is none. */
 export function positionsWhere(grid: Grid, op: Comparison, x: Rational): { from: number; to: number; negate: boolean } {
-  const at = divide(subtract(x, grid.low), grid.step);
+  const cut = cutAt(grid, x);
   const clip = (p: bigint): number => Number(p < -1n ? -1n : p > BigInt(grid.last) + 1n ? BigInt(grid.last) + 1n : p);
   const range = (from: bigint, to: bigint, negate = false) => ({
     from: Math.max(0, clip(from)),
@@ -143,12 +167,12 @@ export function positionsWhere(grid: Grid, op: Comparison, x: Rational): { from:
   });
   const end = BigInt(grid.last);
   const bounds: Record<Comparison, () => { from: number; to: number; negate: boolean }> = {
-    '=': () => range(ceiling(at), floor(at)),
-    '!=': () => range(ceiling(at), floor(at), true),
-    '<': () => range(0n, ceiling(at) - 1n),
-    '<=': () => range(0n, floor(at)),
-    '>': () => range(floor(at) + 1n, end),
-    '>=': () => range(ceiling(at), end),
+    '=': () => range(cut.from, cut.above - 1n),
+    '!=': () => range(cut.from, cut.above - 1n, true),
+    '<': () => range(0n, cut.from - 1n),
+    '<=': () => range(0n, cut.above - 1n),
+    '>': () => range(cut.above, end),
+    '>=': () => range(cut.from, end),
   };
   return bounds[op]();
 }

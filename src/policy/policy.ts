@@ -36,6 +36,8 @@ export interface Policy {
   readonly unconfirmed: readonly string[];
   /** Digest of what the guarantee depends on: protect, budget, dependence. Two policies of one population must agree on it. */
   readonly digest: string;
+  /** The same with files by their place from the ledger, where the digest names files: keys of requests outlast a move of the folder by it. */
+  readonly movableDigest?: string;
   /** What the digest was made of, one line each, so that it can be said what changed. */
   readonly terms?: readonly string[];
   /** Where each entry stands in the file ("protect.unit", "columns.age.bounds"), for faults found after reading. */

@@ -90,6 +90,10 @@ export const defaultLedger = (files: readonly string[]): string | undefined => {
   return folder === undefined || others.length > 0 ? undefined : join(folder, '.fugu', 'ledger.db');
 };
 
+/** Files that a population was named after, as their paths were then; none where the steward named it. */
+export const filesOfPopulation = (population: string): readonly string[] =>
+  population.startsWith(ofData) ? filesIn(population) : [];
+
 /** The files of an account that is named after them. */
 const filesIn = (population: string): readonly string[] => {
   const named = population.slice(ofData.length);

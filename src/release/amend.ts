@@ -1,7 +1,13 @@
+import type { Account as PrivacyAccount } from '../accounting/account.js';
+import { brokenBeliefs, leastKept } from '../accounting/broken-beliefs.js';
+import { type BudgetState, budgetState, privacyLoss } from '../accounting/budget-state.js';
 import { termsOf } from '../accounting/open-account.js';
+import { withOthers } from '../accounting/others.js';
+import { otherSources } from '../accounting/sources.js';
 import { Fault } from '../errors.js';
+import { toNumber } from '../exact/rational.js';
 import type { Account, Entry, Ledger } from '../ledger/ledger.js';
-import type { Spent } from '../mechanism/profile.js';
+import { nothingSpent, type Spent } from '../mechanism/profile.js';
 import { isPart } from '../mechanism/record-class.js';
 import type { Policy } from '../policy/policy.js';
 import { refuseUnready } from './ready.js';
@@ -10,6 +16,16 @@ import { nowSecret, rowsThemselves, saysWhichColumns, saysWhyExact } from './rel
 export interface Amended {
   readonly before: string | null;
   readonly after: string;
+  /** Under the new terms. */
+  readonly budget: BudgetState;
+  /** Upper bound on the privacy loss of one record so far, under the new terms. */
+  readonly privacyLoss: number;
+}
+
+/** New terms of a population: a policy, and its account over the ties of its data. */
+export interface NewTerms {
+  readonly policy: Policy;
+  readonly account: PrivacyAccount;
 }
 
 /**
@@ -25,9 +41,9 @@ const covered: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * Takes over the terms of a policy for good. Budget and ties may change; whose secret the costs are about may not, once something was spent, and what was
- * given away for nothing may not become a secret.
+ * given away for nothing may not become a secret. Terms whose promise is broken already are refused (amend.proof.md).
  */
-export async function amendTerms(ledger: Ledger, policy: Policy, reason: string): Promise<Amended> {
+export async function amendTerms(ledger: Ledger, { policy, account }: NewTerms, reason: string): Promise<Amended> {
   refuseUnready(policy);
   const terms = termsOf(policy);
   const { ok, reason: damage } = await ledger.verify();
@@ -35,38 +51,89 @@ export async function amendTerms(ledger: Ledger, policy: Policy, reason: string)
   if (!ok)
     throw new Fault('LEDGER_CORRUPT', `The ledger does not verify: ${damage}.`, 'Restore it from a backup; nothing was changed.');
   let before: string | null = null;
-  await ledger.amend(policy.population, terms, reason, (account, entries) => {
-    before = account.terms.summary;
-    refuseForGood(account, entries, policy);
+  let spent = nothingSpent;
+  await ledger.amend(policy.population, terms, reason, (known, entries) => {
+    before = known.terms.summary;
+    spent = withOthers(account, known.spent);
+    refuseForGood(known, entries, { policy, account });
   });
-  return { before, after: terms.summary };
+  return {
+    before,
+    after: terms.summary,
+    budget: budgetState(account, spent),
+    privacyLoss: privacyLoss(account, spent).epsilon,
+  };
 }
 
 /** Terms that an account cannot take over, whoever wants it. */
-function refuseForGood({ terms, spent }: Account, entries: readonly Entry[], policy: Policy): void {
+function refuseForGood({ terms, spent }: Account, entries: readonly Entry[], { policy, account }: NewTerms): void {
   if (entries.length > 0) refuseOtherSecret(terms.summary, termsOf(policy).summary);
   refuseForgotten(spent, policy);
   refuseGivenAway(entries, policy);
+  refuseBroken(withOthers(account, spent), { policy, account });
+}
+
+/** A promise must hold when it is made: what was spent counts under the new terms. */
+function refuseBroken(spent: Spent, { policy, account }: NewTerms): void {
+  const { epsilon, kept } = privacyLoss(account, spent);
+  if (kept) return;
+  const elsewhere = otherSources(account.source, spent);
+  if (elsewhere) throw elsewhere;
+  const { total } = budgetState(account, spent);
+  if (!Number.isFinite(epsilon)) throw unbounded(total);
+  if (policy.budget.belief) throw brokenBelief(spent, { policy, account });
+  throw new Fault(
+    'BUDGET_EXCEEDED',
+    `These terms are broken already: under them one record may have lost epsilon ${shortUp(epsilon)} so far, and they promise ${short(total)}.`,
+    `Raise epsilon to ${shortUp(epsilon)} or more in these terms, or keep the terms as they were.`,
+    { details: { total, lost: epsilon } },
+  );
+}
+
+const unbounded = (total: number): Fault =>
+  new Fault(
+    'BUDGET_EXCEEDED',
+    'These terms are broken already: under them nothing bounds what one record has lost so far.',
+    'Keep the terms as they were: what was spent needs their delta, attacker or ties.',
+    { details: { total } },
+  );
+
+/** The same in the terms of a belief budget. */
+function brokenBelief(spent: Spent, { policy, account }: NewTerms): Fault {
+  const total = toNumber(account.epsilon);
+  const lost = leastKept(policy, account, spent);
+  if (!lost) return unbounded(total);
+  const { message, hint } = brokenBeliefs(policy.budget, lost);
+  return new Fault('BUDGET_EXCEEDED', message, hint, { details: { total, lost: toNumber(lost) } });
+}
+const short = (x: number): string => Number(x.toPrecision(4)).toString();
+/** Four digits, never below the number: a bound stays one. */
+function shortUp(x: number): string {
+  const near = Number(x.toPrecision(4));
+  return short(near >= x ? near : near + 10 ** (Math.floor(Math.log10(x)) - 3));
 }
 
 /** What a ledger says that knows other terms, with a hint that leads somewhere: amending is named only where it would not be refused. */
-export async function withWayOut(error: unknown, ledger: Ledger, policy: Policy): Promise<unknown> {
+export async function withWayOut(error: unknown, ledger: Ledger, terms: NewTerms): Promise<unknown> {
+  const { policy } = terms;
   if (!(error instanceof Fault) || error.code !== 'LEDGER_MISMATCH') return error;
   const account = await ledger.account(policy.population);
   if (!account || account.terms.digest === termsOf(policy).digest) return error;
-  const refused = whyNot(account, await ledger.entries(policy.population), policy);
+  const refused = whyNot(account, await ledger.entries(policy.population), terms);
   if (!refused) return error;
   const { place, details, outcome } = error;
-  return new Fault(error.code, `${error.message} ${refused.message}`, anotherPopulation, {
+  return new Fault(error.code, `${error.message} ${refused.message}`, hintOf(refused), {
     ...(place && { place }),
     details,
     ...(outcome && { outcome }),
   });
 }
 
-function whyNot(...[account, entries, policy]: Parameters<typeof refuseForGood>): Fault | undefined {
+const hintOf = (refused: Fault): string => (refused.code === 'BUDGET_EXCEEDED' ? refused.hint : anotherPopulation);
+
+function whyNot(...[account, entries, terms]: Parameters<typeof refuseForGood>): Fault | undefined {
   try {
-    refuseForGood(account, entries, policy);
+    refuseForGood(account, entries, terms);
     return undefined;
   } catch (refused) {
     if (refused instanceof Fault) return refused;
@@ -75,9 +142,10 @@ function whyNot(...[account, entries, policy]: Parameters<typeof refuseForGood>)
 }
 
 /** Whether the account of this policy could take over its terms. */
-export async function canAmend(ledger: Ledger, policy: Policy): Promise<boolean> {
-  const account = await ledger.account(policy.population);
-  return account !== undefined && whyNot(account, await ledger.entries(policy.population), policy) === undefined;
+export async function canAmend(ledger: Ledger, terms: NewTerms): Promise<boolean> {
+  const { population } = terms.policy;
+  const account = await ledger.account(population);
+  return account !== undefined && whyNot(account, await ledger.entries(population), terms) === undefined;
 }
 
 const anotherPopulation =

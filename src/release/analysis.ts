@@ -1,14 +1,16 @@
 import type { Pinned } from '../engine/engine.js';
 import { costTogether, type Mechanism } from '../mechanism/mechanism.js';
 import type { Paid } from '../mechanism/paid.js';
-import { type StoredProfile, toStored } from '../mechanism/profile.js';
+import { type StoredProfile, toStored, withoutZcdp } from '../mechanism/profile.js';
 import type { Policy } from '../policy/policy.js';
 import type { Allowance } from './allowance.js';
-import { type Charged, outcomeOf, type Request } from './charge.js';
+import { type Charged, type Desk, outcomeOf, type Request } from './charge.js';
 import { sayingOutcome } from './outcome.js';
 import type { Plan } from './plan.js';
+import type { Look } from './public-read.js';
 import { type Receipt, receiptOf } from './receipt.js';
 import type { Relied } from './relied.js';
+import { replayedOf } from './replayed.js';
 import { readingOf } from './request-key.js';
 
 export type AskedFor<T> = Omit<Request<T>, 'key'> & {
@@ -25,14 +27,19 @@ export interface Analysis<T> {
   readonly mechanisms: readonly Mechanism[];
   readonly relied?: readonly Relied[];
   /** Of the data that will be read, before anything is booked (charge.ts). */
-  readonly still?: (data: Pinned) => Promise<void>;
+  readonly still?: (look: Look) => Promise<void>;
   readonly execute: (engine: Pinned, paid: Paid) => Promise<T>;
+}
+
+interface Paying {
+  readonly policy: Policy;
+  readonly charge: <A>(asked: AskedFor<A>) => Promise<Charged<A>>;
+  readonly replaying: Desk['replaying'];
 }
 
 /** Pays for and runs an analysis whose whole cost is one profile; asked again, the recorded result is told. */
 export async function paidAnalysis<T>(
-  policy: Policy,
-  charge: <A>(asked: AskedFor<A>) => Promise<Charged<A>>,
+  { policy, charge, replaying }: Paying,
   request: Analysis<T>,
 ): Promise<{ readonly result: T; readonly receipt: Receipt }> {
   const { asked, fresh, reading } = request.allowance;
@@ -47,12 +54,13 @@ export async function paidAnalysis<T>(
     ...(request.still && { still: request.still }),
     execute: async (engine, paid) => ({
       plan: request.plan,
-      profile: toStored(costTogether(request.mechanisms)),
+      profile: toStored(withoutZcdp(costTogether(request.mechanisms))),
       result: await request.execute(engine, paid),
     }),
   });
-  return sayingOutcome(outcomeOf(paid), () => ({
-    result: answer.result,
-    receipt: receiptOf({ policy, plan: answer.plan, profile: answer.profile, ...paid }),
-  }));
+  return sayingOutcome(outcomeOf(paid), () => {
+    const receipt = receiptOf({ policy, plan: answer.plan, profile: answer.profile, ...paid });
+    if (paid.replayed) replaying?.(replayedOf(answer.plan, receipt));
+    return { result: answer.result, receipt };
+  });
 }

@@ -1,28 +1,30 @@
-import { usedShares } from '../accounting/account.js';
+import { usedBy, usedShare } from '../accounting/account.js';
 import { type About, aboutOf, bookedShares } from '../accounting/by-slice.js';
-import { chooseNoise, type NoisePlan } from '../accounting/choose.js';
+import { chooseNoise, type NoisePlan, whyNoNoise } from '../accounting/choose.js';
 import { askedText, fittingShare, type Standing, sameText } from '../accounting/share.js';
 import { howCounted } from '../count/count.js';
 import type { MechanismOf } from '../count/measure.js';
 import { type NoisyAnswer, type NoisyVector, noisyCells } from '../count/noisy-cells.js';
 import { Fault } from '../errors.js';
-import type { Rational } from '../exact/rational.js';
+import { isPositive, type Rational, subtract } from '../exact/rational.js';
 import { inDoubles, type Law, lawFromText, lawText, varianceOf } from '../mechanism/law.js';
-import { nothingSpent, type StoredProfile, spend, toStored } from '../mechanism/profile.js';
+import { nothingSpent, type StoredProfile, spend, toStored, withoutZcdp } from '../mechanism/profile.js';
 import { addsRemoves } from '../policy/neighbours.js';
 import { bindBatch, identityOf } from '../query/bind.js';
 import type { AnswerTable, BoundBatch, NoisyMeasure } from '../query/bound.js';
 import { declaredFor } from '../query/from.js';
 import { parseBatch } from '../query/parse.js';
-import { type Counted, countedAs, reordered } from '../query/same/counted.js';
+import { type Counted, countedAs, countedWithBounds, reordered } from '../query/same/counted.js';
 import { withSampling } from '../query/sampling.js';
 import { type Agreement, agreementOf } from './agree.js';
-import { charge, type Desk, outcomeOf } from './charge.js';
+import { charge, type Desk, notOnRecord, outcomeOf } from './charge.js';
 import { groundOf, type WholeTable, wholeTable } from './ground.js';
+import { keyOnRecord } from './key-on-record.js';
 import { notSpent, sayingOutcome } from './outcome.js';
 import { explainChoice, judged, kindOfNoise, looseDelta, mostlyNoise, type Plan } from './plan.js';
 import { type Release, receiptOf } from './receipt.js';
 import { reliedOn } from './relied.js';
+import { replayedOf } from './replayed.js';
 import { sameProfile } from './same-profile.js';
 import type { AskOptions, Session } from './session.js';
 import { tidy, withErrorsOf } from './tidy.js';
@@ -32,7 +34,7 @@ import { waysOut } from './ways-out.js';
 /** Queries that are planned, paid for and answered together: whether they fail cannot depend on the noise drawn, so one that was cut off is completed. */
 export async function planBatch(session: Session, desk: Desk, query: unknown, options: AskOptions): Promise<Plan> {
   const prepared = await prepare(session, desk, query, options);
-  const plan = describe(session, prepared);
+  const plan = sayingInstead(describe(session, prepared), options);
   const { bound, share, standing } = prepared;
   if (plan.fits && plan.errors.every(({ mostlyNoise }) => mostlyNoise === undefined)) return plan;
   const { policy, account } = session;
@@ -45,7 +47,7 @@ export async function releaseBatch(session: Session, desk: Desk, query: unknown,
   const { policy } = session;
   const { bound, best, key, records } = prepared;
   const plan = describe(session, prepared);
-  const profile = toStored(best.profile);
+  const profile = toStored(withoutZcdp(best.profile));
   const told = { ground: groundOf(policy), tables: bound.measures.map((m) => wholeTable(m, policy) ?? null) };
   const { counted } = bound;
   const recorded = (noisy: NoisyAnswer): Recorded => ({ plan, profile, noisy, counted, ...(records !== undefined && { records }), at: new Date().toISOString(), told }); // biome-ignore format: one line
@@ -53,7 +55,7 @@ export async function releaseBatch(session: Session, desk: Desk, query: unknown,
     key,
     label: plan.label,
     mechanisms: best.mechanisms,
-    plan,
+    plan: sayingInstead(plan, options),
     reading: { measures: bound.measures },
     relied: reliedOn(bound.measures, policy),
     ...(options.fresh && { fresh: true }),
@@ -61,19 +63,23 @@ export async function releaseBatch(session: Session, desk: Desk, query: unknown,
     execute: async (engine, paid) => recorded(await noisyCells(engine, policy, bound.measures, best.mechanisms, paid)),
   });
   return sayingOutcome(outcomeOf(paid), () => {
-    const noisy = inOrder(answer, counted);
+    const noisy = inOrder(answer, bound);
     const errors = answer.counted ? foreseenOf(session, { bound, records: answer.records }, noisy) : answer.plan.errors;
     const whole = finishBatch(bound, noisy, options.tidy === true).map((table, k) => ({
       ...withSampling(table, declaredFor(policy, table.query)),
       ...doubtOf(errors, k),
     }));
-    return {
-      tables: bound.arrange(whole),
-      // A replayed answer is told with the plan it was made under, not with today's.
-      receipt: receiptOf({ policy, ...paid, ...answer }),
-    };
+    // A replayed answer is told with the plan it was made under, not with today's.
+    const made = sayingInstead(answer.plan, options);
+    const receipt = receiptOf({ policy, ...paid, ...answer, plan: made });
+    if (paid.replayed) desk.replaying?.(replayedOf({ ...made, errors }, receipt));
+    return { tables: bound.arrange(whole), receipt };
   });
 }
+
+/** The plan with a warning for what is computed in place of what was asked for; the record has none of it, whoever asks. */
+const sayingInstead = (plan: Plan, { instead = [] }: AskOptions): Plan =>
+  instead.length > 0 ? { ...plan, warnings: [...instead, ...(plan.warnings ?? [])] } : plan;
 
 /** What was foreseen of a table is told with it. */
 function doubtOf(errors: Plan['errors'], k: number): Pick<AnswerTable, 'mostlyNoise'> {
@@ -97,12 +103,12 @@ export interface Recorded {
 }
 
 /** Noisy numbers as they were recorded, in the order in which they are asked for now. */
-function inOrder({ noisy, counted }: Recorded, asked: readonly Counted[]): NoisyAnswer {
+function inOrder({ noisy, counted }: Recorded, asked: Pick<Bound, 'counted' | 'former'>): NoisyAnswer {
   if (!counted) return noisy;
   const left = counted.map(({ of, keys }, k) => ({ of, keys, vector: noisy.measures[k]! }));
   return {
-    measures: asked.map(({ of, keys }) => {
-      const found = left.findIndex((own) => own.of === of);
+    measures: asked.counted.map(({ of, keys }, k) => {
+      const found = left.findIndex((own) => own.of === of || own.of === asked.former[k]!.of);
       if (found < 0) throw new RangeError('no such numbers were recorded');
       const [{ keys: from, vector }] = left.splice(found, 1) as [(typeof left)[number]];
       const { values, chosen } = vector;
@@ -131,7 +137,12 @@ const widestAnswer = ({ measures }: BoundBatch, mechanisms: readonly MechanismOf
 });
 
 /** With what known totals make of the noisy numbers, and what they count in the one form of every way to ask. */
-type Bound = BoundBatch & Pick<Agreement, 'agree'> & { readonly counted: readonly Counted[] };
+type Bound = BoundBatch &
+  Pick<Agreement, 'agree'> & {
+    readonly counted: readonly Counted[];
+    /** The form before docs/decisions/0095, with all bounds. */
+    readonly former: readonly Counted[];
+  };
 
 interface Prepared {
   readonly bound: Bound;
@@ -149,19 +160,24 @@ interface Prepared {
 }
 
 /** What is asked, and the key that it is recorded under: whatever counts the same has the same, however it is asked (docs/decisions/0085). */
-async function bindFor(session: Session, { ledger }: Desk, query: unknown, options: AskOptions) {
+async function bindFor(session: Session, desk: Desk, query: unknown, options: AskOptions) {
   const { policy } = session;
   const own = bindBatch(parseBatch(query), policy);
   const { measures, agree } = agreementOf(policy, own.measures);
   const counted = measures.map((measure, k) => countedAs(measure, policy, own.views[k]));
-  const bound = { ...own, measures, agree, counted };
-  const meant = JSON.stringify(['counted', sameText(options), counted.map(({ of }) => of).sort()]);
+  const former = measures.map((measure, k) => countedWithBounds(measure, policy, own.views[k]));
+  const bound = { ...own, measures, agree, counted, former };
+  const keysBy = (list: readonly Counted[]) =>
+    session.keysOf(JSON.stringify(['counted', sameText(options), list.map(({ of }) => of).sort()]));
   const written = JSON.stringify(['batch', askedText(options), ...identityOf(bound, policy)]);
-  const [key, before] = [session.keyOf(meant), session.keyOf(written)];
-  const known = async (own: string) =>
-    (await ledger.replay(policy.population, own)) ?? (await ledger.unanswered?.(policy.population, own));
-  // What was booked before questions had one form was booked under its words.
-  return { bound, key: !(await known(key)) && (await known(before)) ? before : key };
+  const { key } = keysBy(counted);
+  const before = keysBy(former);
+  // What was recorded before questions had one form was recorded under its words, and full paths.
+  const keys = {
+    key,
+    former: [...(before.key === key ? [] : [before.key]), ...before.former, ...session.keysOf(written).former],
+  };
+  return { bound, key: await keyOnRecord(desk, keys, options.fresh) };
 }
 
 /** Whether a release of this would be told from the record. */
@@ -173,6 +189,7 @@ export async function isBatchRecorded(session: Session, desk: Desk, query: unkno
 async function prepare(session: Session, desk: Desk, query: unknown, options: AskOptions): Promise<Prepared> {
   const { policy, account } = session;
   const { bound, key } = await bindFor(session, desk, query, options);
+  if (desk.recordedOnly && !(await desk.ledger.replay(policy.population, key))) throw notOnRecord();
   const label =
     options.label ??
     bound.queries
@@ -192,7 +209,11 @@ async function prepare(session: Session, desk: Desk, query: unknown, options: As
   }
   const now = plansFor(session, bound, options, standing, about);
   const best = now.best ?? now.plans[0];
-  if (!best) throw new Fault('QUERY_UNSUPPORTED', 'No proven route covers this query.', 'Ask for fewer columns at once.');
+  if (!best)
+    throw (
+      whyNoNoise(bound.measures, account, standing) ??
+      new Fault('QUERY_UNSUPPORTED', 'No proven route covers this query.', 'Ask for fewer columns at once.')
+    );
   return { ...common, ...now, best };
 }
 
@@ -233,7 +254,9 @@ function* asBooked(
   if (options.epsilon !== undefined) return;
   yield plansFor(session, bound, options, before, about);
   const alone = spend(nothingSpent, entry.profile);
-  for (const share of [...usedShares(account, alone), ...bookedShares(account, alone, about)]) yield withShare(share);
+  const took = subtract(usedShare(account, spend(before, entry.profile), about), usedShare(account, before, about));
+  const byReading = usedBy(account, alone).map(({ share }) => share);
+  for (const share of [took, ...byReading, ...bookedShares(account, alone, about)]) if (isPositive(share)) yield withShare(share);
 }
 
 type Judging = { readonly bound: BoundBatch; readonly records: number | undefined };

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Account, admission } from '../accounting/account.js';
 import { withOthers } from '../accounting/others.js';
 import type { Reading } from '../accounting/reading.js';
+import { withoutSource } from '../accounting/sources.js';
 import type { Engine, Pinned } from '../engine/engine.js';
 import { Fault, type FaultCode, type Outcome } from '../errors.js';
 import type { Entry, Ledger, Reservation } from '../ledger/ledger.js';
@@ -9,11 +10,16 @@ import { costTogether, type Mechanism } from '../mechanism/mechanism.js';
 import { Paid } from '../mechanism/paid.js';
 import { onceOnly } from '../mechanism/profile.js';
 import type { Policy } from '../policy/policy.js';
+import { namesBefore } from '../ties/slicings.js';
+import { type DataClaims, openingFor } from './data-claims.js';
+import { keyOnRecord } from './key-on-record.js';
 import { notSpent, type Outcomes, sayingOutcome, withOutcome } from './outcome.js';
 import type { Plan } from './plan.js';
 import { type Present, presentAccount } from './present-account.js';
+import { type Look, lookAt } from './public-read.js';
 import { quotaFor } from './quota.js';
 import { reliedByRow } from './relied.js';
+import type { Replayed } from './replayed.js';
 import { sameProfile } from './same-profile.js';
 import type { Trail } from './trail.js';
 
@@ -25,6 +31,8 @@ export interface Desk {
   readonly account: Account;
   /** Asked before an account is opened under its population's name: would it be a second budget (policy/population.ts)? */
   readonly opening: (others: readonly string[]) => void;
+  /** Asked then, too: has its data another account (data-claims.ts)? */
+  readonly claims?: DataClaims;
   /** Who pays, as the operating system or the service knows them. */
   readonly analyst: string;
   /** What they call themselves. */
@@ -35,6 +43,8 @@ export interface Desk {
   readonly asked?: AskedInWords;
   /** Tell what is on record, or nothing: never pays. */
   readonly recordedOnly?: true;
+  /** Called with every recorded answer that is given. */
+  readonly replaying?: (replayed: Replayed) => void;
   /** Told of everything that is booked. */
   readonly outcomes?: Outcomes;
   /** Asked before anything is booked, where somebody is there to be asked; throws where they do not agree. */
@@ -56,6 +66,8 @@ export interface AskedInWords {
 export interface Request<T> {
   /** What is asked and with how much budget (release/request-key.ts): two requests with one key are the same request. */
   readonly key: string;
+  /** Keys that version 0.2 may have recorded it under. */
+  readonly former?: readonly string[];
   /** For the ledger's list; from the request's own text only. */
   readonly label: string;
   /** Everything that will be drawn: what is booked is their cost, and they draw for nobody else. */
@@ -74,8 +86,8 @@ export interface Request<T> {
    * is filled up to, as room on a disk depends on it.
    */
   readonly resumable?: { readonly length: number };
-  /** Refuses, before anything is booked, where what the plan was made by and everybody knows is not so of the data that will be read: it may have changed since. */
-  readonly still?: (data: Pinned) => Promise<void>;
+  /** Refuses, before anything is booked, where the public facts that the plan was made by have changed in the data that will be read. */
+  readonly still?: (look: Look) => Promise<void>;
   /** Reads the data and adds the noise; runs only after the cost is durably booked. */
   readonly execute: (engine: Pinned, paid: Paid) => Promise<T>;
 }
@@ -108,8 +120,13 @@ export async function charge<T>(desk: Desk, request: Request<T>): Promise<Charge
   const ready = await sayingOutcome(notSpent, () => prepare<T>(desk, request));
   if ('answer' in ready) return ready;
   try {
-    const reservation = await sayingOutcome(notSpent, () => reservationOf(desk, request, ready));
-    return await pay(desk, request, reservation, ready.present.data);
+    const reservation = await sayingOutcome(notSpent, async () => ({
+      ...reservationOf(desk, request, ready),
+      ...(await openingFor(desk)),
+    }));
+    const paid = await pay(desk, request, reservation, ready.present.data);
+    await desk.claims?.remember();
+    return paid;
   } finally {
     await ready.present.data.close();
   }
@@ -125,7 +142,8 @@ interface Ready {
 async function prepare<T>(desk: Desk, request: Request<T>): Promise<Ready | Charged<T>> {
   const { policy, ledger } = desk;
   const payer = request.prepaid && (await payerOf(desk, request, request.prepaid));
-  const key = payer ? partKey(request, payer) : request.key;
+  const keyed = (key: string) => (payer ? partKey(key, payer) : key);
+  const key = await keyOnRecord(desk, { key: keyed(request.key), former: (request.former ?? []).map(keyed) }, request.fresh);
   const before = request.fresh ? undefined : await ledger.replay(policy.population, key);
   if (before) return fromRecord(before);
   if (desk.recordedOnly) throw notOnRecord();
@@ -133,7 +151,7 @@ async function prepare<T>(desk: Desk, request: Request<T>): Promise<Ready | Char
   if (request.plan?.fits && request.plan.completes === undefined) await desk.decide?.(request.plan);
   const present = await presentAccount(desk);
   try {
-    await request.still?.(present.data);
+    await request.still?.(lookAt(policy, present.data));
   } catch (error) {
     await present.data.close();
     throw error;
@@ -144,6 +162,9 @@ async function prepare<T>(desk: Desk, request: Request<T>): Promise<Ready | Char
 function reservationOf<T>(desk: Desk, request: Request<T>, { present: { account }, key, payer }: Ready): Reservation {
   const { policy, as } = desk;
   const cost = costTogether(request.mechanisms);
+  const profile = payer
+    ? onceOnly(`part ${request.prepaid!.part} of entry ${payer.sequence}`)
+    : account.book(cost, request.reading);
   return {
     population: policy.population,
     terms: account.terms,
@@ -151,18 +172,17 @@ function reservationOf<T>(desk: Desk, request: Request<T>, { present: { account 
     ...(as !== undefined && { as }),
     key,
     label: request.label,
-    profile: payer ? onceOnly(`part ${request.prepaid!.part} of entry ${payer.sequence}`) : account.book(cost, request.reading),
+    profile,
     relied: request.relied ?? reliedByRow(policy, cost),
     ...(request.resumable && { resumable: true }),
     ...(!request.fresh && { unlessRecorded: true }),
     admit: (after, before, own) =>
-      admission(account, quotaFor(desk))(withOthers(account, after), withOthers(account, before), own),
-    opening: desk.opening,
+      admission(account, profile, quotaFor(desk))(withOthers(account, after), withOthers(account, before), own),
   };
 }
 
 /** Parts of one payment are no parts of another. */
-const partKey = ({ key }: Request<unknown>, { sequence, hash }: Entry): string =>
+const partKey = (key: string, { sequence, hash }: Entry): string =>
   createHash('sha256')
     .update(JSON.stringify([key, sequence, hash]))
     .digest('hex');
@@ -177,7 +197,9 @@ async function payerOf(desk: Desk, request: Request<unknown>, prepaid: Prepaid):
   const { account, data } = await presentAccount(desk);
   await data.close();
   const booked = account.book(costTogether(prepaid.mechanisms), request.reading);
-  if (paid && sameProfile(paid.entry.profile, booked)) return paid.entry;
+  // The key names the data, so a payment of version 0.2 was for this data.
+  const before = withoutSource(booked, namesBefore(policy));
+  if (paid && [booked, before].some((profile) => sameProfile(paid.entry.profile, profile))) return paid.entry;
   throw new Fault(
     'LEDGER_MISMATCH',
     'What was paid for in advance is not what would be drawn now: the terms, the ties or the program have changed since.',
@@ -223,7 +245,7 @@ function recordText(answer: unknown, asked: AskedInWords | undefined, length: nu
   return `${text.slice(0, -1)},"asked":${words}}`.padEnd(length + words.length + ',"asked":'.length);
 }
 
-const notOnRecord = (): Fault =>
+export const notOnRecord = (): Fault =>
   new Fault('DATA_NOT_FOUND', 'This answer is not on record any more under these terms.', 'Ask for it: that pays.', {
     outcome: notSpent,
   });

@@ -1,14 +1,17 @@
-import { type Route, usedShare } from '../accounting/account.js';
+import { gained, isKept, type Route } from '../accounting/account.js';
+import { budgetState } from '../accounting/budget-state.js';
 import { aboutOf } from '../accounting/by-slice.js';
 import type { Guarantee } from '../accounting/guarantee.js';
+import { movedBy } from '../accounting/moved.js';
 import type { Reading } from '../accounting/reading.js';
 import { leftOf, refusalOf, type Standing } from '../accounting/share.js';
 import { isZero, type Rational, toNumber } from '../exact/rational.js';
 import { costTogether, type Mechanism } from '../mechanism/mechanism.js';
+import { spend } from '../mechanism/profile.js';
 import { addsRemoves } from '../policy/neighbours.js';
 import type { Desk } from './charge.js';
 import { partsAsked, steadyWords } from './parts.js';
-import { lastOfIt, type Plan, planned } from './plan.js';
+import { closesGaussian, lastOfIt, type Plan, planned } from './plan.js';
 import { quotaFor, quotaUse } from './quota.js';
 
 /** What is said of a request by whoever makes it; all else of its plan follows. */
@@ -41,7 +44,6 @@ export function framed(desk: Desk, promise: (route: Route) => Guarantee, own: Ow
   const { account, policy } = desk;
   const { share, spent, route, mechanisms, reading, ...rest } = own;
   const total = toNumber(account.epsilon);
-  const used = toNumber(usedShare(account, spent)) * total;
   // Rows are cut for every release that reads rows, whichever route proves it.
   const leftOut = reading.beyond ? undefined : account.routes.map((r) => r.amplifier.leftOut).find((l) => l !== undefined);
   // What was booked already needs no more room.
@@ -55,21 +57,31 @@ export function framed(desk: Desk, promise: (route: Route) => Guarantee, own: Ow
     own.completes === undefined && !refusal && !free
       ? lastOfIt(share, leftOf(account, spent, about), account.epsilon, parts)
       : undefined;
+  const { isClosed } = movedBy(account, spent, about);
+  const closes = cost.noise === 'pure' && !free && !isClosed(spent) && isClosed(spend(spent, account.book(cost, reading)));
   const warnings = [...(own.warnings ?? []), ...(last === undefined ? [] : [last])];
   return {
     ...rest,
+    ...(closes && !refusal && { why: `${rest.why} ${closesGaussian}` }),
     measures: mechanisms.map((mechanism, k) => planned(mechanism, reading.measures?.[k])),
     fits: refusal === undefined,
     ...(refusal && { refusal: refusal.message }),
     ...(warnings.length > 0 && { warnings }),
-    ...(spent.own && { quota: quotaUse(account, quota!, spent.own.spent) }),
+    ...(spent.own && { quota: quotaUse(account, quota!, spent.own.spent, spent) }),
     epsilon: free ? 0 : toNumber(share) * total,
-    budget: { total, spent: used, remaining: Math.max(0, total - used), delta: toNumber(account.delta) },
+    budget: budgetState(account, spent),
     ...(parts.length > 0 && { parts }),
     ...(account.steady && { steady: steadyWords(policy, account.steady) }),
     route: route.how,
     whatIf: isZero(route.pureCapacity) || addsRemoves(policy) ? [] : route.amplifier.whatIf(route.pureCapacity),
     ...(leftOut && { records: { used: leftOut.used, leftOut: leftOut.unused } }),
-    guarantee: promise(route),
+    guarantee: isKept(account, spent) ? promise(route) : broken(promise(route), gained(account, spent)),
   };
+}
+
+/** A promise that was broken before, by what others spent for instance, is not certified. */
+function broken(promised: Guarantee, loss: number): Guarantee {
+  const lost = Number.isFinite(loss) ? `epsilon ${Number(loss.toPrecision(4))}` : 'more than anybody can bound';
+  const words = `This promise is not kept: one record may have lost ${lost} already, more than the budget.`;
+  return { ...promised, certified: false, sentences: [words, ...promised.sentences] };
 }

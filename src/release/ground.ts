@@ -1,21 +1,34 @@
 import { createHash } from 'node:crypto';
+import { isAbsolute } from 'node:path';
 import { type Axis, type Counting, columnsOfKey, countedText, type Measure, textOf } from '../count/measure.js';
-import type { Policy } from '../policy/policy.js';
-import { canonicalPath } from '../policy/population.js';
-import { placeOf, readingOf } from './request-key.js';
+import { dataSource, placeOfData } from '../policy/data-source.js';
+import { fullPaths } from '../policy/full-path.js';
+import type { Dependence, Policy } from '../policy/policy.js';
+import { modelFile } from '../ties/kinds.js';
+import { readingOf } from './request-key.js';
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /**
- * Two answers on one ground are about the same rows of the same files: budget and quotas may have changed between them, whose rows are counted may not. What the files hold does not
- * enter (docs/decisions/0008): whether that has changed shows in how well the answers agree.
+ * Two answers on one ground are about the same rows of the same files: budget and quotas may have changed between them, whose rows are counted may not. Files
+ * are known by their place from the ledger, whatever they hold (docs/decisions/0008): whether that has changed shows in how well the answers agree.
  */
-export function groundOf(policy: Policy): string {
+export const groundOf = (policy: Policy): string =>
+  onFiles(policy, [dataSource(policy)], (file) => (isAbsolute(file) ? placeOfData(file, policy) : file));
+
+/** Whether a recorded answer is on the ground of a policy; version 0.2 wrote full paths. */
+export function onGroundOf(policy: Policy): (ground: string | undefined) => boolean {
+  const { source, table = null } = policy.data;
+  const before = fullPaths(policy).map((path) => onFiles(policy, [path(source), table], path));
+  const grounds = new Set([groundOf(policy), ...before]);
+  return (ground) => ground !== undefined && grounds.has(ground);
+}
+
+function onFiles(policy: Policy, source: readonly unknown[], place: (file: string) => string): string {
   const { data, protect, dependence, relations, population } = policy;
   return hash(
     textOf([
-      canonicalPath(data.source),
-      data.table ?? null,
+      ...source,
       data.encoding ?? null,
       protect.secret,
       protect.unit ?? null,
@@ -24,10 +37,16 @@ export function groundOf(policy: Policy): string {
         ? [population, protect.maxRows ?? null, protect.pairs !== undefined, data.links ?? null, readingOf(policy)]
         : null,
       // Ties may leave records out.
-      dependence,
-      [...relations.values()].map((relation) => [relation.name, placeOf(relation.table)]),
+      dependence.map((tie) => placed(tie, place)),
+      [...relations.values()].map((relation) => [relation.name, place(relation.table)]),
     ]),
   );
+}
+
+/** A declared tie with the place of its model file. */
+function placed(tie: Dependence, place: (file: string) => string): Dependence {
+  const model = modelFile(tie);
+  return model ? { ...tie, [model.key]: place(model.file) } : tie;
 }
 
 /** A whole table of rows by columns, without a filter: the columns, and how their cells are read. */

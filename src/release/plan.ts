@@ -29,6 +29,8 @@ export interface Plan {
   readonly quota?: QuotaUse;
   /** The ledger entry it was booked under before and never answered: asked now it is completed, and nothing more is spent. */
   readonly completes?: number;
+  /** The recorded answer that a release would give, free; the figures above and below are those of that answer. */
+  readonly recorded?: { readonly entry: number; readonly at: string };
   /** Whether the ledger would take it, as things stand. */
   readonly fits: boolean;
   /** What a release would be refused with. */
@@ -96,9 +98,15 @@ function choice(best: NoisePlan, others: readonly NoisePlan[]): string {
   if (!next) return `${lawWords(best.kind)} noise is the only kind this budget allows.`;
   const ratio = Math.sqrt(next.error / best.error);
   const than = `than with ${lawWords(next.kind)} noise.`;
+  if (ratio < 0.95)
+    return `${lawWords(best.kind)} noise, which leaves more to later questions: its expected error is ${Number((1 / ratio).toPrecision(2))} times that with ${lawWords(next.kind)} noise.`;
   if (ratio < 1.05) return `${lawWords(best.kind)} noise: its expected error is no larger ${than}`;
   return `${lawWords(best.kind)} noise: its expected error is ${Number(ratio.toPrecision(2))} times smaller ${than}`;
 }
+
+/** Said where pure noise takes the Gaussian noise from later questions. */
+export const closesGaussian =
+  'After this, later questions can use Gaussian noise only by paying more for what was released before.';
 
 const tenth = rational(1, 10);
 const short = (x: number): string => (Math.abs(x) >= 1000 ? thousands(Math.round(x)) : Number(x.toPrecision(4)).toString());
@@ -155,13 +163,17 @@ export function mostlyNoise(errors: readonly Foreseen[], records: number, policy
   return worst && `Mostly noise: the 95 % error of "${worst.error.name}" is ${worst.words}`;
 }
 
+const takesAll = 'This takes all that is left to spend';
+/** A warning that holds only while something is spent. */
+export const isAboutSpending = (warning: string): boolean => warning.startsWith(takesAll);
+
 /** Said where all that is left is taken, above all where that is less than was meant. */
 export function lastOfIt(share: Rational, left: Rational, epsilon: Rational, parts: readonly PartUse[] = []): string | undefined {
   if (!isPositive(left) || compare(share, left) !== 0) return undefined;
   const taken = short(toNumber(multiply(left, epsilon)));
   const few = compare(left, tenth) < 0 ? ' It is less than the tenth of the budget that a release usually takes.' : '';
   const where = parts.length > 0 ? ` about ${parts.at(-1)!.part}` : '';
-  return `This takes all that is left to spend${where}, epsilon ${taken}: nothing new can be released${where && ' there'} afterwards.${few}`;
+  return `${takesAll}${where}, epsilon ${taken}: nothing new can be released${where && ' there'} afterwards.${few}`;
 }
 
 /** A delta this large lets whole records be told: one in the number of records is what publishing one of them at random would cost. */

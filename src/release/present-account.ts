@@ -3,8 +3,8 @@ import { openAccount } from '../accounting/open-account.js';
 import type { Pinned } from '../engine/engine.js';
 import { Fault } from '../errors.js';
 import { toText } from '../exact/rational.js';
-import { declaredAmplifiers } from '../ties/declared.js';
 import type { Desk } from './charge.js';
+import { lookAt, publicReads } from './public-read.js';
 
 /** The data as it is now, and the account of it. Whoever asked closes the data. */
 export interface Present {
@@ -30,11 +30,12 @@ export async function presentAccount(desk: Desk): Promise<Present> {
 
 async function accountOf(desk: Desk, data: Pinned): Promise<Account> {
   if (desk.tiesOf === undefined) return desk.account;
-  const id = await data.id();
+  const look = lookAt(desk.policy, data.whole);
+  const id = await look(publicReads.content);
   if (id === desk.tiesOf) return desk.account;
   const last = known.get(desk);
   if (last?.id === id) return last.account;
-  const account = openAccount(desk.policy, (await declaredAmplifiers(desk.policy, data.whole)).amplifiers);
+  const account = openAccount(desk.policy, (await look(publicReads.ties, {})).amplifiers);
   if (boundsOf(account) !== boundsOf(desk.account)) throw tiesChanged();
   known.set(desk, { id, account });
   return account;

@@ -47,7 +47,8 @@ const reservations = fc.array(
 /** Books what is admitted; false when a quota or the budget was broken in the end. */
 async function keepsAll(asked: readonly { analyst: string; noise: 'pure' | 'zcdp'; parts: number }[], withQuota: boolean) {
   const ledger = memoryLedger();
-  for (const [k, { analyst, noise, parts }] of asked.entries())
+  for (const [k, { analyst, noise, parts }] of asked.entries()) {
+    const profile = account.book(cost(noise, parts), {});
     await ledger
       .reserve({
         population: policy.population,
@@ -55,10 +56,11 @@ async function keepsAll(asked: readonly { analyst: string; noise: 'pure' | 'zcdp
         analyst,
         key: `${k}`,
         label: '',
-        profile: account.book(cost(noise, parts), {}),
-        admit: admission(account, withQuota ? quotaFor({ policy, analyst }) : undefined),
+        profile,
+        admit: admission(account, profile, withQuota ? quotaFor({ policy, analyst }) : undefined),
       })
       .catch(() => undefined);
+  }
   const within = analysts.every((analyst) => {
     const used = multiply(usedShare(account, spentBy(ledger.kept, analyst)), account.epsilon);
     return compare(used, quotaFor({ policy, analyst })!.epsilon) <= 0;

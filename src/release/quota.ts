@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Account, type Quota, usedShare } from '../accounting/account.js';
+import { type Account, type Quota, usedShareOf } from '../accounting/account.js';
+import { withOthers } from '../accounting/others.js';
 import { multiply, type Rational, toNumber } from '../exact/rational.js';
 import type { Entry, Ledger } from '../ledger/ledger.js';
 import { nothingSpent, type Spent, spend, toStored } from '../mechanism/profile.js';
@@ -24,8 +25,9 @@ export interface QuotaUse {
   readonly remaining: number;
 }
 
-export function quotaUse(account: Account, { analyst, epsilon }: Quota, own: Spent): QuotaUse {
-  const spent = toNumber(multiply(usedShare(account, own), account.epsilon));
+/** By the reading that decides for `all` that was spent. */
+export function quotaUse(account: Account, { analyst, epsilon }: Quota, own: Spent, all: Spent): QuotaUse {
+  const spent = toNumber(multiply(usedShareOf(account, own, all), account.epsilon));
   const total = toNumber(epsilon);
   return { analyst, total, spent, remaining: Math.max(0, total - spent) };
 }
@@ -39,6 +41,7 @@ export async function quotaUses(
   const { population, budget } = policy;
   const named = budget.analysts?.named;
   const entered = await enteredIn(ledger, population);
+  const all = withOthers(account, await ledger.spent(population));
   const uses: QuotaUse[] = [];
   for (const analyst of [...new Set([...(named?.keys() ?? []), ...(await ledger.analysts(population))])].sort()) {
     const quota = quotaFor({ policy, analyst });
@@ -46,7 +49,7 @@ export async function quotaUses(
     const own = await ledger.spent(population, analyst);
     // Who has only written down what others spent has drawn on no quota.
     const onlyEntered = entered.some((e) => e.analyst === analyst) && areSame(own, spentBy(entered, analyst));
-    if (named?.has(analyst) || !onlyEntered) uses.push(quotaUse(account, quota, own));
+    if (named?.has(analyst) || !onlyEntered) uses.push(quotaUse(account, quota, own, all));
   }
   return uses;
 }

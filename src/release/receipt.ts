@@ -7,6 +7,7 @@ import { publicName } from '../policy/population.js';
 import type { AnswerTable } from '../query/bound.js';
 import { version } from '../version.js';
 import type { Plan, PlannedMeasure } from './plan.js';
+import { type PrivacyUnit, privacyUnitOf } from './privacy-unit.js';
 
 /** The noisy answer and the proof of what was promised. */
 export interface Release {
@@ -23,6 +24,8 @@ export interface Receipt {
   /** When the answer was made; a recorded answer keeps its own date, whatever has become of the data since. */
   readonly at: string;
   readonly guarantee: Guarantee;
+  /** The record that the cost is about; receipts of version 0.2 have none. */
+  readonly privacyUnit: PrivacyUnit;
   /** epsilon of the policy's budget used by this release, and what is left after it. */
   readonly epsilon: number;
   readonly mechanism: string;
@@ -63,6 +66,7 @@ export function receiptOf(parts: {
     population: publicName(policy),
     at: parts.at ?? new Date(entry.at).toISOString(),
     guarantee: plan.guarantee,
+    privacyUnit: privacyUnitOf(policy, entry.relied),
     epsilon: plan.epsilon,
     mechanism: plan.mechanism,
     why: plan.why,

@@ -1,5 +1,6 @@
 import type { Measure } from '../count/measure.js';
 import { columnsOf } from '../count/measure.js';
+import { hiddenSteps } from '../count/public-steps.js';
 import type { Profile } from '../mechanism/profile.js';
 import { everyRecord } from '../mechanism/record-class.js';
 import type { Policy } from '../policy/policy.js';
@@ -7,7 +8,7 @@ import type { Policy } from '../policy/policy.js';
 /**
  * What a release gave away for nothing because the terms declare it known: the ledger keeps it with the entry, so that terms which would have charged for it
  * are refused later (relied.proof.md).
- * `step in X`: none for a record's place in X, whatever the secret is.
+ * `step in X`: none for a record's place in X, whatever the secret is; also where only the rows of each step of X were counted.
  * `pairs X`: none at all, because no pair of the digest X moves it and nobody is tied.
  * `known X`: none at all, because it follows from totals of the digest X that everybody knows.
  * `secret columns [..]`: a cost for all that a row may hold was booked for the answers to these, as they were all that were secret.
@@ -25,8 +26,9 @@ const ownedTable = (name: string, unit: string): Relied => `rows of ${name} by $
 const secretColumns = 'secret columns ';
 const pairsOf = (digest: string): Relied => `pairs ${digest}`;
 const knownOf = (digest: string): Relied => `known ${digest}`;
-/** Told without noise, and it says why: along pairs, or because everybody knows it. */
-export const saysWhyExact = (what: Relied): boolean => what.startsWith(pairsOf('')) || what.startsWith(knownOf(''));
+/** Told without noise, and it says why: along pairs, because everybody knows it, or because the rows of each step are public. */
+export const saysWhyExact = (what: Relied): boolean =>
+  what.startsWith(pairsOf('')) || what.startsWith(knownOf('')) || what.startsWith(stepIn(''));
 
 /** What is booked for a row as a whole counts for the answers that are secret: other columns may have been read for nothing. */
 export const reliedByRow = ({ protect, columns }: Policy, { perRecord }: Profile): readonly Relied[] =>
@@ -83,7 +85,7 @@ function isSecret(what: Relied, policy: Policy): boolean {
   }
   if (what === rowsThemselves) return secret !== 'answer';
   const step = what.startsWith(stepIn('')) ? what.slice(stepIn('').length) : undefined;
-  if (step !== undefined) return columns.get(step)?.public !== true;
+  if (step !== undefined) return hiddenSteps(policy, step) !== undefined;
   const name = what.slice(what.indexOf(' ') + 1);
   if (what === column(name)) return secret === 'answer' && columns.get(name)?.public !== true;
   if (what === relation(name)) return (secret === 'edge' || secret === 'person') && relations.get(name)?.private !== false;

@@ -1,9 +1,10 @@
 import { valuesIn } from '../accounting/by-slice.js';
+import { closing } from '../accounting/choose.js';
 import type { PartTouched } from '../accounting/room-to-spend.js';
 import { askedText, nothingLeft, type Standing } from '../accounting/share.js';
 import { isDistinct } from '../count/groups.js';
 import type { CountedMeasure, Measure } from '../count/measure.js';
-import type { Steps } from '../count/public-steps.js';
+import { hiddenSteps, type Steps } from '../count/public-steps.js';
 import { effectsOverSteps } from '../count/running-count.js';
 import { Fault } from '../errors.js';
 import { toNumber } from '../exact/rational.js';
@@ -19,6 +20,7 @@ import { parseBatch } from '../query/parse.js';
 import type { Query } from '../query/query.js';
 import { readingsOf, slicingsOf } from '../ties/slicings.js';
 import { type Allowance, toldOf } from './allowance.js';
+import { keyOnRecord } from './key-on-record.js';
 import { noNoise, type Plan } from './plan.js';
 import { sameProfile } from './same-profile.js';
 import { type AskOptions, deskOf, type Session } from './session.js';
@@ -63,7 +65,7 @@ function movesOf(session: Session, asked: TotalsAsked): (record: RecordClass) =>
 }
 
 /** The steps of the horizon, where records are booked by them: alone, or with other public columns where those who agree in all of them move less. */
-function stepsTouched(session: Session, { effects }: CountedMeasure, asked: TotalsAsked): PartTouched | undefined {
+function stepsTouched(session: Session, { effects }: CountedMeasure, asked: TotalsAsked): Omit<PartTouched, 'cost'> | undefined {
   const step = slicingOfSteps(session, asked);
   const least = (of: Slicing) => largest(effects, 'l1', sliceOf(of));
   const [slicing] = readingsOf(session.policy)
@@ -72,7 +74,7 @@ function stepsTouched(session: Session, { effects }: CountedMeasure, asked: Tota
     .filter((of) => least(of) > 0n)
     .sort((a, b) => Number(least(a) - least(b)));
   if (slicing === undefined) return undefined;
-  return { slicing, values: columnsIn(slicing).map((column) => valuesIn(effects, column)), classes: [...effects.keys()] };
+  return { slicing, values: columnsIn(slicing).map((column) => valuesIn(effects, column)) };
 }
 const sliceOf =
   (of: Slicing): Scope =>
@@ -87,19 +89,17 @@ export function countedOf(
 ): { readonly counted: Counted; readonly measure: CountedMeasure; readonly scope: Scope; readonly part?: PartTouched } {
   const measure = overSteps(session, bound, asked);
   const part = stepsTouched(session, measure, asked);
-  return {
-    counted: {
-      name: measure.name,
-      cells: measure.cells.length,
-      horizon: asked.horizon,
-      effects: measure.effects,
-      moves: movesOf(session, asked),
-      unit: toNumber(measure.grid),
-    },
-    measure,
-    scope: part ? sliceOf(part.slicing) : (record) => record === everyRecord,
-    ...(part && { part }),
+  const counted: Counted = {
+    name: measure.name,
+    cells: measure.cells.length,
+    horizon: asked.horizon,
+    effects: measure.effects,
+    moves: movesOf(session, asked),
+    unit: toNumber(measure.grid),
   };
+  const scope: Scope = part ? sliceOf(part.slicing) : (record) => record === everyRecord;
+  const cost = (allotment: Allotment) => costTogether([runningTotals(counted, allotment, scope).mechanism]);
+  return { counted, measure, scope, ...(part && { part: { ...part, cost } }) };
 }
 
 /** Spends nothing and reads nothing: how wrong each total will be, whatever the data. */
@@ -122,7 +122,7 @@ export async function prepareTotals(session: Session, asked: TotalsAsked, option
     ...identityOf(bound, policy),
     [steps.column, steps.unitsOf(1), steps.width, horizon, movesOf(session, asked)(everyRecord)],
   ]);
-  const key = session.keyOf(text);
+  const key = await keyOnRecord(deskOf(session), session.keysOf(text), options.fresh);
   const { counted, measure, scope, part } = countedOf(session, asked, asOne);
   const reading = { measures: [measure] };
   const by = async (standing?: Standing) => {
@@ -153,7 +153,9 @@ export async function prepareTotals(session: Session, asked: TotalsAsked, option
       return frame(was, open!.entry.sequence);
   const [first, ...others] = await by();
   if (!first) throw nothingLeft();
-  return frame(others.reduce((best, next) => (next.totals.meanVariance < best.totals.meanVariance ? next : best), first));
+  const weighed = ({ allowance, allotment, totals }: Candidate): number =>
+    allowance.closes && allotment.noise === 'pure' ? closing * totals.meanVariance : totals.meanVariance;
+  return frame(others.reduce((best, next) => (weighed(next) < weighed(best) ? next : best), first));
 }
 
 interface Candidate {
@@ -197,6 +199,8 @@ function planOf(session: Session, { allowance, totals, measure, query, asked, op
     ],
     candidates: [],
   });
+  // Where neighbouring data sets may differ in it, nothing rests on it.
+  if (hiddenSteps(session.policy, steps.column)) return plan;
   const known = `Everybody knows at which ${steps.column} a record stands.`;
   return { ...plan, guarantee: { ...plan.guarantee, assumptions: [...plan.guarantee.assumptions, known] } };
 }

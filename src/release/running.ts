@@ -1,3 +1,4 @@
+import { hiddenSteps } from '../count/public-steps.js';
 import { RunningCount } from '../count/running-count.js';
 import { Fault } from '../errors.js';
 import { parseRational, toNumber, toText } from '../exact/rational.js';
@@ -5,7 +6,7 @@ import type { Allotment } from '../mechanism/allotment.js';
 import { inDoubles } from '../mechanism/law.js';
 import { deviation } from '../mechanism/law-width.js';
 import { costTogether } from '../mechanism/mechanism.js';
-import { type StoredProfile, toStored } from '../mechanism/profile.js';
+import { type StoredProfile, toStored, withoutZcdp } from '../mechanism/profile.js';
 import { type RunningTotals, runningTotals } from '../mechanism/running/running-totals.js';
 import type { Decoder } from '../mechanism/running/way.js';
 import type { AskedFor } from './analysis.js';
@@ -48,14 +49,17 @@ interface Instalment {
 export async function openTotals(session: Session, asked: TotalsAsked, options: AskOptions): Promise<OpenTotals> {
   const prepared = await sayingOutcome(notSpent, () => prepareTotals(session, asked, options));
   const { plan, totals, allotment, measure, text } = prepared;
-  const profile = toStored(costTogether([totals.mechanism]));
+  const profile = toStored(withoutZcdp(costTogether([totals.mechanism])));
   const { answer, ...paid } = await session.charge<Booked>({
     canonical: text,
     label: plan.label,
     mechanisms: [totals.mechanism],
     plan,
     reading: { measures: [measure] },
-    relied: [...reliedOn([measure], session.policy), stepIn(asked.steps.column)],
+    relied: [
+      ...reliedOn([measure], session.policy),
+      ...(hiddenSteps(session.policy, asked.steps.column) ? [] : [stepIn(asked.steps.column)]),
+    ],
     ...(options.fresh && { fresh: true }),
     resumable: { length: 0 },
     // Nothing is drawn yet, so nothing can go wrong that depends on a noise.

@@ -6,10 +6,9 @@ import { withOthers } from '../accounting/others.js';
 import type { Reading } from '../accounting/reading.js';
 import type { PartTouched } from '../accounting/room-to-spend.js';
 import { type Asked, chooseShare, refusalOf, type Standing } from '../accounting/share.js';
-import { publicRecords } from '../count/kept-rows.js';
-import { rowsBefore, rowsOfSteps, rowsWithoutStep, type Steps } from '../count/public-steps.js';
+import type { StepRows, StepRowsAsked } from '../count/public-steps.js';
 import type { Dialect } from '../engine/dialect.js';
-import { type Engine, pinned } from '../engine/engine.js';
+import type { Engine } from '../engine/engine.js';
 import { once as workedOutOnce } from '../engine/once.js';
 import type { Rational } from '../exact/rational.js';
 import type { Entry, Ledger, Page } from '../ledger/ledger.js';
@@ -17,23 +16,23 @@ import type { Profile, Spent } from '../mechanism/profile.js';
 import { everyRecord, type RecordClass } from '../mechanism/record-class.js';
 import type { Policy } from '../policy/policy.js';
 import { openingOf } from '../policy/population.js';
-import { declaredAmplifiers } from '../ties/declared.js';
-import { tieKinds } from '../ties/kinds.js';
 import { type Allowance, allowanceOf, refuseUnproven } from './allowance.js';
 import { withWayOut } from './amend.js';
 import { type Analysis, type AskedFor, paidAnalysis } from './analysis.js';
 import { systemAnalyst } from './analyst.js';
 import { isBatchRecorded, planBatch, releaseBatch } from './batch.js';
 import { type Charged, charge, type Desk } from './charge.js';
+import { type ClaimOptions, DataClaims, openingFor } from './data-claims.js';
 import { type Entering, enterSpent } from './enter.js';
 import { framed, type OwnPlan } from './frame.js';
-import { note, noted } from './note.js';
+import { type Note, note, noted } from './note.js';
 import type { Outcomes } from './outcome.js';
 import type { Plan } from './plan.js';
+import { type Given, lookInto, type PublicRead, publicReads, readPublic } from './public-read.js';
 import { quotaFor, quotaOf } from './quota.js';
 import { refuseOtherReading, refuseUnready } from './ready.js';
 import type { Receipt, Release } from './receipt.js';
-import { requestKey } from './request-key.js';
+import { type RequestKeys, requestKeys } from './request-key.js';
 import type { Trail } from './trail.js';
 
 export interface SessionParts {
@@ -52,15 +51,19 @@ export interface SessionParts {
   readonly trail?: (trail: Trail) => void;
   /** Told how much of the opening is done where ties are read from the data, of 100. */
   readonly progress?: (done: number, total: number) => void;
+  /** How data that has a budget already is known again. */
+  readonly claims?: ClaimOptions;
 }
 
 /** Who pays, and who is asked and told. */
-export type Payer = Pick<Desk, 'analyst' | 'as' | 'once' | 'outcomes' | 'decide' | 'trail' | 'recordedOnly'>;
+export type Payer = Pick<Desk, 'analyst' | 'as' | 'once' | 'outcomes' | 'decide' | 'trail' | 'recordedOnly' | 'replaying'>;
 
 export interface AskOptions extends Asked {
   /** Clamp counts at zero and make totals agree. */
   readonly tidy?: boolean;
   readonly label?: string;
+  /** Sentences about what is computed in place of what was asked for. No part of the request. */
+  readonly instead?: readonly string[];
   /** Ask the data as it is now and pay for it, also when an answer to the same request is recorded. */
   readonly fresh?: boolean;
 }
@@ -71,21 +74,29 @@ export async function createSession(parts: SessionParts): Promise<Session> {
   refuseUnready(policy);
   const { whole } = parts.engine;
   refuseOtherReading(whole.source, policy);
-  const { progress = () => undefined, ...others } = parts;
-  const { amplifiers, unused, readsData, id } = await pinned(whole, async (data) => {
-    const declared = await declaredAmplifiers(policy, data, tieKinds, (done) => progress(50 * done, 100));
-    return { ...declared, ...(declared.readsData && policy.dependence.length > 0 && { id: await data.id() }) };
-  });
-  const account = openAccount(policy, amplifiers, (done) => readsData && progress(50 + (50 * done) / amplifiers.length, 100));
+  const { progress, claims, ...others } = parts;
+  const { account, unused, id } = await accountOnData(policy, whole, progress);
   return new Session({
     ...others,
     engine: unused ? await whole.without(unused.column, unused.names) : whole,
     account,
     opening: openingOf(policy),
+    claims: new DataClaims(policy, parts.ledger, claims),
     analyst: parts.analyst ?? systemAnalyst(),
     ...(id !== undefined && { tiesOf: id }),
   });
 }
+
+/** Account of a policy on its data: every declared file and tie is read, nothing is spent. Throws what every release would be refused with. */
+export async function accountOnData(policy: Policy, engine: Engine, progress: Progress = () => undefined) {
+  const { amplifiers, unused, readsData, id } = await lookInto(engine, policy, async (look) => {
+    const declared = await look(publicReads.ties, { progress: (done) => progress(50 * done, 100) });
+    return { ...declared, ...(declared.readsData && policy.dependence.length > 0 && { id: await look(publicReads.content) }) };
+  });
+  const account = openAccount(policy, amplifiers, (done) => readsData && progress(50 + (50 * done) / amplifiers.length, 100));
+  return { account, ...(unused && { unused }), ...(id !== undefined && { id }) };
+}
+type Progress = NonNullable<SessionParts['progress']>;
 
 /** Data and ledger of a session: for analyses that need its public size, and for tests. */
 export let deskOf: (session: Session) => Desk;
@@ -112,9 +123,15 @@ export class Session {
       trail: _trail,
       asked: _asked,
       recordedOnly: _recorded,
+      replaying: _replaying,
       ...desk
     } = this.#desk;
     return new Session({ ...desk, ...told, analyst });
+  }
+  /** The same for whoever reads recorded answers and can pay for nothing. */
+  reader(replaying: NonNullable<Desk['replaying']>): Session {
+    const { once, analyst } = this.#desk;
+    return this.of({ analyst, recordedOnly: true, replaying, ...(once !== undefined && { once }) });
   }
   /** The same for one question, whose words are kept with its answer. */
   asking(question: unknown, { epsilon, label }: AskOptions): Session {
@@ -145,12 +162,18 @@ export class Session {
     const { policy, account } = this;
     const desk = this.#desk;
     const { population } = policy;
+    const { claim: _claim, ...opening } = await openingFor(desk);
     const booked = await desk.ledger
-      .standing({ population, terms: account.terms, opening: desk.opening })
-      .catch(async (error: unknown) => Promise.reject(await withWayOut(error, desk.ledger, policy)));
+      .standing({ population, terms: account.terms, ...opening })
+      .catch(async (error: unknown) => Promise.reject(await withWayOut(error, desk.ledger, { policy, account })));
     const spent = withOthers(account, booked);
     const quota = quotaOf(policy.budget, desk.analyst);
     return quota ? { ...spent, own: { spent: await desk.ledger.spent(population, desk.analyst), quota } } : spent;
+  }
+
+  /** Claims the data for this account before anybody asks, so that whoever serves it meets a refusal, not whoever asks first. */
+  async claimAhead(): Promise<void> {
+    await this.#desk.claims?.claimAhead();
   }
 
   /** Books what another publisher has spent on these people. */
@@ -180,25 +203,30 @@ export class Session {
     return found.sort((a, b) => a.entry.sequence - b.entry.sequence);
   }
 
+  /** Whether the account has entries at all: without any, no answer is on record. */
+  async hasEntries(): Promise<boolean> {
+    return (await this.page({ after: 0, most: 1 })).length > 0;
+  }
+
   /** One of its entries, with its recorded answer where there is one. */
   entry(sequence: number): ReturnType<Ledger['entry']> {
     return this.#desk.ledger.entry(this.policy.population, sequence);
   }
 
   /** Two requests with one key are the same request. */
-  keyOf(canonical: string): string {
+  keysOf(canonical: string): RequestKeys {
     const { once } = this.#desk;
-    return requestKey(this.policy, once === undefined ? canonical : JSON.stringify(['once', once, canonical]));
+    return requestKeys(this.policy, once === undefined ? canonical : JSON.stringify(['once', once, canonical]));
   }
 
   /** Pays for and runs one request; analysis and patterns are made of these. */
   charge<T>({ canonical, ...request }: AskedFor<T>): Promise<Charged<T>> {
-    return charge(this.#desk, { ...request, key: this.keyOf(canonical) });
+    return charge(this.#desk, { ...request, ...this.keysOf(canonical) });
   }
 
   /** Notes something that is no secret with the ledger, for nothing, and gives back the latest that was noted under a key. */
-  note(key: string, label: string, text: string): Promise<void> {
-    return note(this.#desk, key, label, text);
+  note(noting: Note): Promise<void> {
+    return note(this.#desk, noting);
   }
   noted(key: string): Promise<string | undefined> {
     return noted(this.#desk, key);
@@ -226,8 +254,7 @@ export class Session {
   readonly #known: { records?: Promise<number> } = {};
   /** How many records there are, which is public. */
   records(): Promise<number> {
-    const { engine, policy } = this.#desk;
-    return workedOutOnce(this.#known, 'records', () => pinned(engine, (data) => publicRecords(data, policy)));
+    return workedOutOnce(this.#known, 'records', () => this.read(publicReads.records));
   }
 
   /** The words of the database, by which it is foreseen what is left to it. */
@@ -242,22 +269,21 @@ export class Session {
 
   /** What the columns of the data, or of a table beside it, are called. */
   async sourceColumns(table?: string): Promise<readonly string[]> {
-    return (await pinned(this.#desk.engine, (data) => data.columns(table))).map(({ name }) => name);
+    return (await this.read(publicReads.columns, table)).map(({ name }) => name);
   }
 
-  /** What a public column tells of the steps in it: how many rows each has, how many stand at none, how many come before another column's. */
-  rowsOfSteps(steps: Steps): Promise<Float64Array> {
-    return pinned(this.#desk.engine, (data) => rowsOfSteps(data, this.policy, steps));
+  /** A registered fact about the data that is public under this policy; refused where it is not, and noted in the ledger where terms could make it secret. */
+  read<Asked, Result>(read: PublicRead<Asked, Result>, ...asked: Given<Asked>): Promise<Result> {
+    return readPublic(this.#desk, read, ...asked);
+  }
+
+  /** Rows of each step by public columns. */
+  stepRows(asked: StepRowsAsked): Promise<StepRows> {
+    return this.read(publicReads.stepRows, asked);
   }
   /** The same for as long as the data is: where nothing else tells, by its content. */
   moment(): Promise<object | string> {
-    return pinned(this.#desk.engine, async (data) => data.moment ?? data.id());
-  }
-  rowsWithoutStep(steps: Steps): Promise<number> {
-    return pinned(this.#desk.engine, (data) => rowsWithoutStep(data, this.policy, steps));
-  }
-  rowsBefore(column: string, other: string): Promise<number> {
-    return pinned(this.#desk.engine, (data) => rowsBefore(data, this.policy, column, other));
+    return this.read(publicReads.moment);
   }
 
   /** The plan of anything that is paid for: its own figures, plus budget, what-if table and promise. */
@@ -285,7 +311,7 @@ export class Session {
 
   /** Pays for and runs an analysis whose whole cost is one profile; asked again, the recorded result is told. */
   analyse<T>(request: Analysis<T>): Promise<{ readonly result: T; readonly receipt: Receipt }> {
-    return paidAnalysis(this.policy, (asked) => this.charge(asked), request);
+    return paidAnalysis({ policy: this.policy, charge: (asked) => this.charge(asked), replaying: this.#desk.replaying }, request);
   }
 
   /** What an attacker may have gained so far about one record, ties included; where records are added and removed, about its presence. */

@@ -76,7 +76,12 @@ function weights(result: ClassifyResult) {
   const [low, high] = result.interceptInterval ?? [null, null];
   const terms = [
     { name: '(intercept)', weight: result.intercept, low, high },
-    ...result.weights.map((w) => ({ name: termName(w), weight: w.weight, low: w.low ?? null, high: w.high ?? null })),
+    ...result.weights.map((w) => ({
+      name: termName(w),
+      weight: w.weight,
+      low: w.interval?.[0] ?? null,
+      high: w.interval?.[1] ?? null,
+    })),
   ];
   const known = result.interceptInterval !== undefined;
   const strongest = terms.toSorted((a, b) => Math.abs(b.weight) - Math.abs(a.weight));

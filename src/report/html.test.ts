@@ -57,6 +57,7 @@ const release = (tables: readonly AnswerTable[], over: Partial<Release['receipt'
       sentences: ['Protected: one row.', 'Odds move by at most 2.72.'],
       ...over,
     },
+    privacyUnit: { secret: 'row', record: 'one row', maxRows: 1, neighbours: 'replace', public: [], ties: [], relied: [] },
     epsilon: 0.25,
     mechanism: 'laplace',
     why: 'less error',

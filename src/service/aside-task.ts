@@ -1,5 +1,6 @@
-import { withData } from '../ask/opened.js';
+import { checkPolicy } from '../ask/check.js';
 import { type WhatIfAsked, whatIfFigures } from '../ask/policy-figures.js';
+import { withData } from '../ask/steward-read.js';
 import { leakageByKind, tieSample } from '../ask/tie-figures.js';
 import { attackPolicy } from '../attack/policy/attack.js';
 import { releasedTable } from '../attack/policy/table.js';
@@ -9,6 +10,7 @@ import { readPolicy } from '../terms/read.js';
 
 /** What takes long in one go and pays for nothing. */
 export type AsideTask = { readonly file: string; readonly digest: string } & (
+  | { readonly kind: 'check' }
   | { readonly kind: 'leakage' }
   | { readonly kind: 'network'; readonly most: number }
   | { readonly kind: 'whatIf'; readonly asked: WhatIfAsked }
@@ -33,9 +35,10 @@ export async function runAside(task: AsideTask): Promise<object> {
 }
 
 function toldOf(task: AsideTask, policy: Policy): Promise<object> {
+  if (task.kind === 'check') return checkPolicy(task.file);
   if (task.kind === 'leakage') return leakageByKind(policy);
   if (task.kind === 'network') return tieSample(policy, task.most);
   if (task.kind === 'whatIf') return whatIfFigures(policy, task.asked);
   const released = releasedTable(task.receipt, new Map(task.tables), policy, task.column);
-  return withData(task.file, (rows) => attackPolicy(policy, rows, released, { show: task.show, limit: mostAttacked }));
+  return withData('attack', task.file, (rows) => attackPolicy(policy, rows, released, { show: task.show, limit: mostAttacked }));
 }

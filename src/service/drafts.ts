@@ -10,6 +10,8 @@ import { writeNew, writeWhole } from '../files/write-file.js';
 import { parseJson } from '../input/json.js';
 import { readNamedText } from '../input/named-file.js';
 import { unguessable } from '../noise/bits.js';
+import { budgetElsewhere } from '../release/data-claims.js';
+import { readPolicy } from '../terms/read.js';
 import { type Answers, type InterviewQuestion, questionsOf, saidBy } from './interview.js';
 import { notFound, Refused } from './problem.js';
 import type { Sent } from './route.js';
@@ -40,6 +42,8 @@ export interface DraftView {
   readonly leftOut: DraftedPolicy['leftOut'];
   readonly doubts: readonly string[];
   readonly undecided: boolean;
+  /** Its data has the budget of another policy: a second one needs a reason. */
+  readonly hasBudget?: true;
   readonly policy: string;
 }
 
@@ -53,9 +57,11 @@ const mostDrafts = 50;
 export class Drafts {
   readonly #folder: string;
   readonly #mostBytes: number;
-  constructor(folder: string, mostBytes: number) {
+  readonly #registry: string;
+  constructor(folder: string, mostBytes: number, registry: string) {
     this.#folder = folder;
     this.#mostBytes = mostBytes;
+    this.#registry = registry;
   }
 
   /** Takes a file in. What is done with it is a matter of its own: it comes as slowly as whoever sends it likes. */
@@ -158,7 +164,19 @@ export class Drafts {
     const { found, text, leftOut, doubts, undecided } = await this.#draft(draft, file);
     const { id, file: name, made, answers } = draft;
     const columns = await unconfirmedColumns(file);
-    return { id, file: name, made, questions: questionsOf(found, answers), columns, leftOut, doubts, undecided, policy: text };
+    const known = await budgetElsewhere(await readPolicy(file), this.#registry);
+    return {
+      id,
+      file: name,
+      made,
+      questions: questionsOf(found, answers),
+      columns,
+      leftOut,
+      doubts: [...new Set([...doubts, ...known])],
+      undecided,
+      ...(known.length > 0 && { hasBudget: true as const }),
+      policy: text,
+    };
   }
 
   async #draft({ id, file, answers }: Stored, out: string): Promise<DraftedPolicy & { readonly found: Found }> {

@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import { type Fugu, openShared, type SharedFugu } from '../ask/fugu.js';
 import { Fault } from '../errors.js';
 import type { Policy } from '../policy/policy.js';
+import { canonicalPath } from '../policy/population.js';
 import type { Payer, Session } from '../release/session.js';
 
 /** A policy that is being served: opened once, asked by many. */
@@ -16,17 +17,35 @@ export interface Served {
 }
 type Open = Served & { readonly shared: SharedFugu };
 
+export interface PolicyOptions {
+  readonly files: readonly string[];
+  /** Made in the console before: one that cannot be served is told of, and does not keep the others from being served. */
+  readonly made?: readonly string[];
+  /** Remembers which data has a budget. */
+  readonly registry: string;
+  /** Why data of these files may have a second budget. */
+  readonly newBudget?: string;
+  readonly opening?: (source: string) => void;
+  readonly unserved?: (file: string, error: unknown) => void;
+}
+
 export class Policies {
   readonly #served = new Map<string, Open>();
   readonly #opening: (source: string) => void;
-  private constructor(opening: (source: string) => void) {
+  readonly #registry: string;
+  private constructor({ opening = () => undefined, registry }: PolicyOptions) {
     this.#opening = opening;
+    this.#registry = registry;
   }
 
-  static async begin(files: readonly string[], opening: (source: string) => void = () => undefined): Promise<Policies> {
-    const policies = new Policies(opening);
+  static async begin(options: PolicyOptions): Promise<Policies> {
+    const { files, made = [], newBudget, unserved } = options;
+    const policies = new Policies(options);
     try {
-      for (const file of files) await policies.add(file);
+      for (const file of files) await policies.add(file, newBudget);
+      const named = new Set(policies.all.map(({ policy }) => policy.file));
+      for (const file of made)
+        if (!named.has(canonicalPath(file))) await policies.add(file).catch((error: unknown) => unserved?.(file, error));
     } catch (error) {
       await policies.close().catch(() => undefined);
       throw error;
@@ -34,8 +53,8 @@ export class Policies {
     return policies;
   }
 
-  /** Serves one more. */
-  async add(file: string): Promise<Served> {
+  /** Serves one more, unless its data has another budget and nobody says why it may have two. */
+  async add(file: string, newBudget?: string): Promise<Served> {
     const name = nameOf(file);
     if (this.#served.has(name))
       throw new Fault(
@@ -43,7 +62,12 @@ export class Policies {
         `Two policies are called "${name}".`,
         'Give their files different names: people ask for them by it.',
       );
-    const shared = await openShared(file, { opening: this.#opening });
+    const shared = await openShared(file, {
+      opening: this.#opening,
+      registry: this.#registry,
+      claimAhead: true,
+      ...(newBudget !== undefined && { newBudget }),
+    });
     const served = {
       name,
       file,

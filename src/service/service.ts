@@ -5,8 +5,10 @@ import { AuditLog, type Event } from './audit-log.js';
 import { Drafts } from './drafts.js';
 import { Jobs } from './jobs.js';
 import { type ServiceLimits, usualLimits } from './limits.js';
+import { MadePolicies } from './made-policies.js';
 import { Metrics } from './metrics.js';
 import { Policies, type Served } from './policies.js';
+import { Refused } from './problem.js';
 import type { Caller } from './route.js';
 import { Sessions } from './sessions.js';
 import { Tokens } from './token.js';
@@ -18,6 +20,13 @@ export interface ServiceOptions {
   readonly tokens: string;
   readonly log: string;
   readonly drafts: string;
+  /** Folders of the policies that were made in the console, and of the registry of data that has a budget. */
+  readonly made: string;
+  readonly registry: string;
+  /** Why data of the policies may have a second budget. */
+  readonly newBudget?: string;
+  /** Hears of policies made in the console that cannot be served any more. */
+  readonly unserved?: (file: string, error: unknown) => void;
   readonly limits?: Partial<ServiceLimits>;
   /** A proxy that can be believed says where a request came from and whether by TLS. */
   readonly behindProxy?: boolean;
@@ -42,6 +51,7 @@ export class Service {
   readonly sending: Turns;
   readonly jobs: Jobs;
   readonly drafts: Drafts;
+  readonly made: MadePolicies;
   readonly alike = new Alike();
   readonly rate: Rate;
   readonly guesses: Rate;
@@ -65,7 +75,8 @@ export class Service {
     this.figures = new Turns(this.limits.figures, this.limits.waiting);
     this.sending = new Turns(this.limits.sending, 0);
     this.jobs = new Jobs(this.limits);
-    this.drafts = new Drafts(options.drafts, this.limits.fileBytes);
+    this.drafts = new Drafts(options.drafts, this.limits.fileBytes, options.registry);
+    this.made = new MadePolicies(options.made);
     this.rate = new Rate(this.limits.burst, this.limits.perSecond);
     this.guesses = new Rate(this.limits.guesses, this.limits.guesses / 60);
     this.#noted = new Rate(this.limits.guesses, this.limits.guesses / 60);
@@ -75,7 +86,15 @@ export class Service {
   }
 
   static async begin(options: ServiceOptions): Promise<Service> {
-    const policies = await Policies.begin(options.policies, options.opening);
+    const { policies: files, made, registry, newBudget, opening, unserved } = options;
+    const policies = await Policies.begin({
+      files,
+      made: new MadePolicies(made).list(),
+      registry,
+      ...(newBudget !== undefined && { newBudget }),
+      ...(opening && { opening }),
+      ...(unserved && { unserved }),
+    });
     try {
       return new Service(options, policies);
     } catch (error) {
@@ -101,8 +120,19 @@ export class Service {
     return this.policiesOf(caller).find((served) => served.name === name);
   }
   /** Serves one more policy from here on. */
-  serve(file: string): Promise<Served> {
-    return this.#policies.add(file);
+  serve(file: string, newBudget?: string): Promise<Served> {
+    return this.#policies.add(file, newBudget);
+  }
+  /** The same with one that was made in the console: it is served after a restart, too. */
+  async serveMade(name: string, file: string, newBudget?: string): Promise<Served> {
+    if (!this.made.keep(name, file))
+      throw new Refused(409, 'USAGE', `There is a policy called ${name} already.`, 'Choose another name.');
+    try {
+      return await this.serve(file, newBudget);
+    } catch (error) {
+      this.made.forget(name);
+      throw error;
+    }
   }
   get firstPolicy(): Served | undefined {
     return this.#policies.all[0];

@@ -2,9 +2,9 @@ import type { Measured } from '../graphical/fit.js';
 import { fit as modelOf } from '../graphical/fit.js';
 import type { CodedTable } from '../learn/network/coded.js';
 import { stillAsMany } from '../learn/public-size.js';
-import { countInSeveral } from '../learn/several-groups.js';
 import type { Paid } from '../mechanism/paid.js';
 import { cryptoBits } from '../noise/bits.js';
+import { publicReads } from '../release/public-read.js';
 import type { Receipt } from '../release/receipt.js';
 import type { AskOptions, Session } from '../release/session.js';
 import type { CodedColumn } from './columns.js';
@@ -48,12 +48,12 @@ export async function releaseSynth(
     canonical: canonicalOf(form, mode, coded),
     plan,
     mechanisms: [...method.mechanisms, ...(partnered?.mechanisms ?? [])],
-    still: async (data) => {
+    still: async (look) => {
       if (form.households) {
         const { by } = form.households;
-        refuseSeveralHomes(await countInSeveral(data, session.policy, by), by);
+        refuseSeveralHomes(await look(publicReads.membersOfSeveral, by), by);
       }
-      if (isOneRowEach(setting)) await stillAsMany(session.policy, setting.records)(data);
+      if (isOneRowEach(setting)) await stillAsMany(setting.records)(look);
     },
     execute: async (engine, paid) => {
       const rows = (await readCoded(engine, session.policy, coded, form.households?.by)).open();

@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { toNumber } from '../exact/rational.js';
+import { asReadSentence } from '../policy/as-read.js';
 import { oddsMove, posteriorRange } from '../policy/belief.js';
 import { levelLabel } from '../policy/domain.js';
 import { atMost, figure, percent } from '../policy/figures.js';
@@ -9,6 +10,7 @@ import { pairWords } from '../policy/pairs/words.js';
 import type { Cluster, Column, Policy, Relation, SecretKind, Table } from '../policy/policy.js';
 import { ownTables } from '../policy/tables.js';
 import { kindOf, type TieKinds, tieKinds } from '../ties/kinds.js';
+import { slicingsOf } from '../ties/slicings.js';
 
 /** One plain sentence about one option of a policy. */
 export interface Explanation {
@@ -26,6 +28,7 @@ export function explain(policy: Policy, kinds: TieKinds = tieKinds): readonly Ex
     { topic: 'protected', text: secrets[policy.protect.secret](policy, kinds) },
     ...aboutPairs(policy),
     ...aboutKnown(policy),
+    ...aboutNumbers(policy, kinds),
     { topic: 'from', text: adversaries[policy.protect.adversary] },
     ...assumptions(policy, kinds),
     ...aboutBudget(policy),
@@ -61,7 +64,7 @@ function aboutData({ data, columns, relations, tables, design, merge = [] }: Pol
       text:
         columns.size === 0
           ? `from ${basename(data.source.replace(/\?.*$/, ''))}${table}; no columns are declared, so only rows can be counted.`
-          : `from ${basename(data.source.replace(/\?.*$/, ''))}${table}; ${plural(columns.size, 'column')} may be asked about (${kinds.join(', ')}). Anything not declared counts as missing, and numbers are pulled into their bounds.`,
+          : `from ${basename(data.source.replace(/\?.*$/, ''))}${table}; ${plural(columns.size, 'column')} may be asked about (${kinds.join(', ')}). Anything not declared counts as missing. Numbers are clamped to their bounds and rounded to their step, halves to even, before anything is compared or counted.`,
     },
     ...aboutPools(columns),
     ...(design === undefined
@@ -160,6 +163,13 @@ const aboutPairs = (policy: Policy): Explanation[] => {
         { topic: 'protected', text: 'of that, the pairs of values below: an attacker may not tell one from the other.' },
         ...told.map((text): Explanation => ({ topic: 'protected', text: `may not tell: ${text}.` })),
       ];
+};
+
+/** How numbers are read that decide which data sets are compared. */
+const aboutNumbers = (policy: Policy, kinds: TieKinds): Explanation[] => {
+  const agreed = slicingsOf(policy, kinds).map(({ column }) => column.name);
+  const text = asReadSentence(policy, agreed);
+  return text === undefined ? [] : [{ topic: 'protected', text }];
 };
 
 /** What is left to protect beside totals that everybody knows. */

@@ -9,6 +9,7 @@ import { declareBudget } from '../policy/budget.js';
 import { type Codebook, readCodebook } from '../policy/codebook/codebook.js';
 import { declareMerge } from '../policy/codebook/merge.js';
 import { declareColumns } from '../policy/columns.js';
+import { placeOfData } from '../policy/data-source.js';
 import { declareDesign } from '../policy/design.js';
 import { declareKnown } from '../policy/known/declare.js';
 import { declarePairs } from '../policy/pairs/declare.js';
@@ -60,9 +61,10 @@ export async function parsePolicy(text: string, path: string, kinds: TieKinds = 
     kindOf(told, kinds).declare(told, ['dependence', i], { directory, columns, relations, yaml }),
   );
   const whose = declareProtect(entry.protect, relations, orderedSteps(dependence, kinds), yaml);
-  const pairs = entry.protect.pairs && declarePairs(entry.protect.pairs, whose, { directory, columns, yaml });
+  const declaring = { directory, columns, yaml, ...(data.encoding !== undefined && { encoding: data.encoding }) };
+  const pairs = entry.protect.pairs && declarePairs(entry.protect.pairs, whose, declaring);
   const protect: Protect = { ...whose, ...(pairs && { pairs }) };
-  const known = entry.known && declareKnown(entry.known, { protect, dependence }, { directory, columns, yaml });
+  const known = entry.known && declareKnown(entry.known, { protect, dependence }, declaring);
   const tables = declareTables(entry.tables ?? {}, { directory, data, protect, known: known !== undefined, yaml });
   for (const { columns: own } of tables.values()) refuseReserved(own.keys(), file);
   const several = tables.size > 0 && { tables };
@@ -98,12 +100,14 @@ export async function parsePolicy(text: string, path: string, kinds: TieKinds = 
   const contents = readModels(dependence, kinds, yaml);
   const files = secretFiles({ data, protect, relations, ...several });
   const edges = declareEdges({ data, protect, relations }, yaml);
+  const ledger = declareLedger(entry.ledger, files, directory, yaml);
+  const told = { protect, budget, dependence, undecided, columns, relations, ...(known && { known }), ...several };
   const policy: Policy = {
     file,
     directory,
     population: populationOf(entry.population, files),
     ...(entry.title !== undefined && { title: entry.title }),
-    ledger: declareLedger(entry.ledger, files, directory, yaml),
+    ledger,
     data,
     protect,
     budget,
@@ -116,13 +120,10 @@ export async function parsePolicy(text: string, path: string, kinds: TieKinds = 
     ...(known && { known }),
     ...(merge.length > 0 && { merge }),
     unconfirmed: declareUnconfirmed(entry.unconfirmed ?? [], columns, yaml),
-    ...termsOf(
-      digestTerms(
-        { protect, budget, dependence, undecided, columns, relations, edges, ...(known && { known }), ...several },
-        contents,
-        kinds,
-      ),
-    ),
+    ...termsOf(digestTerms({ ...told, edges }, contents, kinds)),
+    ...(edges.size > 0 && {
+      movableDigest: digestTerms({ ...told, edges: seenFrom(ledger, edges, data) }, contents, kinds).digest,
+    }),
     places: yaml.places(),
   };
   refuseDatedNames(policy, kinds);
@@ -130,6 +131,16 @@ export async function parsePolicy(text: string, path: string, kinds: TieKinds = 
 }
 
 const termsOf = ({ digest, lines }: Digested) => ({ digest, terms: lines });
+
+/** Tables of relations with their files by the place from the ledger. */
+function seenFrom(ledger: string, edges: ReadonlyMap<string, string>, { source }: DataSource): ReadonlyMap<string, string> {
+  const inside = isDatabase(source) ? '' : `${canonicalPath(source)}#`;
+  const place = (table: string) =>
+    inside !== '' && table.startsWith(inside)
+      ? `${placeOfData(source, { ledger })}#${table.slice(inside.length)}`
+      : placeOfData(table, { ledger });
+  return new Map([...edges].map(([name, table]) => [name, isDatabase(source) ? table : place(table)]));
+}
 
 const fromFolder = (path: string, directory: string) => resolve(directory, path);
 

@@ -17,6 +17,7 @@ const table = (rows: readonly (readonly [person: number, home: string])[], count
   bytes: 0,
   named: () => undefined,
   nameOf: () => undefined,
+  refuseSharedNames: () => undefined,
 });
 const homes = (more: Partial<GroupsDependence> = {}): GroupsDependence => ({
   kind: 'groups',

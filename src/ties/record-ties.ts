@@ -96,6 +96,8 @@ export async function recordTies(
     return most === undefined ? [] : [{ graph, most, spare: spareTies(graph, limited) }];
   });
   const groups = tied.flatMap(({ d, ties }) => ties.groupLimits?.(d, { policy, records, engine, room }) ?? []);
+  // Rows are left out by name: one name, one record, whichever of them the limit would leave out.
+  if (groups.length > 0) records.refuseSharedNames();
   if (limits.length + groups.length > 0) refuseBeyondHeap(namedBytes * records.count);
   const used =
     limits.length + groups.length > 0
@@ -121,10 +123,7 @@ function leaveOut(everyone: GraphRoute, used: Uint8Array, limits: Limits, { prot
   const unused: string[] = [];
   for (let record = 0; record < records.count; record++) {
     const name = used[record] ? undefined : records.nameOf(record);
-    if (name === undefined) continue;
-    // Rows are left out by name: one name, one record.
-    records.named(name);
-    unused.push(name);
+    if (name !== undefined) unused.push(name);
   }
   const some: GraphRoute = {
     ...everyone,

@@ -32,6 +32,8 @@ export interface RecordTable {
   /** The same for the names of a column: `noName` where there is no such record. */
   readonly namedAll: (names: NameColumn, rows: number, into: Uint32Array) => void;
   readonly nameOf: (record: number) => string | undefined;
+  /** Throws where any two records share a name, whichever they are. */
+  readonly refuseSharedNames: () => void;
   /** Bytes that all this holds. */
   readonly bytes: number;
 }
@@ -141,6 +143,9 @@ export async function readRecords(
     nameOf: (record) => {
       const place = units?.at[firstRow[record]!] ?? noName;
       return place === noName ? undefined : units!.list.text(idAt![place]!);
+    },
+    refuseSharedNames: () => {
+      if (onlyAt.includes(several)) throw sharedName(unit!);
     },
     bytes: held(),
   };
@@ -260,6 +265,13 @@ export const missingColumn = (column: string): Fault =>
   );
 
 /** A tie to "Ann" would miss all but one of Ann's rows. */
+const sharedName = (unit: string): Fault =>
+  new Fault(
+    'DATA_MALFORMED',
+    `Records are left out by their names (maxUsed), and several rows share one in the unit column "${unit}".`,
+    'Protect persons (secret: person) if one person has several rows, or name each row once.',
+  );
+
 const severalRows = (unit: string): Fault =>
   new Fault(
     'DATA_MALFORMED',

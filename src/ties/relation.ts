@@ -100,6 +100,10 @@ export const relation: TieKind<TiesDependence, z.output<typeof shape>> = {
 const leavingOut = (most: number) =>
   `Records are left out of every answer, by a rule that looks at the ties only, until no record that is used is tied to more than ${most} others that are.`;
 
+/** Number of ties of a relation, as the table lists them. */
+export const countTies = (engine: Pinned, relation: string): Promise<number> =>
+  countStructure(engine, { sql: `SELECT c0 FROM ${relationView(relation)}`, values: [] });
+
 /** Ties from an edge table: friends, kin, contacts. Both ends must be names in the unit column. */
 async function tiesGraph(
   dependence: TiesDependence,

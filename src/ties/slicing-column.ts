@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { codeIndex, codeTables, numberOf } from '../engine/codes.js';
 import type { Cell } from '../engine/engine.js';
-import { add, compare, one, rational, toText } from '../exact/rational.js';
+import { toText } from '../exact/rational.js';
 import { type Slicing, slicingOf } from '../mechanism/record-class.js';
 import { codesOf } from '../policy/code.js';
-import { gridOf, positionOf } from '../policy/grid.js';
+import { dataSource, hasOneSource } from '../policy/data-source.js';
+import { gridOf, positionOf, unboundedGrid } from '../policy/grid.js';
 import type { CategoryColumn, Column, NumberColumn, Policy } from '../policy/policy.js';
 
 /**
@@ -19,18 +20,27 @@ export interface SlicingColumn {
   readonly last: number;
   /** Numbers that mean no value. */
   readonly missing: readonly number[];
-  /** Number of the value in a cell, as every count reads it; NaN for none. */
+  /** Number of the value in a cell; of whole numbers not clamped from above (docs/decisions/0095). NaN for none. */
   readonly read: (cell: Cell) => number;
 }
 
 /** By a column of whole numbers. */
-export function slicingBy(name: string, policy: Pick<Policy, 'columns' | 'data'>): SlicingColumn | undefined {
+export function slicingBy(name: string, policy: Policy): SlicingColumn | undefined {
   const column = policy.columns.get(name);
   return column?.type === 'integer' ? slicingsBy(column, policy)[0] : undefined;
 }
 
-export function slicingsBy(column: Column, { data: { encoding } }: Pick<Policy, 'data'>): readonly SlicingColumn[] {
-  const kind = encoding === undefined ? column.type : `${column.type} in ${encoding}`;
+export const slicingsBy = (column: Column, policy: Policy): readonly SlicingColumn[] =>
+  slicingsWithin(column, policy, hasOneSource(policy) ? undefined : dataSource(policy));
+
+/** The same under the names of version 0.2, which did not hold the data source. */
+export const slicingsBefore = (column: Column, policy: Policy): readonly SlicingColumn[] =>
+  slicingsWithin(column, policy, undefined);
+
+function slicingsWithin(column: Column, { data: { encoding } }: Policy, source: string | undefined): readonly SlicingColumn[] {
+  // A day and a whole number are read from different cells.
+  const type = 'date' in column && column.date ? 'date' : column.type;
+  const kind = encoding === undefined ? type : `${type} in ${encoding}`;
   if (column.type === 'category') {
     const codes = codesOf(column);
     const tables = codeTables(codes);
@@ -40,7 +50,7 @@ export function slicingsBy(column: Column, { data: { encoding } }: Pick<Policy, 
     };
     return [
       {
-        slicing: slicingOf(column.name, digest([kind, ...codes])),
+        slicing: slicingOf(column.name, digest([kind, ...codes], source)),
         column,
         first: 0,
         last: codes.length - 1,
@@ -50,22 +60,29 @@ export function slicingsBy(column: Column, { data: { encoding } }: Pick<Policy, 
     ];
   }
   // Steps that are not ones would be numbered by their places, and times by themselves.
-  if (column.type !== 'integer' || column.bounds[0].den !== 1n || compare(column.step, one) !== 0) return [];
+  if (column.type !== 'integer') return [];
+  const unbounded = unboundedGrid(column);
+  if (!unbounded) return [];
   const grid = gridOf(column);
   const low = Number(column.bounds[0].num);
-  // The end may be moved: who lies beyond it is booked as lying beyond it (effects.ts), and is looked up where he lies. The beginning decides how halves are rounded.
-  const endless = gridOf({ ...column, bounds: [column.bounds[0], add(column.bounds[0], rational(beyond))] });
+  // The end may be moved: costs beyond it are booked from the last value on (effects.ts). The beginning decides how halves are rounded.
   const read = (cell: Cell) => {
-    const position = positionOf(endless, numberOf(cell));
+    const position = positionOf(unbounded, numberOf(cell, column.decimal));
     return position < 0 ? Number.NaN : low + position;
   };
-  const slicing = slicingOf(column.name, digest([kind, toText(column.bounds[0]), column.decimal ?? '.', ...grid.missing]));
+  const slicing = slicingOf(
+    column.name,
+    digest([kind, toText(column.bounds[0]), column.decimal ?? '.', ...grid.missing], source),
+  );
   return [{ slicing, column, first: low, last: low + grid.last, missing: grid.missing, read }];
 }
 
-/** No declared end lies further from its beginning. */
-const beyond = 2 ** 39;
-
-/** Of all that a reading of the column depends on but its end: costs that were booked by another reading count for everybody. */
-const digest = (reading: readonly (string | number)[]): string =>
-  createHash('sha256').update(JSON.stringify(reading)).digest('hex').slice(0, 12);
+/**
+ * Digest of all that a reading of the column depends on but its end: costs booked by another reading count for everybody.
+ * One person may have another value in another table, so costs booked by the values there count in full here, too (mechanism/slices.proof.md).
+ */
+const digest = (reading: readonly (string | number)[], source: string | undefined): string =>
+  createHash('sha256')
+    .update(JSON.stringify(source === undefined ? reading : [[source], ...reading]))
+    .digest('hex')
+    .slice(0, 12);

@@ -1,7 +1,7 @@
 import { type Slicing, slicingTogether } from '../mechanism/record-class.js';
 import type { Policy } from '../policy/policy.js';
 import { kindOf, type TieKinds, tieKinds } from './kinds.js';
-import { type SlicingColumn, slicingsBy } from './slicing-column.js';
+import { type SlicingColumn, slicingsBefore, slicingsBy } from './slicing-column.js';
 
 /**
  * The columns of a policy by which costs are booked: those declared public, and the one that puts the steps of a sequence in order. Only where one row is the secret: a person may
@@ -26,4 +26,13 @@ const found = new WeakMap<Policy, readonly SlicingColumn[]>();
 export function readingsOf(policy: Policy): readonly Slicing[] {
   const each = slicingsOf(policy).map(({ slicing }) => slicing);
   return each.length > 1 ? [...each, slicingTogether(each)] : each;
+}
+
+/** Each of them by its name in version 0.2; empty where the name is the same. */
+export function namesBefore(policy: Policy): ReadonlyMap<Slicing, Slicing> {
+  const now = slicingsOf(policy);
+  const each = now.map(({ slicing, column }) => [slicing, slicingsBefore(column, policy)[0]!.slicing] as const);
+  if (each.every(([own, before]) => own === before)) return new Map();
+  const together = [0, 1].map((k) => slicingTogether(each.map((pair) => pair[k]!)));
+  return new Map([...each, ...(each.length > 1 ? [[together[0]!, together[1]!] as const] : [])]);
 }

@@ -1,3 +1,4 @@
+import { closing } from '../accounting/choose.js';
 import type { Allotment } from '../mechanism/allotment.js';
 import { lawWords } from '../mechanism/law.js';
 import { answersTo, everyRecord } from '../mechanism/record-class.js';
@@ -42,7 +43,7 @@ export function waysFor(
   change: Extract<Change, string>,
   known: readonly number[],
 ): readonly Way[] {
-  const { rho, pure, route } = allowance;
+  const { rho, pure, route, closes } = allowance;
   const by = (name: Way['name'], layout: Layout, allotment: Allotment): Way => {
     const noised = noisedTables('tables of the workload', layout, changes, allotment, route.amplifier.scope);
     const asked = { ...workload, known };
@@ -65,7 +66,10 @@ export function waysFor(
         ]
       : []),
     ...(pure ? [by('every table by itself', plainLayout({ sizes, tables }, 'pure'), pure)] : []),
-  ].sort((a, b) => a.error - b.error);
+  ].sort((a, b) => weighed(a) - weighed(b));
+  function weighed({ noised, error }: Way): number {
+    return closes && noised.mechanism.law.kind === 'laplace' ? error * Math.sqrt(closing) : error;
+  }
 }
 const weightOf = ({ sizes, tables }: Workload): number => tables.reduce((sum, t) => sum + t.weight * answersIn(sizes, t), 0);
 
@@ -76,5 +80,7 @@ export function whyOf(ways: readonly Way[]): string {
     `${lawWords(noised.mechanism.law.kind)} noise on ${name === 'every table by itself' ? name : 'tables without what smaller tables say'}`;
   const next = others[0];
   if (!next) return `${words(best!)}, all tables read together, is the only kind this budget allows.`;
+  if (next.error < best!.error)
+    return `${words(best!)}, which leaves more to later questions; its expected error is ${Number((best!.error / next.error).toPrecision(3))} times that with ${words(next)}.`;
   return `${words(best!)}: its expected error is ${Number((next.error / best!.error).toPrecision(3))} times smaller than with ${words(next)}.`;
 }

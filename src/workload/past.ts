@@ -4,7 +4,7 @@ import { lawFromText, varianceOf } from '../mechanism/law.js';
 import type { Part } from '../mechanism/residual/part.js';
 import type { Policy } from '../policy/policy.js';
 import type { Recorded as RecordedBatch } from '../release/batch.js';
-import { groundOf, tableBy } from '../release/ground.js';
+import { onGroundOf, tableBy } from '../release/ground.js';
 import { axesOf, type WorkloadColumn } from './axes.js';
 import type { Recorded } from './release.js';
 
@@ -39,19 +39,19 @@ type Text = Partial<RecordedBatch> & { readonly result?: Partial<Recorded> };
 const exactly = 1e-12;
 
 export function heardIn(policy: Policy, columns: readonly WorkloadColumn[], kept: readonly Kept[]): Past {
-  const ground = groundOf(policy);
+  const isOn = onGroundOf(policy);
   const past = { heard: [] as Heard[], unused: [] as Past['unused'][number][], rows: [] as number[] };
   for (const { entry, answer } of kept) {
     const text = JSON.parse(answer) as Text;
     const on = text.told?.ground ?? text.result?.ground;
-    const found = on !== ground ? [] : text.told ? fromBatch(policy, columns, text) : fromWorkload(policy, columns, text.result!);
+    const found = !isOn(on) ? [] : text.told ? fromBatch(policy, columns, text) : fromWorkload(policy, columns, text.result!);
     past.heard.push(...found.map((own) => ({ entry: entry.sequence, ...own })));
     if (found.length > 0 && text.result?.rows !== undefined) past.rows.push(text.result.rows);
     if (found.length > 0) continue;
     const why =
       on === undefined
         ? 'it tells no whole tables, or was recorded before such tables were marked'
-        : on !== ground
+        : !isOn(on)
           ? 'it is about other rows: the source, the secret or the ties were declared otherwise'
           : 'none of its tables goes by these columns alone, in these cells';
     past.unused.push({ entry: entry.sequence, label: entry.label, why });

@@ -3,7 +3,7 @@ import type { Policy } from '../policy/policy.js';
 import { publicName } from '../policy/population.js';
 import type { AnswerTable } from '../query/bound.js';
 import type { Recorded as RecordedBatch } from '../release/batch.js';
-import { groundOf } from '../release/ground.js';
+import { onGroundOf } from '../release/ground.js';
 import type { Session } from '../release/session.js';
 import { answerTables, halfWidths, tidied } from './answer.js';
 import { maximalOf, subsets } from './closure.js';
@@ -108,13 +108,13 @@ function laidOutAsPaid(policy: Policy, form: WorkloadForm, kept: readonly Kept[]
 
 /** Every whole table on record that no other says, of columns that are declared now. */
 function everyTable(policy: Policy, kept: readonly Kept[]): WorkloadForm {
-  const ground = groundOf(policy);
+  const isOn = onGroundOf(policy);
   const names: string[] = [];
   const place = (name: string) => (names.includes(name) ? names.indexOf(name) : names.push(name) - 1);
   const sets = kept.flatMap(({ answer }) => {
     const { told, result } = JSON.parse(answer) as Partial<RecordedBatch> & { result?: Partial<Recorded> };
-    if (told?.ground === ground) return told.tables.flatMap((table) => (table ? [table.by.map(place)] : []));
-    if (result?.ground !== ground || !result.columns) return [];
+    if (told && isOn(told.ground)) return told.tables.flatMap((table) => (table ? [table.by.map(place)] : []));
+    if (!result?.columns || !isOn(result.ground)) return [];
     const owner = result.columns.flatMap(({ name, sizes }) => sizes.map(() => ({ name, flat: sizes.length === 1 })));
     return result.parts!.flatMap(({ axes }) =>
       axes.every((axis) => owner[axis]!.flat) ? [axes.map((axis) => place(owner[axis]!.name))] : [],

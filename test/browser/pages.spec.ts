@@ -104,7 +104,7 @@ scene('every page', (scene) => {
     await signIn(page, world.url, token);
     await openPage(page, world.url, 'town/budget');
     const figures = page.getByRole('region', { name: 'Belief against error' }).locator('dd');
-    await expect.poll(() => figures.count(), { timeout: 30_000 }).toBe(4);
+    await expect.poll(() => figures.count()).toBe(4);
     const before = await figures.allInnerTexts();
     const box = (await page.locator('.chart-place').first().boundingBox())!;
     await page.mouse.move(box.x + box.width * 0.4, box.y + box.height / 2);
@@ -121,10 +121,10 @@ scene('every page', (scene) => {
 
     await openPage(page, world.url, 'town/ties');
     const error = page.getByRole('table', { name: 'As declared, and as it would be' }).locator('tbody tr').last().locator('td');
-    await expect.poll(async () => number(await error.first().innerText()), { timeout: 30_000 }).toBeGreaterThan(0);
+    await expect.poll(async () => number(await error.first().innerText())).toBeGreaterThan(0);
     const declared = number(await error.first().innerText());
     await page.getByLabel(/^Odds ratio of/).fill('13');
-    await expect.poll(async () => number(await error.last().innerText()), { timeout: 30_000 }).toBeGreaterThan(declared);
+    await expect.poll(async () => number(await error.last().innerText())).toBeGreaterThan(declared);
     await context.close();
   });
 });

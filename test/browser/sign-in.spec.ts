@@ -61,7 +61,7 @@ scene('signing in', (scene) => {
     const { page, context, wrongs } = await visitor(browser);
     await signIn(page, world.url, token);
     const shown = () => page.getByRole('navigation').getByRole('link').allInnerTexts();
-    await expect.poll(shown, { timeout: 30_000 }).toEqual(['Ask', 'Budget', 'Ledger', 'Receipts']);
+    await expect.poll(shown).toEqual(['Ask', 'Budget', 'Ledger', 'Receipts']);
     for (const place of ['town/ties', 'town/attack', 'start']) {
       await page.goto(`${world.url}/#/${place}`);
       await page.getByRole('heading', { name: 'Not for you' }).waitFor();

@@ -15,7 +15,7 @@ const flags = [
 
 /** A browser with a folder of its own. */
 export const openBrowser = (executablePath: string): Promise<Browser> =>
-  chromium.launch({ executablePath, args: flags, timeout: 60_000 });
+  chromium.launch({ executablePath, args: flags, timeout: 600_000 });
 
 export interface Look {
   readonly width?: 1280 | 390;

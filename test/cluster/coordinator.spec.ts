@@ -29,8 +29,8 @@ describe.skipIf(!cluster)('a coordinator that is killed and comes back', () => {
     async (way) => {
       const entries = (await verifyLedger(orders.file).catch(() => ({ entries: 0 }))).entries;
       const { told, took } = await orders.release(way, epsilon, deadline, () => void setTimeout(restart, 600));
-      // A busy machine has a clock of its own.
-      expect(took).toBeLessThan(deadline + 10_000);
+      // By the clock of this process.
+      expect(took).toBeLessThan(2 * deadline);
       if (told instanceof Fault)
         expect(told).toMatchObject({ code: expect.stringMatching(/^ENGINE_/), outcome: expect.anything() });
       else expect(orders.right(way, (told as { tables: never }).tables)).toBe(true);
@@ -43,7 +43,7 @@ describe.skipIf(!cluster)('a coordinator that is killed and comes back', () => {
       expect(orders.right(way, again.tables)).toBe(true);
       expect(await verifyLedger(orders.file)).toMatchObject({ ok: true, entries: entries + 1 });
     },
-    600_000,
+    3_000_000,
   );
 
   it.skipIf(!cluster?.iceberg)(
@@ -71,6 +71,6 @@ describe.skipIf(!cluster)('a coordinator that is killed and comes back', () => {
       await engine.close();
       await town.close();
     },
-    600_000,
+    3_000_000,
   );
 });

@@ -222,7 +222,7 @@ function certificate(folder: string): { certificate: string; keystore: string } 
 }
 
 /** Waits until so many nodes are at work. */
-async function nodes(port: number, wanted: number, patience = 300_000): Promise<void> {
+async function nodes(port: number, wanted: number, patience = 800_000): Promise<void> {
   const until = Date.now() + patience;
   let last: unknown;
   while (Date.now() < until) {
@@ -269,7 +269,7 @@ export async function startAnew({ port, folder }: Cluster): Promise<void> {
 }
 
 /** Waits until the node at a port is ready to work. */
-async function ready(port: number, patience = 300_000): Promise<void> {
+async function ready(port: number, patience = 800_000): Promise<void> {
   const until = Date.now() + patience;
   for (;;) {
     const told = await fetch(`http://127.0.0.1:${port}/v1/info`).then((response) => response.json()).catch(() => undefined); // biome-ignore format: one line

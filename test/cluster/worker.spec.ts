@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { verifyLedger } from '../../src/ask/ledger.js';
 import { Client } from '../../src/engine/trino/client.js';
 import { Fault } from '../../src/errors.js';
-import { deadline, Orders, patience } from './orders.js';
+import { deadline, Orders, OwnClock, patience } from './orders.js';
 import { ask, running, startVictim } from './start-cluster.js';
 import { cluster } from './town.js';
 
@@ -34,17 +34,19 @@ describe.skipIf(!cluster)('a worker that is killed in the middle of a release', 
   /** How long the slowest statement took, whether it was answered or not. */
   function watchStatements(): () => number {
     let most = 0;
+    const clock = new OwnClock();
     const { parts } = Client.prototype;
     const spy = vi.spyOn(Client.prototype, 'parts').mockImplementation(async function* (this: Client, ...words) {
-      const started = Date.now();
+      const started = clock.now;
       try {
         yield* parts.apply(this, words);
       } finally {
-        most = Math.max(most, Date.now() - started);
+        most = Math.max(most, clock.now - started);
       }
     });
     return () => {
       spy.mockRestore();
+      clock.stop();
       return most;
     };
   }
@@ -59,8 +61,8 @@ describe.skipIf(!cluster)('a worker that is killed in the middle of a release', 
       const { told, took } = await orders.release(way, epsilon, deadline, () => void setTimeout(kill, 200 + ((k * 1301) % 4000)));
       // Whoever was quicker is killed now.
       kill();
-      // A busy machine has a clock of its own.
-      expect([way, slowest() < deadline + 10_000, took < deadline + 10_000]).toEqual([way, true, true]);
+      // By the clock of this process: a busy machine delays it and the timers of the engine alike.
+      expect([way, slowest() < 2 * deadline, took < 2 * deadline]).toEqual([way, true, true]);
       if (told instanceof Fault) {
         expect([told.code, told.message]).toEqual([expect.stringMatching(/^ENGINE_/), expect.anything()]);
         ended.push(`${way}: ${told.code} (${told.outcome?.state}) after ${took} ms`);
@@ -78,5 +80,5 @@ describe.skipIf(!cluster)('a worker that is killed in the middle of a release', 
       const ledger = await verifyLedger(orders.file);
       expect([ledger.ok, ledger.entries]).toEqual([true, k + 1]);
     }
-  }, 400_000 * (kills + 1)); // biome-ignore format: one line
+  }, 2_000_000 * (kills + 1)); // biome-ignore format: one line
 });

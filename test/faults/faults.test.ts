@@ -65,23 +65,21 @@ const slice =
 describe.skipIf(torture)('a disk that fails at one call', () => {
   const full: Fault = { how: 'lasting', errno: 'ENOSPC' };
 
-  it('leaves a policy as it was or as it should be, and says which', { timeout: 120_000 }, async () => {
+  it('leaves a policy as it was or as it should be, and says which', async () => {
     const runs = await sweep(disk, named('confirm'), { faults: () => [full], lanes: 2 });
     expect(runs.map((r) => r.call.what)).toEqual(expect.arrayContaining(['open', 'write', 'fsync', 'rename']));
     expect(runs.filter((r) => r.end === 'told').length).toBeGreaterThanOrEqual(4);
     expect(runs.flatMap((r) => r.broken)).toEqual([]);
   });
 
-  it('loses nothing that a ledger holds and admits nothing it should not', { timeout: 120_000 }, async (context) => {
+  it('loses nothing that a ledger holds and admits nothing it should not', async (context) => {
     context.skip(disk.reaches !== 'every call', 'needs a C compiler');
     const runs = await sweep(disk, named('next release'), { faults: slice([...deaths, ...failures], 2), lanes: 2 });
     expect(runs.length).toBeGreaterThan(3);
     expect(unkept(runs)).toEqual([]);
   });
 
-  it('in the process that reads an index for another is not taken for damage: nothing is rebuilt without it', {
-    timeout: 120_000,
-  }, async (context) => {
+  it('in the process that reads an index for another is not taken for damage: nothing is rebuilt without it', async (context) => {
     context.skip(disk.reaches !== 'every call', 'needs a C compiler');
     const faults = slice([{ how: 'fail', errno: 'EIO' }, { how: 'kill' }], 3);
     const runs = await sweep(disk, named('recover from the index, reading'), { faults, again: (at) => at < 3, lanes: 2 });
@@ -89,7 +87,7 @@ describe.skipIf(torture)('a disk that fails at one call', () => {
     expect(unkept(runs)).toEqual([]);
   });
 
-  it('below Node only, where there is no C compiler, is noticed too', { timeout: 120_000 }, async () => {
+  it('below Node only, where there is no C compiler, is noticed too', async () => {
     const node = openDisk('calls of Node');
     try {
       const faults = ({ what }: Call): readonly Fault[] => (what === 'write' || what === 'rename' ? [full] : []);

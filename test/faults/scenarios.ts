@@ -198,12 +198,13 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: 'enter',
-    words: ['ledger', 'policy.yaml', 'enter', 'receipt.json', '--reason', 'their table', '--json'],
+    words: ['ledger', 'policy.yaml', 'enter', 'receipt.json', '--records-per-person', '1', '--reason', 'their table', '--json'],
     prepare: async (folder) => {
       await spentOnce(folder);
       const told = { label: 'count', population: 'theirs', at: '2026-01-01', ledger: { entry: 2, hash: 'abc' } };
-      const cost = { guarantee: { secret: 'row' }, profile: { noise: 'pure', perRecord: { '*': '1' } } };
-      writeFileSync(join(folder, 'receipt.json'), JSON.stringify({ ...told, ...cost }));
+      const cost = { guarantee: { secret: 'row' }, measures: [], profile: { noise: 'pure', perRecord: { '*': '1' } } };
+      const privacyUnit = { secret: 'row', record: 'one row', neighbours: 'replace', public: [], ties: [], relied: [] };
+      writeFileSync(join(folder, 'receipt.json'), JSON.stringify({ ...told, ...cost, privacyUnit }));
     },
     judge: both(judgeRelease, judgeLeft),
     again: judgeAgain,

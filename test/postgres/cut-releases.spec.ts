@@ -88,5 +88,5 @@ columns:
       expect(await verifyLedger(file())).toMatchObject({ ok: true, entries: booked });
     }
     console.log([...ended].map(([how, times]) => `${how}: ${times}`).join(', '));
-  }, 600_000);
+  });
 });

@@ -30,7 +30,7 @@ describe.skipIf(!isInstalled())('data on a server that follows another', () => {
     await client.query('CREATE TABLE noise (i INTEGER); GRANT SELECT ON people TO reader');
     follower = await followerOf(primary, await freePort());
     process.env.PGPASSWORD = 'reader-s3cret';
-  }, 120_000);
+  });
   afterAll(async () => {
     for (const client of opened) await client.end().catch(() => undefined);
     try {
@@ -62,7 +62,7 @@ describe.skipIf(!isInstalled())('data on a server that follows another', () => {
     expect(await look()).toEqual(after);
     await first.query('COMMIT');
     await engine.close();
-  }, 120_000);
+  });
 
   it('is one moment for a release during which it takes over, or a fault', async () => {
     await follower.caughtUp();
@@ -89,5 +89,5 @@ describe.skipIf(!isInstalled())('data on a server that follows another', () => {
     else expect(told.after).toEqual([told.before, told.before]);
     expect((await pinned(engine, ask))[0]![1]).toBe(500);
     await engine.close();
-  }, 120_000);
+  });
 });

@@ -176,5 +176,5 @@ describe.skipIf(!server)('a session of the ledger that ends at any statement', (
         await ledger.close();
       }
     console.log(`${all.length} statements make a ledger`);
-  }, 600_000);
+  });
 });

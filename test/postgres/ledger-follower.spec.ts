@@ -53,7 +53,7 @@ describe.skipIf(!server)('a copy that takes over without the last entries of a l
     town.server.kill();
     follower.startAgain(town.server.port);
     follower.promote();
-  }, 120_000);
+  });
   afterAll(async () => {
     for (const ledger of open) await ledger.close().catch(() => undefined);
     try {

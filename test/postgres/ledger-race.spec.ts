@@ -49,7 +49,7 @@ describe.skipIf(!server).sequential('several processes and one ledger in Postgre
     expect(refusals.length).toBe(8 * asks - parts);
     for (const { refused } of refusals) expect(refused).toMatchObject({ spent: '1', remaining: '0' });
     expect(await audit(lines)).toBe(parts);
-  }, 300_000);
+  });
 
   it(`loses no acknowledged reservation over ${rounds * each} kill -9 of processes that spend`, async () => {
     const acknowledged: Line[] = [];
@@ -69,7 +69,7 @@ describe.skipIf(!server).sequential('several processes and one ledger in Postgre
     expect(acknowledged.length).toBeGreaterThanOrEqual(rounds * each);
     const booked = await audit(acknowledged);
     console.log(`      ${acknowledged.length} acknowledged, ${booked} booked`);
-  }, 300_000);
+  });
 
   it(`loses none over ${serverKills} immediate ends of the server, and the processes go on`, async () => {
     const spenders = ['a', 'b'].map((name) =>
@@ -92,5 +92,5 @@ describe.skipIf(!server).sequential('several processes and one ledger in Postgre
     expect(failed.map(({ code }) => code).filter((code) => code !== 'LEDGER_BUSY')).toEqual([]);
     const booked = await audit(lines);
     console.log(`      ${lines.length - failed.length} acknowledged, ${failed.length} failed, ${booked} booked`);
-  }, 600_000);
+  });
 });

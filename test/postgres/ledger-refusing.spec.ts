@@ -25,7 +25,7 @@ describe.skipIf(!isInstalled())('a ledger whose server refuses a statement while
   let town: LedgerTown;
   beforeAll(async () => {
     town = await LedgerTown.open();
-  }, 60_000);
+  });
   afterAll(() => town?.close());
 
   const tables = ['link', 'account', 'analyst', 'answer'];
@@ -46,32 +46,28 @@ describe.skipIf(!isInstalled())('a ledger whose server refuses a statement while
     ['what cannot be serialized, at the commit', raising('40001', true), 'LEDGER_BUSY'],
     ['something of its own', raising('P0001', false), 'DISK_FAILED'],
     ['rows that vanish without a word', swallowing, 'LEDGER_CORRUPT'],
-  ])(
-    '%s: nothing is booked, nothing told as recorded, and the next one goes on',
-    { timeout: 60_000 },
-    async (_, refuse, code) => {
-      await town.empty();
-      const ledger = await openLedger(town.address(), {});
-      const first = await ledger.reserve(asking('first'));
-      for (const table of tables) {
-        await town.tamper(refuse(table));
-        const work = table === 'answer' ? ledger.settle(first, 'told') : ledger.reserve(asking(`of ${table}`));
-        const found = await faultOf(work);
-        expect([table, found.code]).toEqual([table, code]);
-        expect(found.hint).not.toBe('');
-        expect(`${found.message} ${found.hint}`).not.toMatch(/secret/);
-        await town.tamper('DROP FUNCTION refuse() CASCADE');
-        expect(await spent(ledger)).toBe('1/10');
-        expect(await ledger.verify()).toMatchObject({ ok: true, entries: 1 });
-      }
-      expect(await ledger.replay('town', 'first')).toBeUndefined();
-      expect((await ledger.reserve(asking('second'))).sequence).toBeGreaterThan(first.sequence);
-      await ledger.settle(first, 'told');
-      expect((await ledger.replay('town', 'first'))?.answer).toBe('told');
-      expect(await ledger.verify()).toMatchObject({ ok: true, entries: 2 });
-      await ledger.close();
-    },
-  );
+  ])('%s: nothing is booked, nothing told as recorded, and the next one goes on', async (_, refuse, code) => {
+    await town.empty();
+    const ledger = await openLedger(town.address(), {});
+    const first = await ledger.reserve(asking('first'));
+    for (const table of tables) {
+      await town.tamper(refuse(table));
+      const work = table === 'answer' ? ledger.settle(first, 'told') : ledger.reserve(asking(`of ${table}`));
+      const found = await faultOf(work);
+      expect([table, found.code]).toEqual([table, code]);
+      expect(found.hint).not.toBe('');
+      expect(`${found.message} ${found.hint}`).not.toMatch(/secret/);
+      await town.tamper('DROP FUNCTION refuse() CASCADE');
+      expect(await spent(ledger)).toBe('1/10');
+      expect(await ledger.verify()).toMatchObject({ ok: true, entries: 1 });
+    }
+    expect(await ledger.replay('town', 'first')).toBeUndefined();
+    expect((await ledger.reserve(asking('second'))).sequence).toBeGreaterThan(first.sequence);
+    await ledger.settle(first, 'told');
+    expect((await ledger.replay('town', 'first'))?.answer).toBe('told');
+    expect(await ledger.verify()).toMatchObject({ ok: true, entries: 2 });
+    await ledger.close();
+  });
 
   it('what became of a commit that nobody heard of is told when it has ended, and not before', async () => {
     await town.empty();

@@ -13,7 +13,7 @@ describe.skipIf(!server)('a pooler that exchanges sessions between transactions'
   beforeAll(async () => {
     town = await Town.open('pooled');
     ledgers = await LedgerTown.open();
-  }, 60_000);
+  });
   afterAll(async () => {
     ledgers?.close();
     await town?.close();

@@ -35,7 +35,7 @@ export async function followerOf(primary: Started, port: number): Promise<Standb
   return {
     port,
     async caughtUp() {
-      const until = Date.now() + 60_000;
+      const until = Date.now() + 600_000;
       const there = await one(primary.port, 'SELECT pg_current_wal_insert_lsn()');
       while ((await one(port, `SELECT pg_last_wal_replay_lsn() >= '${there}'`)) !== 'true') {
         if (Date.now() > until) throw new Error('the follower does not follow');

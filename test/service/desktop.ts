@@ -33,7 +33,7 @@ export function openDesktop(): Desktop {
     bin,
     env: { ...process.env, NO_COLOR: '1', DISPLAY: ':99', PATH: `${bin}:${process.env.PATH}` },
     async opened() {
-      await expect.poll(() => existsSync(asked), { timeout: 60_000 }).toBe(true);
+      await expect.poll(() => existsSync(asked), { timeout: 600_000 }).toBe(true);
       const page = readFileSync(asked, 'utf8');
       return { page, link: /url=([^"]+)"/.exec(readFileSync(page, 'utf8'))![1]! };
     },
@@ -56,6 +56,6 @@ export function terminal(folder: string, words: string, env: NodeJS.ProcessEnv) 
     seen,
     ended,
     say: (text: string) => child.stdin.write(text),
-    until: (words: RegExp) => expect.poll(() => seen.out, { timeout: 60_000 }).toMatch(words),
+    until: (words: RegExp) => expect.poll(() => seen.out, { timeout: 600_000 }).toMatch(words),
   };
 }

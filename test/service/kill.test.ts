@@ -114,7 +114,7 @@ describe('a service that is killed', () => {
     for (const entry of entries) expect(entry).toMatchObject({ settled: true });
     again.child.kill('SIGTERM');
     await again.ended;
-  }, 300_000);
+  });
 });
 
 describe('the audit log', () => {
@@ -136,5 +136,5 @@ describe('the audit log', () => {
       writeFileSync(log, changed);
       await expect(running(folder)).rejects.toThrow('does not follow');
     }
-  }, 300_000);
+  });
 });

@@ -107,5 +107,5 @@ describe.skipIf(!hasScript)('fugu demo', () => {
       /fugu serve \S+run-3\/yours.yaml \S+run-3\/households.yaml \S+run-3\/strangers.yaml$/,
     );
     expect(desktop.hasOpened).toBe(false);
-  }, 180_000);
+  });
 });

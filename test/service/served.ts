@@ -62,6 +62,8 @@ const placesIn = (folder: string) => ({
   tokens: join(folder, 'tokens'),
   log: join(folder, 'log'),
   drafts: join(folder, 'drafts'),
+  made: join(folder, 'policies'),
+  registry: join(folder, 'known-data'),
 });
 
 /** A service with two policies, asked without a network. */

@@ -30,6 +30,8 @@ describe.skipIf(tls === undefined)('a service with a certificate', () => {
       tokens: join(folder, 'tokens'),
       log: join(folder, 'log'),
       drafts: join(folder, 'drafts'),
+      made: join(folder, 'policies'),
+      registry: join(folder, 'known-data'),
       host: '127.0.0.1',
       port: 0,
       tls: tls!,

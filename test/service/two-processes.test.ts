@@ -8,5 +8,5 @@ beforeAll(() => builtOnce());
 describe('two processes on one ledger', () => {
   it('keep the quotas of two analysts together', async () => {
     rmSync(await askThroughTwo(), { recursive: true, force: true });
-  }, 300_000);
+  });
 });

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { readsRelations } from '../../pattern/query/sql.js';
-import { parseSql } from '../../query/sql/sql.js';
+import { readSql } from '../../query/sql/sql.js';
 import { tableNames } from '../../query/sql/table.js';
 import type { Release } from '../../release/receipt.js';
 import type { AskOptions, Session } from '../../release/session.js';
@@ -34,8 +34,11 @@ type SqlQuestion = z.input<typeof question>;
 
 const isPattern = ({ policy }: Session, { sql }: SqlQuestion): boolean => readsRelations(sql, policy.relations);
 const asPattern = ({ sql, ...more }: SqlQuestion) => ({ pattern: sql, ...more });
-const read = ({ policy }: Session, { sql }: SqlQuestion, options: AskOptions) =>
-  [parseSql(sql, policy), { label: shortened(sql.replace(/\s+/g, ' ').trim()), ...options }] as const;
+function read({ policy }: Session, { sql }: SqlQuestion, options: AskOptions) {
+  const { batch, instead } = readSql(sql, policy);
+  const label = shortened(sql.replace(/\s+/g, ' ').trim());
+  return [batch, { label, ...options, ...(instead.length > 0 && { instead }) }] as const;
+}
 /** A label says so where it is not the whole text. */
 const shortened = (text: string): string => (text.length > longest ? `${text.slice(0, longest - 2)} …` : text);
 const longest = 120;

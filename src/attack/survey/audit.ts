@@ -1,11 +1,13 @@
 import { type CodedTable, chooseColumns } from '../../learn/network/coded.js';
-import { tabularLoss } from '../../papers/correlated-columns/tabular-loss.js';
+import { tabularLoss, tensorSize } from '../../papers/correlated-columns/tabular-loss.js';
 
 /** One exact audit: a handful of the survey's columns, their empirical joint taken as the truth. */
 export interface SubSurveyAudit {
   readonly columns: readonly string[];
   readonly epsilon: number;
   readonly loss: number;
+  /** The loss is a lower bound (tabular-loss.ts). */
+  readonly atLeast?: true;
   /** Noise scale over 2n/epsilon (largest column). */
   readonly ratio: number;
 }
@@ -13,11 +15,15 @@ export interface SubSurveyAudit {
 /** Costs (2/scale per column) some mechanism uses for a small survey at epsilon. */
 export type Calibrate = (table: CodedTable, epsilon: number) => readonly number[];
 
-/** `count` sub-surveys of four or five columns with at most `levels` answers each: every other one neighbouring, the rest scattered. */
+/**
+ * `count` sub-surveys of four or five columns with at most `levels` answers each: every other one neighbouring, the rest scattered. Where fewer than five
+ * columns are so short, one sub-survey of as many columns as an exact audit can hold.
+ */
 export function subSurveys(table: CodedTable, count: number, levels = 4): readonly CodedTable[] {
   const usable = table.levels.flatMap((v, c) => (v >= 2 && v <= levels ? [c] : []));
+  if (usable.length < 5) return fewColumns(table);
   const surveys: CodedTable[] = [];
-  for (let k = 0; k < count && usable.length >= 5; k++) {
+  for (let k = 0; k < count; k++) {
     const size = k % 5 < 2 ? 4 : 5;
     const chosen = new Set<number>();
     for (let step = 0; chosen.size < size; step++) {
@@ -38,6 +44,20 @@ export function subSurveys(table: CodedTable, count: number, levels = 4): readon
   return surveys;
 }
 
+/** Outputs of the one audit of a survey with few short columns: a few seconds. */
+const mostOutputs = 2 ** 21;
+
+/** The columns with the fewest answers, at most five. One column of several says nothing about their dependence, so it is no sub-survey. */
+function fewColumns(table: CodedTable): readonly CodedTable[] {
+  const varied = table.levels.flatMap((v, c) => (v >= 2 ? [c] : [])).sort((a, b) => table.levels[a]! - table.levels[b]! || a - b);
+  const sizes = (columns: readonly number[]) => columns.map((c) => table.levels[c]!);
+  let size = Math.min(5, varied.length);
+  while (size > 0 && tensorSize(sizes(varied.slice(0, size))) > mostOutputs) size--;
+  if (size === 0 || (size === 1 && varied.length > 1)) return [];
+  const chosen = varied.slice(0, size).sort((a, b) => a - b);
+  return [chooseColumns(table, chosen)];
+}
+
 /** Exact loss of a mechanism on each sub-survey. */
 export function auditSubSurveys(
   surveys: readonly CodedTable[],
@@ -48,10 +68,14 @@ export function auditSubSurveys(
   return surveys.map((sub) => {
     const costs = calibrate(sub, epsilon);
     const bare = costs.some((cost) => cost === Number.POSITIVE_INFINITY);
+    const { loss, atLeast } = bare
+      ? { loss: Number.POSITIVE_INFINITY, atLeast: undefined }
+      : tabularLoss(jointCounts(sub), sub.levels, costs, adversary);
     return {
       columns: sub.names,
       epsilon,
-      loss: bare ? Number.POSITIVE_INFINITY : tabularLoss(jointCounts(sub), sub.levels, costs, adversary).loss,
+      loss,
+      ...(atLeast && { atLeast }),
       ratio: Math.max(...costs.map((cost) => epsilon / (cost * sub.names.length))),
     };
   });

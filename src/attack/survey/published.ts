@@ -50,9 +50,11 @@ export interface PublishedFigure {
     readonly surveys: number;
     /** In how many an attacker gains more than epsilon. */
     readonly broken: number;
-    /** Median and largest loss / epsilon; null is infinite. */
-    readonly median: number | null;
-    readonly worst: number | null;
+    /** Median and largest loss / epsilon; null is infinite; absent where no sub-survey is small enough to audit. */
+    readonly median?: number | null;
+    readonly worst?: number | null;
+    /** The largest is a lower bound. */
+    readonly atLeast?: true;
   };
 }
 
@@ -68,9 +70,10 @@ export async function judgePublished(
   options: PublishedOptions = {},
 ): Promise<readonly PublishedFigure[]> {
   const k = options.chunk ?? 10;
-  const chunks = await learnTabular(table, k);
-  const pairs = pairTables(table);
-  const small = subSurveys(answered(table), options.surveys ?? 60);
+  const given = answered(table);
+  const chunks = await learnTabular(given, k);
+  const pairs = pairTables(given);
+  const small = subSurveys(given, options.surveys ?? 60);
   const readings = options.readings ?? (['conditional', 'zeros-ignored', 'joint', 'max-row', 'clipped'] as const);
   const baseline = l2Of(
     table,
@@ -80,9 +83,8 @@ export async function judgePublished(
     const noise = asPrinted(() => tabularNoise(pairs, chunks, k, epsilon, { reading, asPublished: true }));
     const kept = asPrinted(() => tabularNoise(pairs, chunks, k, epsilon, { reading }));
     const l2 = 'refused' in noise ? null : l2Of(table, noise.scales);
-    const losses = auditSubSurveys(small, epsilon, tabularCalibrate(reading))
-      .map((a) => a.loss / epsilon)
-      .sort((a, b) => a - b);
+    const audits = auditSubSurveys(small, epsilon, tabularCalibrate(reading)).toSorted((a, b) => a.loss - b.loss);
+    const losses = audits.map((a) => a.loss / epsilon);
     return {
       name: `Tabular-DDP, ${reading}`,
       certified: false,
@@ -99,8 +101,8 @@ export async function judgePublished(
       audit: {
         surveys: losses.length,
         broken: losses.filter((loss) => loss > 1 + 1e-9).length,
-        median: finite(losses[losses.length >> 1]),
-        worst: finite(losses.at(-1)),
+        ...(losses.length > 0 && { median: finite(losses[losses.length >> 1]!), worst: finite(losses.at(-1)!) }),
+        ...(audits.at(-1)?.atLeast && { atLeast: true }),
       },
     };
   });
@@ -120,7 +122,7 @@ const answered = (table: CodedTable): CodedTable => {
   return { ...table, levels: columns.map((c) => c.levels), columns: columns.map((c) => c.kept) };
 };
 
-const finite = (x: number | undefined): number | null => (x !== undefined && Number.isFinite(x) ? x : null);
+const finite = (x: number): number | null => (Number.isFinite(x) ? x : null);
 const l2Of = (table: CodedTable, scales: readonly number[]): number =>
   releaseError(scales.map((scale, c) => ({ law: { kind: 'laplace', scale }, cells: table.levels[c]! }))).l2;
 

@@ -159,7 +159,7 @@ describe('attacked', () => {
   const models = Number(process.env.FUGU_MODELS ?? 10_000);
   const said = (law: (m: Matrix) => PairLaw) => (m: Matrix, costs: readonly number[]) => pairLeakage(law(m), each(costs));
 
-  it('no start, no knowledge and no release tells more than the bound', { timeout: 600_000 }, () => {
+  it('no start, no knowledge and no release tells more than the bound', () => {
     const { violations, closest } = attacked(
       said((m) => informedLaw([m]).pairs!),
       models,

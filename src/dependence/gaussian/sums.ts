@@ -1,5 +1,15 @@
 import { addUp, divUp, expUp, log1pDown, log1pUp, logDown, mulDown, mulUp, subUp } from '../../exact/outward.js';
-import { add, fromNumber, multiply, toNumberDown, toNumberUp } from '../../exact/rational.js';
+import {
+  add,
+  divide,
+  fromNumber,
+  isPositive,
+  multiply,
+  type Rational,
+  toNumberDown,
+  toNumberUp,
+  zero,
+} from '../../exact/rational.js';
 import type { GaussianBound } from '../amplifier.js';
 import { onlySums } from '../condition.js';
 import type { FactorGraph } from '../graph/factor-graph.js';
@@ -52,13 +62,22 @@ export function sumsOver(list: Iterable<Reach>): GaussianSums {
     // How much of each kind of noise there will be may be decided by what was told: so both are weighed at the one order that keeps the capacity.
     counted: ({ rho, pure }, capacity, epsilon) => {
       if (pure.num === 0n || capacity.num === 0n) return add(rho, pure);
-      const [cap, limit] = [toNumberUp(capacity), toNumberDown(epsilon)];
-      const price = (r: Reach): number =>
-        r.amplification === 0 ? 0 : divUp(1, (bestOrder(r, cap, limit) * r.amplification + r.records) * (1 - 2 ** -40));
-      return add(rho, multiply(pure, fromNumber(reaches.reduce((m, r) => Math.max(m, price(r)), 0))));
+      return add(rho, multiply(pure, priceOfPure(reaches, capacity, epsilon)));
+    },
+    pureWithin: (rho, capacity, epsilon) => {
+      const price = capacity.num === 0n ? zero : priceOfPure(reaches, capacity, epsilon);
+      return isPositive(price) && isPositive(rho) ? fromNumber(toNumberDown(divide(rho, price))) : zero;
     },
     how: gaussianSumsHow,
   };
+}
+
+/** rho that one unit of pure epsilon counts for, whatever else is spent; rounded up. */
+function priceOfPure(reaches: readonly Reach[], capacity: Rational, epsilon: Rational): Rational {
+  const [cap, limit] = [toNumberUp(capacity), toNumberDown(epsilon)];
+  const price = (r: Reach): number =>
+    r.amplification === 0 ? 0 : divUp(1, (bestOrder(r, cap, limit) * r.amplification + r.records) * (1 - 2 ** -40));
+  return fromNumber(reaches.reduce((m, r) => Math.max(m, price(r)), 0));
 }
 
 /**

@@ -53,7 +53,7 @@ describe('ties that need more memory than is allowed', () => {
         hint: expect.stringMatching(/FUGU_MEMORY=1GB/),
       });
       expect(await opened(dependence, 512 * mib, protect)).toBe(1);
-    }, 60_000);
+    });
 });
 
 const bytesOf = (parts: FactorGraph | Walk): number =>

@@ -29,7 +29,7 @@ function scan(text: string, columns: number, size = 1 << 20): LineScanner {
 }
 
 describe('the lines of a CSV', () => {
-  it('are those the database finds, in every text it accepts', { timeout: 60_000 }, async () => {
+  it('are those the database finds, in every text it accepts', async () => {
     const connection = await instance.connect();
     const path = join(folder, 'lines.csv');
     let accepted = 0;

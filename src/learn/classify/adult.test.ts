@@ -22,5 +22,5 @@ describe.skipIf(!adultFolder)('the census file at epsilon 1, rows declared indep
     expect(await loss('{ epsilon: 1, delta: 1e-6 }', 'svm')).toBeLessThan(0.01);
     // Without delta: 0.3 points in the mean over many runs.
     expect(await loss('{ epsilon: 1 }', 'logistic')).toBeLessThan(0.008);
-  }, 60_000);
+  });
 });

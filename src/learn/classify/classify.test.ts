@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { openWorkshop, policyYaml } from '../../../test/workshop.js';
 import { planClassify, releaseClassify } from './classify.js';
-import { predict } from './predict.js';
+import { type ClassifierWeight, type ClassifyResult, predict } from './predict.js';
 
 /** Grown people are those above 45; two rows per id. */
 const csv = `id,grown,age,sex,town,one,media\n${Array.from({ length: 3000 }, (_, i) => {
@@ -50,6 +50,25 @@ describe('releasing a classifier', () => {
     await expect(releaseClassify(session, { ...ask, model: 'svm' }, { epsilon: '3' })).rejects.toMatchObject({
       code: 'BUDGET_EXCEEDED',
     });
+    await session.close();
+  });
+
+  it('puts the bounds of number columns back into a recorded answer of version 0.2', async () => {
+    const session = await open({ budget: '{ epsilon: 4 }' });
+    const request = { ...ask, method: 'output' };
+    const { result } = await releaseClassify(session, request, { epsilon: '3' });
+    const analyse = session.analyse.bind(session);
+    // Version 0.2 recorded the ends of the interval as low and high.
+    const old = (w: ClassifierWeight) => ({ ...w, interval: undefined, low: w.interval![0], high: w.interval![1] });
+    session.analyse = async (analysis) => {
+      const told = await analyse<ClassifyResult>(analysis as never);
+      return { ...told, result: { ...told.result, weights: told.result.weights.map(old) } as never };
+    };
+    const again = await releaseClassify(session, request, { epsilon: '3' });
+    expect(again.result.weights[0]).toMatchObject({ kind: 'number', low: 17, high: 90 });
+    for (const [k, w] of again.result.weights.entries()) expect(w.interval![1]).toBeCloseTo(result.weights[k]!.interval![1], 9);
+    const row = { age: 33, sex: 'm', town: 't2' };
+    expect(predict(again.result, row)).toEqual(predict(result, row));
     await session.close();
   });
 

@@ -1,3 +1,4 @@
+import { closing } from '../../accounting/choose.js';
 import { nothingLeft } from '../../accounting/share.js';
 import { Fault } from '../../errors.js';
 import { fromNumber, one, subtract, toNumber } from '../../exact/rational.js';
@@ -21,6 +22,7 @@ import { outputTrainer } from './output.js';
 import type { ClassifyResult } from './predict.js';
 import { type ClassifyRequest, parseClassify } from './request.js';
 import { choiceOfFeatures, type FeatureChoice } from './select.js';
+import { boundsIn, currentForm } from './stored.js';
 import { tiltTrainer } from './tilt.js';
 import type { Setting, Trainer } from './trainer.js';
 
@@ -34,13 +36,13 @@ export async function releaseClassify(
   options: AskOptions = {},
 ): Promise<{ result: ClassifyResult; receipt: Receipt }> {
   const { ask, map, plan, mechanisms, allowance, trainer, features, records } = await prepare(session, input, options);
-  return session.analyse<ClassifyResult>({
+  const { result, receipt } = await session.analyse<ClassifyResult>({
     kind: 'classify',
     allowance,
     canonical: JSON.stringify(ask),
     plan,
     mechanisms,
-    still: stillAsMany(session.policy, records),
+    still: stillAsMany(records),
     execute: async (engine, paid) => {
       const kept = features && joinFeatures(await features.choice.choose(engine, paid), map.label);
       const used = kept ? features.trainerFor(kept) : trainer;
@@ -51,6 +53,8 @@ export async function releaseClassify(
       return tell(ask, used, rows, train((await readExamples(engine, session.policy, rows)).open()));
     },
   });
+  // A recorded answer may be of version 0.2; its request key holds the columns' bounds, so those of the policy are its own.
+  return { result: currentForm(result, boundsIn(map)), receipt };
 }
 
 interface Prepared {
@@ -93,7 +97,7 @@ async function prepare(session: Session, input: unknown, options: AskOptions): P
   const within = [allowance.rho, allowance.pure].filter((allotment) => allotment !== undefined);
   if (within.length === 0) throw nothingLeft();
   const each = rowsPerRecord(policy);
-  const { allotment, makeTrainer } = choose(ask, { map, loss: lossOf(ask), records, each }, within);
+  const { allotment, makeTrainer } = choose(ask, { map, loss: lossOf(ask), records, each }, within, allowance.closes);
   const share = fromNumber(ask.select?.share ?? 0);
   const choice = ask.select && choiceOfFeatures(policy, map, partOf(allotment, share), { keep: ask.select.keep, records });
   const trainerFor = (kept: FeatureMap) => makeTrainer(kept, partOf(allotment, subtract(one, share)));
@@ -148,7 +152,12 @@ function tiltTerms(
 }
 
 /** Which method with which noise; decided from public numbers alone. */
-function choose(ask: ClassifyRequest, base: Omit<Setting, 'regularisation'>, within: readonly Allotment[]): Choice {
+function choose(
+  ask: ClassifyRequest,
+  base: Omit<Setting, 'regularisation'>,
+  within: readonly Allotment[],
+  closes: true | undefined,
+): Choice {
   const setting = (method: keyof typeof defaultPenalty, map: FeatureMap, penalty = defaultPenalty[method]): Setting => ({
     ...base,
     map,
@@ -176,10 +185,12 @@ function choose(ask: ClassifyRequest, base: Omit<Setting, 'regularisation'>, wit
     return outputAt(Math.min(0.1, Math.max(defaultPenalty.sgd, (defaultPenalty.output * blur) / bearable)))(map, allotment);
   };
   const descent = (map: FeatureMap, allotment: Allotment): Trainer => descentTrainer(setting('sgd', map), allotment);
+  const weighed = ({ allotment, blur }: { readonly allotment: Allotment; readonly blur: number }): number =>
+    closes && allotment.noise === 'pure' ? blur * Math.sqrt(closing) : blur;
   const least = (makeTrainer: Choice['makeTrainer']) =>
     within
       .map((allotment) => ({ allotment, blur: makeTrainer(base.map, allotment).blur }))
-      .reduce((a, b) => (b.blur < a.blur ? b : a));
+      .reduce((a, b) => (weighed(b) < weighed(a) ? b : a));
   const exact = least(outputAt(defaultPenalty.sgd));
   if (ask.method === 'output' || (ask.method === 'auto' && exact.blur <= harmless))
     return { allotment: exact.allotment, makeTrainer: output };
@@ -193,7 +204,6 @@ function tell(ask: ClassifyRequest, { method, half, intervals }: Trainer, map: F
   const natural = unit / map.radius;
   const terms = map.features.flatMap((feature) => feature.terms);
   const around = (x: number): readonly [number, number] => [(x - half!) * natural, (x + half!) * natural];
-  const ends = (x: number) => (half === undefined ? {} : { low: around(x)[0], high: around(x)[1] });
   return {
     model: ask.model,
     method,
@@ -202,7 +212,11 @@ function tell(ask: ClassifyRequest, { method, half, intervals }: Trainer, map: F
     features: map.features.map((f) => f.column),
     intercept: w[0]! * natural,
     ...(half !== undefined && { interceptInterval: around(w[0]!) }),
-    weights: terms.map((term, k) => ({ ...term, weight: w[k + 1]! * natural, ...ends(w[k + 1]!) })),
+    weights: terms.map((term, k) => ({
+      ...term,
+      weight: w[k + 1]! * natural,
+      ...(half !== undefined && { interval: around(w[k + 1]!) }),
+    })),
     intervals,
   };
 }

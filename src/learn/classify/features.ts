@@ -1,11 +1,12 @@
 import { Fault } from '../../errors.js';
 import { type Rational, toNumber } from '../../exact/rational.js';
 import { integerRoot } from '../../noise/discrete-gaussian.js';
+import { isReadAsIs } from '../../policy/as-read.js';
 import { startOf } from '../../policy/bins.js';
 import { codesOf } from '../../policy/code.js';
 import { codedNamed, columnNamed, declaredCode, isCoded, isNumber } from '../../policy/domain.js';
-import { type Grid, gridOf } from '../../policy/grid.js';
-import type { Policy } from '../../policy/policy.js';
+import { firstAt, type Grid, gridOf } from '../../policy/grid.js';
+import type { NumberColumn, Policy } from '../../policy/policy.js';
 import type { ClassifyRequest } from './request.js';
 
 /** Features are whole numbers in -unit .. unit, so that gradients add up exactly. */
@@ -13,6 +14,7 @@ export const unit = 1024;
 
 /** One entry of the weight vector, told so that anyone can apply it. */
 export type Term =
+  /** -1 at the column's lower bound, 1 at its upper one. */
   | { readonly column: string; readonly kind: 'number'; readonly low: number; readonly high: number }
   /** +1 for the first code, -1 for the second. */
   | { readonly column: string; readonly kind: 'sign'; readonly plus: string; readonly minus: string }
@@ -99,7 +101,7 @@ function featureOf(policy: Policy, name: string): Feature {
         `Column "${name}" has only one value.`,
         'Declare bounds with the low one below the high one.',
       );
-    return column.bins && column.bins.length > 0 ? bins(name, grid, column.bins) : line(name, grid);
+    return column.bins && column.bins.length > 0 ? bins(column, grid, column.bins) : line(name, grid);
   }
   throw new Fault(
     'QUERY_INVALID',
@@ -141,9 +143,11 @@ const line = (column: string, grid: Grid): Feature => ({
   level: (p) => (p < 0 ? eighths : Math.floor((p * eighths) / (grid.last + 1))),
 });
 
-function bins(column: string, grid: Grid, edges: readonly Rational[]): Feature {
+function bins(declared: NumberColumn, grid: Grid, edges: readonly Rational[]): Feature {
+  const { name: column } = declared;
   const starts = edges.map((edge) => startOf(grid, edge));
-  const limits = edges.map(toNumber);
+  // Whoever applies the model has cells: they are divided where they are read to be.
+  const limits = edges.map((edge, k) => (isReadAsIs(declared) ? toNumber(edge) : firstAt(grid, starts[k]!)));
   const entry = (p: number) => starts.filter((s) => p >= s).length;
   return {
     column,

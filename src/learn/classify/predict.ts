@@ -1,5 +1,8 @@
 import type { Term } from './features.js';
 
+/** One weight with the part of a column it belongs to. `interval` is the weight's confidence interval. */
+export type ClassifierWeight = Term & { readonly weight: number; readonly interval?: readonly [number, number] };
+
 /** A linear classifier in the columns' own terms. Plain data. */
 export interface ClassifyResult {
   readonly model: 'logistic' | 'svm';
@@ -8,10 +11,10 @@ export interface ClassifyResult {
   readonly positive: readonly string[];
   readonly features: readonly string[];
   readonly intercept: number;
-  /** Its ends, where weights have some. */
+  /** Its confidence interval, where weights have some. */
   readonly interceptInterval?: readonly [number, number];
-  readonly weights: readonly (Term & { readonly weight: number; readonly low?: number; readonly high?: number })[];
-  /** What low and high are: 95 % intervals of the noise, or why there are none (output.proof.md). */
+  readonly weights: readonly ClassifierWeight[];
+  /** What the confidence intervals are: 95 % intervals of the noise, or why there are none (output.proof.md). */
   readonly intervals: string;
 }
 

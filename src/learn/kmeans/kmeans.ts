@@ -115,7 +115,7 @@ async function prepare(session: Session, input: unknown, options: AskOptions): P
 export function chooseVariant(
   ask: KmeansRequest,
   box: Box,
-  { pure, rho }: Pick<Allowance, 'pure' | 'rho'>,
+  { pure, rho, closes }: Pick<Allowance, 'pure' | 'rho' | 'closes'>,
   rows: number,
   each: number,
   near?: Near,
@@ -125,7 +125,8 @@ export function chooseVariant(
   const wanted = ask.variant ?? 'auto';
   if (wanted === 'grid' && d > 6)
     throw new Fault('QUERY_INVALID', 'A grid over more than six columns has too many cells.', 'Use the variant "halving".');
-  const within = [pure, rho].filter((allotment) => allotment !== undefined);
+  // Many sums suit Gaussian noise: pure noise that would leave later questions without it is not taken.
+  const within = [closes && rho ? undefined : pure, rho].filter((allotment) => allotment !== undefined);
   if (within.length === 0) throw nothingLeft();
   const setting = { box, clusters: ask.clusters, rows, each, leftOut, ...(near && { near }) };
   const soft = wanted === 'soft' || (wanted === 'auto' && isFine(setting, within)) ? softVariant(setting, within) : undefined;

@@ -115,7 +115,7 @@ export async function learnPaid(session: Session, options: AskOptions = {}, prog
     canonical: JSON.stringify(names),
     plan,
     mechanisms,
-    still: stillAsMany(policy, rows),
+    still: stillAsMany(rows),
     execute: async (engine, paid) => {
       const pairs = (await countPairs(engine, policy, names)).open()[0]!;
       // The noise fits this many rows, which is public; if there are others, somebody is writing to the data.

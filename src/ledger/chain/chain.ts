@@ -23,7 +23,7 @@ export interface OpenLink extends AccountLink {
   readonly kind: 'open';
   readonly digest: string;
   readonly summary: string;
-  /** Why it may be opened although an account of this name may have been lost. */
+  /** Why it may be opened although an account of this name may have been lost, or its data has another one. */
   readonly reason?: string;
 }
 export interface SpendLink extends AccountLink {

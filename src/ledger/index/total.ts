@@ -39,10 +39,15 @@ export function book(before: Spent, profile: Profile): Spent {
 
 function bookAnew(before: Spent, profile: Profile): Spent {
   const kind = profile.noise;
-  const sum = addProfiles<Profile>(before[kind], profile);
-  const perRecord = new Map([...sum.perRecord].map(([name, cost]) => [name, isTakenOff(name) ? tidyDown(cost) : tidy(cost)]));
-  return { ...before, [kind]: { ...sum, perRecord } };
+  return { ...before, [kind]: shortened(addProfiles<Profile>(before[kind], profile)) };
 }
+
+const shortened = (sum: Profile): Profile =>
+  ({
+    ...sum,
+    perRecord: new Map([...sum.perRecord].map(([name, cost]) => [name, isTakenOff(name) ? tidyDown(cost) : tidy(cost)])),
+    ...(sum.noise === 'pure' && sum.zcdp && { zcdp: shortened(sum.zcdp) as Spent['zcdp'] }),
+  }) as Profile;
 
 /** A booking writes and reads the totals of a population and of an analyst several times; walking a chain, those of some analysts in turn. */
 const lately = new Map<string, Spent>();

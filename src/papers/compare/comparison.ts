@@ -44,7 +44,7 @@ function compareByEnumeration(model: Model, query: string, epsilon: number, read
     try {
       const { loss: own, ...calibration } = calibrate(setting);
       const lost = own ?? ((adversary: Adversary) => loss(calibration.scale, adversary));
-      found.push(judge(calibration, lost('uninformed'), lost('informed'), epsilon));
+      found.push(judge(calibration, { uninformed: lost('uninformed'), informed: lost('informed') }, epsilon));
     } catch (error) {
       // One mechanism may need more enumeration than another; the audit itself refuses as a whole.
       if (!(error instanceof Fault) || found.length === 0) throw error;

@@ -62,7 +62,9 @@ export function compareGaussians(records: GaussianRecords, query: string, epsilo
   return {
     query,
     epsilon,
-    mechanisms: found.map((c) => (c.certified ? judgeUnknown(c) : judge(c, uninformed / c.scale, informed / c.scale, epsilon))),
+    mechanisms: found.map((c) =>
+      c.certified ? judgeUnknown(c) : judge(c, { uninformed: uninformed / c.scale, informed: informed / c.scale }, epsilon),
+    ),
     left: [
       'Losses are those of the declared Gaussian law, with bounds for the record asked about alone. What is certified takes all records to lie between their bounds: that is proven, and its losses are not worked out.',
     ],

@@ -53,7 +53,7 @@ export function compareHistograms(whole: Model, query: string, epsilon: number):
     ...(['uninformed', 'informed'] as const).map((adversary) => chainCalibration(chain, model, effects, epsilon, adversary)),
   );
   const two = chain.transition.length === 2 && length <= longest;
-  const losses = length <= longest ? countLosses(model) : undefined;
+  const losses = length <= longest ? countLosses(model, two) : undefined;
   if (two) {
     const laws = new SumLaws(model, occurrence(model, 0));
     const distance = Math.max(...model.ids.map((_, j) => laws.distance(j)));
@@ -62,7 +62,7 @@ export function compareHistograms(whole: Model, query: string, epsilon: number):
   } else left.push('The Wasserstein mechanism is worked out here for two states, on chains that are not too long.');
   left.push(
     losses
-      ? 'Losses are those of the count of one state by itself: at least so much is lost. A promise that is kept there may still be broken by all counts together, unless it is certified.'
+      ? `${two ? 'Losses are exact, of both counts together.' : 'Losses are those of the count of one state by itself: at least so much is lost by all counts together.'} Losses to an informed adversary are not known here.`
       : 'On a chain this long losses are not worked out: certified promises are proven, others are not known to hold.',
     ...(whole.copies === undefined
       ? ['Chains of several people who do not know one another need the noise of the longest ("people" in the file).']
@@ -71,7 +71,9 @@ export function compareHistograms(whole: Model, query: string, epsilon: number):
   return {
     query,
     epsilon,
-    mechanisms: found.map((c) => (losses ? judge(c, losses(c.scale), null, epsilon) : judgeUnknown(c))),
+    mechanisms: found.map((c) =>
+      losses ? judge(c, { uninformed: losses(c.scale), informed: null, atLeast: !two }, epsilon) : judgeUnknown(c),
+    ),
     left,
     assumptions: [],
   };
@@ -80,7 +82,13 @@ export function compareHistograms(whole: Model, query: string, epsilon: number):
 /** How often one state occurs, as a sum over the records. */
 const occurrence = (model: Model, state: number) => (j: number, value: number) => (value === model.values[j]![state] ? 1 : 0);
 
-function countLosses(model: Model): (scale: number) => number {
-  const each = model.values[0]!.map((_, state) => new SumLoss(new SumLaws(model, occurrence(model, state)), model.ids.length));
+/** Two counts are one count told twice; of more states each count by itself gives a lower bound. */
+function countLosses(model: Model, two: boolean): (scale: number) => number {
+  const lossOf = (state: number) => new SumLoss(new SumLaws(model, occurrence(model, state)), model.ids.length);
+  if (two) {
+    const loss = lossOf(0);
+    return (scale) => loss.atTwice(scale);
+  }
+  const each = model.values[0]!.map((_, state) => lossOf(state));
   return (scale) => Math.max(...each.map((loss) => loss.at(scale)));
 }

@@ -6,10 +6,23 @@ export interface Compared extends Calibration {
   readonly lossUninformed: number;
   /** Null where no enumeration is possible. */
   readonly lossInformed: number | null;
+  /** The losses are lower bounds: truly lost is at least so much. */
+  readonly lossAtLeast?: true;
   /** Loss over the promised epsilon, against the adversary the promise is about: above one the promise is broken. */
   readonly ratio: number;
-  /** Where no loss is worked out: whether it is proven. */
+  /** The ratio is a lower bound: the losses are, or only the loss to a weaker adversary is known. */
+  readonly ratioAtLeast?: true;
+  /** Where the loss is not known, or only a lower bound of at most epsilon: whether it is proven. */
   readonly holds: boolean;
+}
+
+/** What a mechanism loses on a model. */
+export interface Losses {
+  readonly uninformed: number;
+  /** Null where it is not known. */
+  readonly informed: number | null;
+  /** Both are lower bounds. */
+  readonly atLeast?: boolean;
 }
 
 export interface Comparison {
@@ -25,9 +38,19 @@ export interface Comparison {
 const rounding = 1e-9;
 
 /** A published mechanism is held to the weaker adversary, which its paper names at least; a certified one to the one it names. */
-export function judge(calibration: Calibration, lossUninformed: number, lossInformed: number | null, epsilon: number): Compared {
-  const ratio = (calibration.against === 'informed' ? (lossInformed ?? lossUninformed) : lossUninformed) / epsilon;
-  return { ...calibration, lossUninformed, lossInformed, ratio, holds: ratio <= 1 + rounding };
+export function judge(calibration: Calibration, { uninformed, informed, atLeast = false }: Losses, epsilon: number): Compared {
+  const weaker = calibration.against === 'informed' && informed === null;
+  const ratio = (calibration.against === 'informed' ? (informed ?? uninformed) : uninformed) / epsilon;
+  const within = ratio <= 1 + rounding;
+  return {
+    ...calibration,
+    lossUninformed: uninformed,
+    lossInformed: informed,
+    ...(atLeast && { lossAtLeast: true }),
+    ratio,
+    ...((atLeast || weaker) && { ratioAtLeast: true }),
+    holds: within && (atLeast || weaker ? calibration.certified : true),
+  };
 }
 
 /** Where no loss can be worked out nothing is known but what is proven. */

@@ -71,7 +71,13 @@ export function compareSums(model: Model, query: string, epsilon: number): Compa
     (r) => `The own weights of ${model.ids[r]} are left open: equal weights stand for the class in the losses.`,
   );
   if (!found.every((c) => c.scale > 0)) throw nothingToNoise();
-  return { query, epsilon, mechanisms: found.map((c) => judge(c, loss.at(c.scale), null, epsilon)), left, assumptions };
+  return {
+    query,
+    epsilon,
+    mechanisms: found.map((c) => judge(c, { uninformed: loss.at(c.scale), informed: null }, epsilon)),
+    left,
+    assumptions,
+  };
 }
 
 /** From how fast the chain forgets alone, whatever its start. */

@@ -9,10 +9,18 @@ import { Fault } from '../../errors.js';
  */
 export interface TabularLoss {
   readonly loss: number;
+  /** The costs of the other columns were too large for doubles and were lowered: the loss is at least this. */
+  readonly atLeast?: true;
   readonly worst?: { readonly column: number; readonly pair: readonly [number, number] };
 }
 
 const largestTensor = 2 ** 24;
+/** Likelihoods of all other columns together stay below e^600, within a double. */
+const largestEvidence = 600;
+
+/** Size of the largest tensor that the exact loss of columns with so many levels needs. */
+export const tensorSize = (sizes: readonly number[]): number =>
+  Math.max(0, ...sizes.map((v, i) => sizes.reduce((p, w, j) => p * (j === i ? v : 2 ** w - 1), 1)));
 
 export function tabularLoss(
   weights: ArrayLike<number>,
@@ -21,8 +29,11 @@ export function tabularLoss(
   adversary: 'informed' | 'uninformed',
 ): TabularLoss {
   let best: TabularLoss = { loss: 0 };
+  // More noise on other columns never raises the loss, so lower costs give a lower bound.
+  const most = largestEvidence / Math.max(1, sizes.length - 1);
+  const lowered = costs.map((cost) => Math.min(cost, most));
   sizes.forEach((size, i) => {
-    const tensor = contractOthers(weights, sizes, costs, i, adversary === 'informed');
+    const tensor = contractOthers(weights, sizes, lowered, i, adversary === 'informed');
     const width = tensor.values.length / size;
     for (let a = 0; a < size; a++)
       for (let b = 0; b < size; b++) {
@@ -40,7 +51,7 @@ export function tabularLoss(
         if (loss > best.loss) best = { loss, worst: { column: i, pair: [a, b] } };
       }
   });
-  return best;
+  return costs.some((cost) => cost > most) ? { ...best, atLeast: true } : best;
 }
 
 /** Axis i first and kept; every other axis j becomes its 2^v - 1 subsets (and its v known values). `totals` is the same without evidence. */

@@ -47,6 +47,18 @@ describe('the tabular vectors', () => {
   });
 });
 
+describe('the coefficient of an edge', () => {
+  it('leaves out an answer that nobody gave, in every reading without smoothing', () => {
+    const chunk = { columns: [0, 1], parents: [[], [0]] };
+    const given = pairTablesOfJoint(['a', 'b'], [2, 2], [70, 30, 30, 70]);
+    const declared = pairTablesOfJoint(['a', 'b'], [3, 3], [70, 30, 0, 30, 70, 0, 0, 0, 0]);
+    for (const name of ['conditional', 'zeros-ignored', 'joint', 'max-row', 'clipped'] as const) {
+      const of = (pairs: typeof given) => dependentSensitivity(pairs, chunk, tabularReadings[name]);
+      expect([name, of(declared)]).toEqual([name, of(given)]);
+    }
+  });
+});
+
 /** prize, first choice, opened door: the host never opens either. */
 const montyHall = (() => {
   const weights: number[] = [];

@@ -35,12 +35,12 @@ function edgeCoefficient(pairs: PairTables, parent: number, child: number, readi
   for (let d = 0; d < pairs.levels[child]!; d++)
     for (let a = 0; a < levels; a++)
       for (let b = 0; b < levels; b++) {
-        if (a === b) continue;
+        // Nothing is conditional on an answer that nobody gave, unless the reading gives it some weight.
+        if (a === b || (reading.smoothing === 0 && [a, b].some((v) => levelCount(pairs, parent, v) === 0))) continue;
         const [pa, pb] = [a, b].map((v) => {
           const joint = pairCount(pairs, parent, v, child, d) + reading.smoothing;
           if (reading.kind === 'joint') return joint;
-          const given = levelCount(pairs, parent, v) + reading.smoothing * pairs.levels[child]!;
-          return given > 0 ? joint / given : 0;
+          return joint / (levelCount(pairs, parent, v) + reading.smoothing * pairs.levels[child]!);
         }) as [number, number];
         if (pa === 0 || (pb === 0 && reading.zeros === 'ignored')) continue;
         most = Math.max(most, Math.log(pa / pb));

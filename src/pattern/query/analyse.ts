@@ -31,6 +31,8 @@ export interface AnalysisOptions {
   readonly parameters?: Parameters;
   /** Count occurrences; shortcuts do so by themselves. */
   readonly occurrences?: boolean;
+  /** Adversarial privacy for absent tuples, too: lambda has the power g of section 4.3, not g - 1. */
+  readonly absence?: boolean;
 }
 
 /** The text is a shortcut, a written pattern, or SQL over the declared relations. */
@@ -57,7 +59,7 @@ function analyseBound(pattern: BoundPattern, options: AnalysisOptions = {}, titl
     text: canonical,
     title: title ?? canonical,
     stability: stability(pattern),
-    lambda: lambda(pattern, options.log ?? 'safe'),
+    lambda: lambda(pattern, options.log ?? 'safe', options.absence ? { exponent: pattern.goals.length } : {}),
     bounds: {
       most: whole.most / divisor,
       least: whole.least,

@@ -110,6 +110,22 @@ const filterText = (
   dialect: Dialect,
 ): string => `${dialect.numberInText(expression(f.symbol))} ${f.op} ${dialect.real(bind(f.value))}`;
 
+/** Rows that the join of these goals makes on its way, where every value occurs in `degree` tuples of a column: a goal that shares no symbol multiplies by all of its tuples. */
+export function rowsJoined(q: BoundPattern, part: readonly number[], degree: number): number {
+  const bound = new Set<number>();
+  let [rows, total] = [1, 0];
+  for (const goal of ordered(q, part)) {
+    const { domain } = q.relations[goal.relation]!;
+    const fanOut = Math.min(degree, domain);
+    const free = new Set(goal.symbols.filter((s) => s >= q.constants.length && !bound.has(s))).size;
+    const starts = free === new Set(goal.symbols).size ? domain : 1;
+    rows *= free === 0 ? 1 : starts * fanOut ** Math.min(free, Math.max(1, goal.symbols.length - 1));
+    total += rows;
+    for (const s of goal.symbols) bound.add(s);
+  }
+  return total;
+}
+
 function ordered(q: BoundPattern, part: readonly number[]): Goal[] {
   const left = part.map((i) => q.goals[i]!);
   const bound = new Set<number>();

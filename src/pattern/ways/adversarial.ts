@@ -2,7 +2,7 @@ import { compare, divide, one, rational, toNumber } from '../../exact/rational.j
 import { partOf } from '../../mechanism/allotment.js';
 import { algorithm21 } from '../../papers/relationship-privacy/algorithm21.js';
 import { exactAnswer } from '../exact-answer.js';
-import { coin, domainSize, lambda } from '../query/lambda.js';
+import { coin, domainSize } from '../query/lambda.js';
 import { plainly } from './plain.js';
 import { adversarialGuarantee, comparison, type Offer, offer, type Way } from './way.js';
 
@@ -15,7 +15,7 @@ export const adversarial: Way<'algorithm-2.1'> = (asked) => {
   if (a.pattern.sum || !a.stability.stable || (absence && !a.stability.dense)) return [];
   const m = domainSize(a.pattern);
   const goals = a.pattern.goals.length;
-  const spread = absence ? lambda(a.pattern, 'safe', { exponent: goals }).used : a.lambda.used;
+  const spread = a.lambda.used;
   const below = a.bounds.globalSensitivity <= spread;
   const part = partOf(allotment, rational(1, together));
   const not = (note: string): readonly Offer<'algorithm-2.1'>[] => {
@@ -27,7 +27,7 @@ export const adversarial: Way<'algorithm-2.1'> = (asked) => {
   if (together > 1) return not('nothing is known about positive correlations when gamma is above zero');
   if (!gamma) return not('weaker than asked for: needs a gamma');
   const toss = coin(goals, m, gamma);
-  if (compare(toss, one) >= 0) return not('the domain is too small for this gamma');
+  if (compare(toss, one) >= 0) return not(`gamma must be above goals / domain = ${(goals / m).toPrecision(2)}`);
   const noise = algorithm21(a.title, { epsilon: allotment.amount, spread, coin: toss, most: a.bounds.most });
   const scale = toNumber(noise.scale);
   return [

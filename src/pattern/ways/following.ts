@@ -1,12 +1,13 @@
 import type { Pinned } from '../../engine/engine.js';
 import type { Exact } from '../../engine/exact.js';
 import { limits } from '../../input/limits.js';
-import { ladder as ladderNoise } from '../../mechanism/ladder.js';
+import { ladder as ladderNoise, rungsOf } from '../../mechanism/ladder.js';
 import { smooth as smoothNoise } from '../../mechanism/smooth.js';
 import { exactAnswer } from '../exact-answer.js';
 import { hasKnownLadder, imaginedResidual, imaginedShape, knownLadder, residualLadderOf } from '../pattern-ladder.js';
 import type { PatternAnalysis } from '../query/analyse.js';
 import type { Ladder } from '../query/ladders.js';
+import { larger } from '../query/sensitivity.js';
 import { expectedOfLadder, expectedOfSmooth } from './expected.js';
 import { type Asked, type Drawn, type Offer, offer, type Way } from './way.js';
 
@@ -39,8 +40,15 @@ function along<L extends string, S extends string>(
     answer: async (paid, engine) => noise.climb(paid, (await exactAnswer(engine, a)).open(), (await read(engine, a)).open()),
   });
   const note = `if nobody has more than ${degree} ties`;
+  const widest = larger(imagined.widest, a.bounds.globalSensitivity);
+  const spread = expectedOfSmooth(curve.law, imagined);
   return [
-    offer({ mechanism: stepped, ...expectedOfLadder(steps.law, imagined), note }, drawn(steps)),
-    offer({ mechanism: smoothed, ...expectedOfSmooth(curve.law, imagined), note }, drawn(curve)),
+    ...(rungsOf(steps.law, widest) <= mostRungs
+      ? [offer({ mechanism: stepped, ...expectedOfLadder(steps.law, imagined), note }, drawn(steps))]
+      : []),
+    ...(spread.expectedError < Number.POSITIVE_INFINITY ? [offer({ mechanism: smoothed, ...spread, note }, drawn(curve))] : []),
   ];
 }
+
+/** A draw of more rungs takes minutes and gigabytes: at so small an epsilon the way is not offered. */
+const mostRungs = 1_000_000;

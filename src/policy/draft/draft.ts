@@ -166,6 +166,15 @@ function withMissing(entry: CodebookEntry): CodebookEntry {
   return { ...entry, values: entry.values.filter((value) => !gone.includes(value)), missing: [...entry.missing, ...gone] };
 }
 
+/** What the data holds, without the codes that the codebook declares missing: no code is both. */
+function withoutMissing(told: Guess, entry: CodebookEntry | undefined): Guess {
+  if (!entry || entry.missing.length === 0 || !('values' in told)) return told;
+  const gone = new Set(entry.missing.map(codeText));
+  const values = told.values.filter((code) => !gone.has(codeText(code)));
+  if (values.length === told.values.length) return told;
+  return values.length > 0 ? { ...told, values } : { type: 'out', is: 'empty', why: 'all its codes are declared missing' };
+}
+
 const mostPoints = 21;
 
 /**
@@ -228,7 +237,7 @@ function drafted(columns: readonly ColumnSummary[], options: DraftOptions): { re
   for (const column of columns) {
     const listed = book.get(column.name);
     const entry = listed && withMissing(listed);
-    const told = toldOf(column, entry, { ...options.known, ...seen });
+    const told = withoutMissing(toldOf(column, entry, { ...options.known, ...seen }), entry);
     if (column.name === key) {
       leftOut.push({ name: key, why: 'names a group of rows', is: 'group' });
       continue;

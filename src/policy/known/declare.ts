@@ -4,7 +4,7 @@ import { shownBins } from '../bins.js';
 import { codesOf, codeText, missingLabel } from '../code.js';
 import { isNumber } from '../domain.js';
 import { gridOf, positionsWhere } from '../grid.js';
-import { type Declaring, readingOf, type Wrong } from '../pairs/declare.js';
+import { type Declaring, encodingOf, readingOf, type Wrong } from '../pairs/declare.js';
 import type { Column, Dependence, Protect } from '../policy.js';
 import { invalid } from '../problems.js';
 import { didYouMean } from '../suggest.js';
@@ -36,7 +36,7 @@ export function declareKnown(entry: KnownEntry, beside: Beside, declaring: Decla
       'Declare one margin that all of them follow from (margin: [region, sex]), or fewer totals.',
     );
   return {
-    digest: digestOf(totals, declaring.columns),
+    digest: digestOf(totals, declaring),
     totals,
     told: declared.map(({ text }) => text),
     ...found,
@@ -175,12 +175,15 @@ const listed = (names: readonly string[]): string =>
   names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 
 /** The totals without their numbers, and all that decides which value a cell has. */
-function digestOf(totals: readonly KnownTotal[], columns: ReadonlyMap<string, Column>): string {
+function digestOf(totals: readonly KnownTotal[], declaring: Declaring): string {
   const parts = totals.map(({ values: _, ...total }) => [
     total,
-    namesIn(total).map((name) => [name, readingOf(columns.get(name)!)]),
+    namesIn(total).map((name) => [name, readingOf(declaring.columns.get(name)!)]),
   ]);
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
+  return createHash('sha256')
+    .update(JSON.stringify([...parts, ...encodingOf(declaring)]))
+    .digest('hex')
+    .slice(0, 16);
 }
 
 const namesIn = (total: KnownTotal): readonly string[] =>

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { toNumberUp, toText } from '../../exact/rational.js';
+import { fromNumber, toNumberUp, toText } from '../../exact/rational.js';
 import { codesOf } from '../code.js';
 import { isCoded, isNumber } from '../domain.js';
 import { gridOf } from '../grid.js';
@@ -11,12 +11,14 @@ import { graphOf, secretsOf } from './code-graph.js';
 import { degreesApart } from './kilometres.js';
 import type { ColumnPairs, Pairs, PairsTold } from './pairs.js';
 import type { FormEntry, PairsEntry } from './shape.js';
-import { blocksOf, numberIn, rangesOf, stepsOf } from './steps.js';
+import { blocksOf, numberIn, rangesOf, stepsOf, stepsOfCells } from './steps.js';
 
 export interface Declaring {
   readonly directory: string;
   readonly columns: ReadonlyMap<string, Column>;
   readonly yaml: YamlFile;
+  /** Encoding of the data file where one is declared: what text a cell holds depends on it. */
+  readonly encoding?: string;
 }
 /** A fault at the pairs of one column. */
 export type Wrong = (message: string, hint: string) => Error;
@@ -31,8 +33,8 @@ export function declarePairs(
   const columns = new Map<string, ColumnPairs>();
   const told: PairsTold[] = [];
   const all = new Set(Object.keys(entry).filter((key) => entry[key] === 'all'));
-  const put = (names: readonly string[], text: string, made: readonly ColumnPairs[], wrong: Wrong) => {
-    for (const [k, name] of names.entries()) {
+  const put = (written: PairsTold, made: readonly ColumnPairs[], wrong: Wrong) => {
+    for (const [k, name] of written.columns.entries()) {
       const known = columns.get(name);
       if (known?.form === 'same' && made[k]!.form === 'same') return;
       if (known || all.has(name))
@@ -42,7 +44,7 @@ export function declarePairs(
         );
       columns.set(name, made[k]!);
     }
-    told.push({ columns: names, text });
+    told.push(written);
   };
   for (const [key, form] of Object.entries(entry)) {
     const wrong: Wrong = (message, hint) => invalid(declaring.yaml, ['protect', 'pairs', key], message, hint);
@@ -50,24 +52,26 @@ export function declarePairs(
     else if (Array.isArray(form)) {
       if (key !== 'same')
         throw wrong(`The pairs of "${key}" are not understood.`, `Write ${key}: {within: 5}, or same: [${key}].`);
-      for (const name of form) put([name], 'same', [agreeing(columnNamed(name, declaring, wrong))], wrong);
+      for (const name of form) put({ columns: [name], text: 'same' }, [agreeing(columnNamed(name, declaring, wrong))], wrong);
     } else if (form.columns !== undefined) {
       const places = form.columns.map((name) => columnNamed(name, declaring, wrong));
       const made = near(form, places, wrong);
-      put(form.columns, textOf(form, wrong), made, wrong);
+      put({ columns: form.columns, text: textOf(form, wrong) }, made, wrong);
     } else {
       const by = partitionedBy(form);
       const column = columnNamed(key, declaring, wrong);
-      if (by !== undefined) put([by], 'same', [agreeing(columnNamed(by, declaring, wrong))], wrong);
+      if (by !== undefined) put({ columns: [by], text: 'same' }, [agreeing(columnNamed(by, declaring, wrong))], wrong);
       else {
         const made = pairsOf(column, form, declaring, wrong);
-        put([key], textOf(form, wrong), [made], wrong);
+        put({ columns: [key], text: textOf(form, wrong), ...(!isCoded(column) && numbersIn(form, wrong)) }, [made], wrong);
       }
     }
   }
   refuseUnit(protect, [...columns.keys(), ...all], declaring.yaml);
   const whose = protect.secret === 'person' ? [`person by ${protect.unit}`] : [];
-  return columns.size === 0 ? undefined : { digest: digestOf(columns, declaring.columns, whose), columns, told };
+  return columns.size === 0
+    ? undefined
+    : { digest: digestOf(columns, declaring.columns, [...whose, ...encodingOf(declaring)]), columns, told };
 }
 
 function columnNamed(name: string, { columns }: Declaring, wrong: Wrong): Column {
@@ -166,10 +170,16 @@ function near(form: FormEntry, places: readonly Column[], wrong: Wrong): readonl
     ...base,
     form: 'steps',
     size: sizeOf(column),
-    steps: Math.min(sizeOf(column), Math.floor(degrees / (Number(column.step.num) / Number(column.step.den)) + 1 / 1000) + 1),
+    steps: Math.min(sizeOf(column), Number(stepsOfCells(column, fromNumber(Math.min(360, degrees))))),
   });
   // Around the date line the two ends of the column are neighbours.
-  return [steps(lat!, latitude), steps(lon!, east - west + longitude >= 360 ? 360 : Math.min(360, longitude))];
+  return [steps(lat!, latitude), steps(lon!, east - west + longitude >= 360 ? 360 : longitude)];
+}
+
+/** The numbers that a form names. */
+function numbersIn({ within, partition }: FormEntry, wrong: Wrong): Pick<PairsTold, 'within' | 'edges'> {
+  if (within !== undefined) return { within: numberIn(String(within), wrong) };
+  return typeof partition === 'object' && partition.edges ? { edges: partition.edges } : {};
 }
 
 /** In words, the same for all ways to write it; a file is told by its content, which is in the digest. */
@@ -192,6 +202,8 @@ const texts: Readonly<Record<(typeof forms)[number], (form: FormEntry, wrong: Wr
   },
 };
 
+export const encodingOf = ({ encoding }: Declaring): readonly string[] => (encoding === undefined ? [] : [`in ${encoding}`]);
+
 /** The graph, all that decides which value a cell has, and whose rows move together where that is not one row. */
 function digestOf(
   pairs: ReadonlyMap<string, ColumnPairs>,
@@ -211,5 +223,6 @@ function digestOf(
 export function readingOf(column: Column): readonly unknown[] {
   if (isCoded(column)) return [column.type, codesOf(column), column.type === 'multi' ? column.separator : ''];
   const { low, step, last, missing } = gridOf(column);
-  return [column.type, toText(low), toText(step), last, missing, column.decimal ?? '.'];
+  const days = 'date' in column && column.date ? ['date'] : [];
+  return [column.type, toText(low), toText(step), last, missing, column.decimal ?? '.', ...days];
 }

@@ -1,5 +1,6 @@
 import { toNumber } from '../../exact/rational.js';
 import { codesOf, missingLabel } from '../code.js';
+import { dateText } from '../date-text.js';
 import { isCoded } from '../domain.js';
 import { gridOf, numberAt } from '../grid.js';
 import type { Column, Policy } from '../policy.js';
@@ -109,5 +110,6 @@ function looked(pairs: ColumnPairs, from: number): readonly number[] {
 function valueText(column: Column, position: number): string {
   if (position === none) return missingLabel;
   if (isCoded(column)) return codesOf(column)[position]!;
-  return `${toNumber(numberAt(gridOf(column), position))}`;
+  const number = toNumber(numberAt(gridOf(column), position));
+  return 'date' in column && column.date ? dateText(number) : `${number}`;
 }

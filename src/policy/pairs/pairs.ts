@@ -1,3 +1,5 @@
+import type { Rational } from '../../exact/rational.js';
+
 /**
  * Which values of a column must not be told apart (pairs.proof.md). Values are positions, codes in their order and numbers on their grid; -1 is no answer.
  * A policy of He et al. 2014. `same`: none. `steps`: those at most so many apart. `blocks`: those in one block. `graph`: those that are listed.
@@ -28,6 +30,9 @@ export interface Pairs {
 export interface PairsTold {
   readonly columns: readonly string[];
   readonly text: string;
+  /** Of one column of numbers: the declared distance, or the declared edges. */
+  readonly within?: Rational;
+  readonly edges?: readonly Rational[];
 }
 
 /** No answer. */

@@ -1,5 +1,6 @@
 import { Fault } from '../../errors.js';
-import { add, compare, divide, floor, isPositive, one, parseRational, type Rational, rational } from '../../exact/rational.js';
+import { add, compare, divide, floor, isPositive, parseRational, type Rational, rational } from '../../exact/rational.js';
+import { isReadAsIs } from '../as-read.js';
 import { startOf } from '../bins.js';
 import { codesOf } from '../code.js';
 import { gridOf } from '../grid.js';
@@ -9,13 +10,21 @@ import type { Wrong } from './declare.js';
 type Lined = Exclude<Column, MultiColumn>;
 const isCategory = (column: Lined): column is CategoryColumn => column.type === 'category';
 
-/** What reading a number between two steps can add, and what its roundings can, many times over (policy/grid.ts). */
+/** Bound on the rounding errors of a position, in steps, many times over (policy/grid.ts). */
 const rounding = rational(1, 1000);
 
+/** Largest number of steps between the readings of two cells this near (mechanism/pairs.proof.md, "Numbers"). */
+export const stepsOfCells = ({ step }: NumberColumn | WeightColumn, distance: Rational): bigint =>
+  floor(add(divide(distance, step), rounding)) + 1n;
+
 /**
- * How many positions apart two values may be read that lie this far apart: never too few. Whole numbers are read as they are; others are rounded, each by up to half a step.
- * Codes: so many steps in their order.
+ * Number of steps between the values of a pair `within: distance`. Values are numbers as they are read; where cells may lie between
+ * steps, cells this near are read as a pair, too.
  */
+export const stepsWithin = (column: NumberColumn | WeightColumn, distance: Rational): bigint =>
+  isReadAsIs(column) ? floor(divide(distance, column.step)) : stepsOfCells(column, distance);
+
+/** The same for what a policy writes, at most all positions. Codes: so many steps in their order. */
 export function stepsOf(column: Lined, text: string, wrong: Wrong): number {
   const far = numberIn(text, wrong);
   if (isCategory(column)) {
@@ -27,8 +36,7 @@ export function stepsOf(column: Lined, text: string, wrong: Wrong): number {
     return Math.min(codesOf(column).length, Number(far.num));
   }
   const { last } = gridOf(column);
-  const whole = column.type === 'integer' && compare(column.step, one) === 0;
-  const steps = whole ? floor(far) : floor(add(divide(far, column.step), rounding)) + 1n;
+  const steps = stepsWithin(column, far);
   if (steps === 0n)
     throw wrong(`No two values of "${column.name}" lie that near each other.`, `Write within: 1, or same: [${column.name}].`);
   return steps > BigInt(last) ? last + 1 : Number(steps);

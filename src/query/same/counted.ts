@@ -2,6 +2,7 @@ import { type Measure, type RowKey, type RowValue, textOf } from '../../count/me
 import type { Policy } from '../../policy/policy.js';
 import type { View } from '../../view/view.js';
 import { columnsSeen, viewText, withMade } from './columns.js';
+import { withoutEnds } from './ends.js';
 import { hashed, hashedOnce } from './hashed.js';
 import { type Columns, testsText } from './row-tests.js';
 
@@ -13,7 +14,16 @@ export interface Counted {
   readonly keys: readonly (readonly [key: string, size: number])[];
 }
 
+/** Upper bounds that decide nothing about the counted rows are left out, so that recorded answers outlast a wider bound. */
 export function countedAs(measure: Measure, policy: Policy, view: View | undefined): Counted {
+  if (view || measure.seen) return countedWithBounds(measure, policy, view);
+  const { counting } = measure;
+  const free = withoutEnds(policy, counting);
+  return countedWithBounds({ ...measure, counting: { ...counting, filter: free.filter } }, free.policy, view);
+}
+
+/** The same with all bounds: what answers were recorded under before docs/decisions/0095. */
+export function countedWithBounds(measure: Measure, policy: Policy, view: View | undefined): Counted {
   const { counting, seen, mechanism } = measure;
   const declared = seen?.policy ?? policy;
   const columns = withMade(columnsSeen(policy, view), counting.derived, declared);

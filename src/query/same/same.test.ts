@@ -59,7 +59,8 @@ function holds(condition: Condition, row: Row): boolean | undefined {
   const [a, b] = [cell as unknown as number, named[0] as number];
   return op === '<' ? a < b : op === '<=' ? a <= b : op === '>' ? a > b : a >= b;
 }
-const passing = (where: readonly Condition[]) => rows.map((row) => where.every((one) => holds(one, row) === true)).join();
+const passing = (where: readonly Condition[], among = rows) =>
+  among.map((row) => where.every((one) => holds(one, row) === true)).join();
 
 const leaf: fc.Arbitrary<Condition> = fc.oneof(
   fc.record({ column: fc.constant('c'), op: fc.constantFrom('=', '!='), value: fc.constantFrom('a', 'b', 'd') }),
@@ -104,6 +105,58 @@ function reworded(of: Condition, pick: (n: number) => number, other: Condition):
 }
 
 describe('conditions', () => {
+  it('under two upper bounds have one text where the same rows pass, above the bounds, too, and nowhere else', () => {
+    const policies = ['9', '12'].map((end) => ({
+      end: Number(end),
+      policy: samplePolicy([
+        category('c', ['a', 'b', 'd']),
+        category('e', ['u', 'v']),
+        number('x', '0', end),
+        multi('o', ['p', 'q']),
+      ]),
+    }));
+    const cells = Array.from({ length: 16 }, (_, x) => x);
+    const seen = new Map<string, string>();
+    const equal = { words: 0, texts: 0 };
+    fc.assert(
+      fc.property(fc.array(condition, { maxLength: 2 }), (where) => {
+        const both = policies.map(({ end, policy: declared }) => {
+          const { measures, views } = bindBatch(parseBatch({ kind: 'count', where }), declared);
+          // Every count clamps.
+          const among = rows.filter(({ x }) => x === null || x === 0).flatMap((row) => (row.x === null ? [row] : cells.map((x) => ({ ...row, x: Math.min(x, end) })))); // biome-ignore format: one line
+          return { text: countedAs(measures[0]!, declared, views[0]).of, passed: passing(where, among) };
+        });
+        for (const { text, passed } of both) {
+          expect(seen.get(text) ?? passed).toBe(passed);
+          expect(seen.get(passed) ?? text).toBe(text);
+          seen.set(text, passed).set(passed, text);
+        }
+        equal.words++;
+        if (both[0]!.text === both[1]!.text) equal.texts++;
+      }),
+      { numRuns: 1000, seed: 3 },
+    );
+    expect(equal.texts).toBeGreaterThan(equal.words / 4);
+    expect(equal.texts).toBeLessThan(equal.words);
+  });
+
+  it('on a number that is also counted by keep its bounds', () => {
+    const [narrow, wide] = ['9', '12'].map((end) => {
+      const declared = samplePolicy([number('x', '0', end)]);
+      const where = [{ column: 'x', op: '<', value: 5 }];
+      const { measures } = bindBatch(
+        parseBatch([
+          { kind: 'count', where },
+          { kind: 'sum', column: 'x', where },
+        ]),
+        declared,
+      );
+      return measures.map((measure) => countedAs(measure, declared, undefined).of);
+    });
+    expect(narrow![0]).toBe(wide![0]);
+    expect(narrow![1]).not.toBe(wide![1]);
+  });
+
   it('that the same rows pass have one text, in whichever words, and others have not', () => {
     const seen = new Map<string, string>();
     fc.assert(

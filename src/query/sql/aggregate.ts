@@ -263,7 +263,14 @@ function aggregateOf(sql: SqlText, call: ExprCall, derived: Derived): Aggregate 
     );
   }
   const [at, told] = quantiles[word] ?? [];
-  if (at !== undefined) return { quantile: at, column: derived.named(only()), where, ...(told !== undefined && { told }) };
+  if (at !== undefined) {
+    const column = derived.named(only());
+    if (told !== undefined)
+      sql.instead.add(
+        `${word.toUpperCase()}(${column}) is answered by the ${told} of ${column}: the ${word === 'max' ? 'largest' : 'smallest'} value is that of one person, and no release tells it.`,
+      );
+    return { quantile: at, column, where, ...(told !== undefined && { told }) };
+  }
   const argument = only();
   if (word === 'sum' && literalOf(argument) === 1) return { part: { kind: 'count', ...filtered } };
   return { part: { ...parts[word]!, column: derived.named(argument), ...filtered } as Part };

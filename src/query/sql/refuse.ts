@@ -4,6 +4,8 @@ import { Fault } from '../../errors.js';
 /** The text asked, to tell places in it. */
 export class SqlText {
   readonly text: string;
+  /** What is computed in place of what the text asks for, in sentences. */
+  readonly instead = new Set<string>();
   readonly #names: readonly string[];
   readonly #person: string | undefined;
   readonly #declared: ReadonlySet<string>;

@@ -16,7 +16,10 @@ import { conditionsOf, literalOf } from './where.js';
  * SQL text to the JSON form: SELECT keys and aggregates FROM the policy's table [WHERE …] [GROUP BY keys] [HAVING …] [ORDER BY …] [LIMIT n], and several of them as one batch. The text is parsed
  * and compiled to queries, never run. Everything else is refused with the name and the place of the construct, and how to say it.
  */
-export function parseSql(text: string, policy: Asked): Batch {
+export const parseSql = (text: string, policy: Asked): Batch => readSql(text, policy).batch;
+
+/** The same with a sentence for everything that is answered by something else than the text asks for. */
+export function readSql(text: string, policy: Asked): { readonly batch: Batch; readonly instead: readonly string[] } {
   const { secret, unit } = policy.protect ?? {};
   const sql = new SqlText(text, policy.columns.keys(), secret === 'person' ? unit : undefined);
   const queries: Query[] = [];
@@ -28,7 +31,7 @@ export function parseSql(text: string, policy: Asked): Batch {
     queries.push(...selected.queries);
     if (selected.arrange) arrange.push(selected.arrange);
   }
-  return parseBatch({ queries, ...(arrange.length > 0 && { arrange }) });
+  return { batch: parseBatch({ queries, ...(arrange.length > 0 && { arrange }) }), instead: [...sql.instead] };
 }
 
 interface SyntaxFault {

@@ -1,8 +1,10 @@
 import { existsSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
+import { Fault } from '../../errors.js';
 import { publicName } from '../../policy/population.js';
 import { answersForm } from '../drafts.js';
+import type { Served } from '../policies.js';
 import { Refused } from '../problem.js';
 import type { Role } from '../role.js';
 import { type Caller, defineRoute } from '../route.js';
@@ -29,6 +31,7 @@ const draft = z.looseObject({
   leftOut: z.array(z.looseObject({ name: z.string(), why: z.string() })),
   doubts: z.array(z.string()),
   undecided: z.boolean(),
+  hasBudget: z.literal(true).optional().describe('Its data has the budget of another policy: confirming it needs newBudget.'),
   policy: z.string().describe('As it would be written.'),
 });
 const roles: readonly Role[] = ['steward'];
@@ -37,6 +40,19 @@ const roles: readonly Role[] = ['steward'];
 function refuseNarrow({ policies }: Caller): void {
   if (policies !== undefined)
     throw new Refused(403, 'ACCESS_DENIED', 'This token opens some policies only.', 'Ask a steward whose token opens all.');
+}
+
+/** Places mean nothing to somebody at a browser: the policy that has the budget does. */
+function sayingWhose(error: unknown, served: readonly Served[]): unknown {
+  const population = error instanceof Fault ? error.details.population : undefined;
+  const name = served.find(({ policy }) => policy.population === population)?.name;
+  if (!(error instanceof Fault) || name === undefined) return error;
+  return new Fault(
+    error.code,
+    `This data has a budget already: that of the policy ${name}.`,
+    'Ask it there. A second budget needs a reason, which goes on record: newBudget. What is promised about both adds up.',
+    { ...(error.outcome && { outcome: error.outcome }) },
+  );
 }
 
 export const routes = [
@@ -108,7 +124,8 @@ export const routes = [
     name: 'confirmDraft',
     method: 'post',
     path: '/v1/drafts/{draft}/confirm',
-    summary: 'Accepts what was read from the data, writes the policy beside the first one and serves it.',
+    summary:
+      'Accepts what was read from the data, writes the policy beside the first one and serves it, also after a restart. Data that has a budget already is refused unless newBudget says why.',
     roles,
     works: true,
     body: z.strictObject({
@@ -120,9 +137,15 @@ export const routes = [
         .union([z.literal('all'), z.array(z.string().max(500)).max(5000)])
         .optional()
         .describe('Those that were looked at; "all" when absent.'),
+      newBudget: z
+        .string()
+        .max(1000)
+        .regex(/\S/)
+        .optional()
+        .describe('Why this data may have a budget although it has another one; written into the chain of the ledger.'),
     }),
     answer: z.strictObject({ name: z.string(), population: z.string() }),
-    handle: async ({ service, caller, named, body: { name, columns = 'all' } }) => {
+    handle: async ({ service, caller, named, body: { name, columns = 'all', newBudget } }) => {
       refuseNarrow(caller);
       const file = join(dirname(service.firstPolicy!.policy.file), `${name}.yaml`);
       if (existsSync(file) || service.policyOf(caller, name))
@@ -130,12 +153,12 @@ export const routes = [
       return service.drafts.alone(named.draft!, async () => {
         await service.drafts.confirm(named.draft!, file, columns);
         try {
-          const served = await service.serve(file);
+          const served = await service.serveMade(name, file, newBudget?.trim());
           service.drafts.end(named.draft!, true);
           return { name: served.name, population: publicName(served.policy) };
         } catch (error) {
           rmSync(file, { force: true });
-          throw error;
+          throw sayingWhose(error, service.policiesOf(caller));
         }
       });
     },

@@ -1,10 +1,11 @@
 import * as z from 'zod';
-import { checkPolicy } from '../../ask/check.js';
+import type { CheckedPolicy } from '../../ask/check.js';
 import { type Rational, toNumber } from '../../exact/rational.js';
 import type { Column, Policy } from '../../policy/policy.js';
 import { publicName } from '../../policy/population.js';
 import { explain } from '../../terms/explain.js';
 import { tieColumns } from '../../ties/kinds.js';
+import { aside } from '../aside.js';
 import { everybody } from '../role.js';
 import { defineRoute } from '../route.js';
 
@@ -150,9 +151,11 @@ export const routes = [
     name: 'check',
     method: 'get',
     path: '/v1/policies/{policy}/check',
-    summary: 'What the policy promises and what is missing in it, in plain words. No row is read.',
+    summary:
+      'What the policy promises and what is missing in it, in plain words. Loads every file that it names; spends nothing.',
     roles: everybody,
     works: true,
+    aside: true,
     answer: z.looseObject({
       ready: z.boolean(),
       undecided: z.boolean(),
@@ -163,7 +166,8 @@ export const routes = [
       warnings: z.array(z.string()),
     }),
     handle: async ({ served: { name, file, policy }, caller: { role } }) => {
-      const { policy: _file, ledger: _ledger, population: _population, warnings, ...told } = await checkPolicy(file);
+      const checked = (await aside({ file, digest: policy.digest, kind: 'check' })) as CheckedPolicy;
+      const { policy: _file, ledger: _ledger, population: _population, warnings, ...told } = checked;
       return {
         policy: name,
         population: publicName(policy),

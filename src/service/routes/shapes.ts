@@ -15,6 +15,10 @@ export const plan = z.looseObject({
   epsilon: z.number().describe('How much of the budget it would use, ties included.'),
   budget,
   fits: z.boolean().describe('Whether the ledger would take it as things stand.'),
+  recorded: z
+    .looseObject({ entry: z.number().int(), at: z.string() })
+    .optional()
+    .describe('The recorded answer that a release gives, free.'),
   refusal: z.string().optional().describe('What a release would be refused with.'),
   warnings: z.array(z.string()).optional(),
   mechanism: z.string(),

@@ -1,7 +1,7 @@
-import { rawCell, sourceColumn } from '../count/read-column.js';
 import type { Pinned } from '../engine/engine.js';
 import { countStructure } from '../engine/structure.js';
 import type { Policy } from '../policy/policy.js';
+import { rawCell, sourceColumn } from './read-column.js';
 
 /** How many persons have rows that name several groups of a column, or one in some rows and none in others: a fact about who is in which group, where a tie says that this is known. */
 export async function countInSeveral(engine: Pinned, { protect: { secret, unit } }: Policy, by: string): Promise<number> {

@@ -1,0 +1,70 @@
+import { toNumber } from '../exact/rational.js';
+import { dateText } from './date-text.js';
+import { isCoded } from './domain.js';
+import { firstAt, gridOf } from './grid.js';
+import type { Column, NumberColumn, Policy, WeightColumn } from './policy.js';
+
+type Numeric = NumberColumn | WeightColumn;
+const isDate = (column: Numeric): boolean => 'date' in column && column.date === true;
+
+/** Whether a column is declared to hold nothing between two steps: whole numbers in steps of one. */
+export const isReadAsIs = ({ type, step }: Numeric): boolean => type === 'integer' && step.num === step.den;
+
+/** How the numbers of a column are read, in words. Values of public columns have no upper end (docs/decisions/0095). */
+export function readingText(column: Numeric, end: 'bounded' | 'unbounded' = 'bounded'): string {
+  const [low, high] = column.bounds.map((x) => (isDate(column) ? dateText(toNumber(x)) : `${toNumber(x)}`));
+  const how = isDate(column) ? 'as a day' : isReadAsIs(column) ? 'as a whole number' : `in steps of ${toNumber(column.step)}`;
+  return `${column.name} ${how} from ${low} ${end === 'bounded' ? `to ${high}` : 'on, not clamped from above'}`;
+}
+
+const few = 4;
+
+/**
+ * The sentence about the numbers that decide which data sets are compared; undefined where there are none. Part of the promise (docs/decisions/0088).
+ * `agreed`: public columns, in whose values neighbouring data sets agree.
+ */
+export function asReadSentence(
+  policy: Pick<Policy, 'columns' | 'protect' | 'known'>,
+  agreed: Iterable<string>,
+): string | undefined {
+  const unbounded = new Set(agreed);
+  const numbers = [...new Set([...comparedColumns(policy), ...unbounded])].flatMap((name) => {
+    const column = policy.columns.get(name);
+    return column && !isCoded(column) ? [readingText(column, unbounded.has(name) ? 'unbounded' : 'bounded')] : [];
+  });
+  if (numbers.length === 0) return undefined;
+  const more = numbers.length > few ? ` and ${numbers.length - few} more columns` : '';
+  return `Numbers are compared as they are read, clamped to their bounds and rounded to their step, halves to even: ${numbers.slice(0, few).join('; ')}${more}.`;
+}
+
+/** Columns whose values decide which data sets are compared: those of pairs and of known totals. */
+const comparedColumns = ({ protect, known }: Pick<Policy, 'protect' | 'known'>): readonly string[] => [
+  ...(protect.pairs?.columns.keys() ?? []),
+  ...(known?.totals ?? []).flatMap((total) => [
+    ...(total.kind === 'count' ? total.where : total.by).map(({ column }) => column),
+    ...(total.kind === 'sum' ? [total.column] : []),
+  ]),
+];
+
+/** Cells that are read on the other side of an edge than where they lie: from `low`, below `high`. */
+export interface CellsAcross {
+  readonly low: number;
+  readonly high: number;
+  /** Whether they lie below the edge and are read above it. */
+  readonly upward: boolean;
+}
+
+/** The cells that an edge, which begins at a position, does not divide as they lie; undefined where there are none. */
+export function cellsAcross(
+  column: Exclude<Column, { readonly type: 'category' | 'multi' }>,
+  edge: number,
+  start: number,
+): CellsAcross | undefined {
+  const grid = gridOf(column);
+  if (start < 1 || start > grid.last) return undefined;
+  const read = firstAt(grid, start);
+  const [low, high] = [Math.min(read, edge), Math.max(read, edge)];
+  // Of whole numbers only these are cells.
+  const some = column.type === 'integer' ? Math.ceil(low) < high : low < high;
+  return some ? { low, high, upward: read < edge } : undefined;
+}

@@ -1,0 +1,45 @@
+import { multiply, rational, toNumber } from '../../exact/rational.js';
+import { cellsAcross, isReadAsIs, readingText } from '../as-read.js';
+import { startOf } from '../bins.js';
+import { isCoded } from '../domain.js';
+import { gridOf } from '../grid.js';
+import type { NumberColumn, Policy, WeightColumn } from '../policy.js';
+import type { PairsTold } from './pairs.js';
+import { stepsWithin } from './steps.js';
+
+/** Pairs of numbers whose words say something else about cells than about what is read from them: one sentence for each column. */
+export function readingDoubts({ protect, columns }: Pick<Policy, 'protect' | 'columns'>): readonly string[] {
+  return (protect.pairs?.told ?? []).flatMap((told) => {
+    const column = columns.get(told.columns[0]!);
+    return column && !isCoded(column) && told.columns.length === 1
+      ? [...aboutWithin(column, told), ...aboutEdges(column, told)]
+      : [];
+  });
+}
+
+const asRead = (column: NumberColumn | WeightColumn): string => `Numbers are compared as they are read (${readingText(column)}).`;
+
+function aboutWithin(column: NumberColumn | WeightColumn, { within }: PairsTold): readonly string[] {
+  const isMultiple = within !== undefined && (within.num * column.step.den) % (within.den * column.step.num) === 0n;
+  if (within === undefined || isMultiple) return [];
+  const reach = toNumber(multiply(column.step, rational(stepsWithin(column, within))));
+  const more = isReadAsIs(column) ? 'Other cells are rounded first' : 'So no two cells that near are told apart';
+  return [
+    `Pairs of "${column.name}" are declared within ${toNumber(within)}, which is no multiple of its step. ${asRead(column)} Values up to ${reach} apart are pairs. ${more}.`,
+  ];
+}
+
+function aboutEdges(column: NumberColumn | WeightColumn, { edges = [] }: PairsTold): readonly string[] {
+  const grid = gridOf(column);
+  const across = edges.flatMap((edge) => {
+    const cells = cellsAcross(column, toNumber(edge), startOf(grid, edge));
+    return cells ? [{ edge, cells }] : [];
+  });
+  const [first] = across;
+  if (!first) return [];
+  const { low, high, upward } = first.cells;
+  const others = across.length > 1 ? ` The same holds at ${across.length - 1} more of its edges.` : '';
+  return [
+    `At the edge ${toNumber(first.edge)} of "${column.name}", cells from ${low} to below ${high} belong to the block ${upward ? 'above' : 'below'} it. ${asRead(column)}${others} Write edges halfway between two steps, or declare a finer step, where that is not meant.`,
+  ];
+}

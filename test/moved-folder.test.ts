@@ -1,0 +1,167 @@
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { open } from '../src/ask/fugu.js';
+import { openAll } from '../src/ask/opened.js';
+import { recordedAnswer } from '../src/ask/recorded.js';
+import { type StreamOptions, stream } from '../src/ask/stream.js';
+import { Session } from '../src/release/session.js';
+import { Fault } from './inside.js';
+
+/** What was paid for is told again after the folder of data, policy and ledger was moved, or restored from a backup elsewhere. */
+const folders: string[] = [];
+/** Version 0.2 recorded questions with all their bounds. */
+const in02 = vi.hoisted(() => ({ on: false }));
+vi.mock(import('../src/query/same/ends.js'), async (original) => {
+  const { withoutEnds } = await original();
+  return { withoutEnds: (policy, counting) => (in02.on ? { policy, filter: counting.filter } : withoutEnds(policy, counting)) };
+});
+const asNow = () => {
+  in02.on = false;
+  vi.restoreAllMocks();
+};
+afterEach(() => {
+  asNow();
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+const csv = (days: number) =>
+  `day,state,age\n${Array.from({ length: 6 * days }, (_, k) => `${1 + Math.floor(k / 6)},${k % 3 ? 'well' : 'ill'},${20 + k}\n`).join('')}`;
+const policyText = (named: string) => `data: { source: visits.csv }
+protect: { secret: row }
+budget: { epsilon: 4 }
+${named}ledger: budgets/ledger.db
+dependence: none
+columns:
+  day: { type: integer, bounds: [1, 60], public: true }
+  age: { type: integer, bounds: [0, 120] }
+  state: { type: category, values: [ill, well] }
+`;
+const written = (folder: string, named: string): void => writeFileSync(join(folder, 'visits.yaml'), policyText(named));
+
+function scene(named: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'fugu-moved-'));
+  folders.push(folder);
+  writeFileSync(join(folder, 'visits.csv'), csv(3));
+  written(folder, named);
+  return folder;
+}
+
+const ill = { kind: 'count', where: [{ column: 'state', op: '=', value: 'ill' }] } as const;
+const questions = [
+  { kind: 'histogram', column: 'state' },
+  { sql: "SELECT COUNT(*) FROM data WHERE state = 'ill'" },
+  { kmeans: { columns: ['age'], clusters: 2 } },
+  { workload: { tables: [{ by: ['state'] }] } },
+];
+const streams: readonly StreamOptions[] = [
+  { order: 'day', query: ill, epsilon: '0.1' },
+  { order: 'day', query: ill, epsilon: '0.2', totals: true, horizon: 10 },
+];
+
+/** Asks everything; the answers, and how many entries there are then. */
+async function askAll(folder: string, followed = streams) {
+  const policy = join(folder, 'visits.yaml');
+  const answers: unknown[] = [];
+  const fugu = await open(policy);
+  try {
+    for (const question of questions) {
+      const { receipt, ...answer } = (await fugu.release(question as never, { epsilon: '0.1' })) as { receipt: object };
+      expect(receipt).toBeDefined();
+      answers.push(answer);
+    }
+    for (const asked of followed) {
+      for await (const { receipt: _, replayed: __, ...step } of await stream(policy, asked)) answers.push(step);
+    }
+    return { answers, entries: (await fugu.entries()).length, estimated: await fugu.estimate() };
+  } finally {
+    await fugu.close();
+  }
+}
+
+const moved = (folder: string): string => {
+  const elsewhere = `${folder}-restored`;
+  folders.push(elsewhere);
+  renameSync(folder, elsewhere);
+  return elsewhere;
+};
+
+/** As version 0.2 recorded: under its own key, which request-key.test.ts compares with keys that 0.2 made. */
+const asIn02 = () => {
+  in02.on = true;
+  const keysOf = Session.prototype.keysOf;
+  vi.spyOn(Session.prototype, 'keysOf').mockImplementation(function (this: Session, canonical: string) {
+    return { key: keysOf.call(this, canonical).former[0]!, former: [] };
+  });
+};
+
+describe('recorded answers', () => {
+  it('of every kind are told again, for nothing, after the folder was moved', async () => {
+    const folder = scene('population: ward\n');
+    const before = await askAll(folder);
+    expect(await askAll(moved(folder))).toEqual(before);
+  });
+
+  it('that version 0.2 recorded are told again where they were recorded', async () => {
+    const folder = scene('population: ward\n');
+    asIn02();
+    const before = await askAll(folder);
+    asNow();
+    const { answers, entries } = await askAll(folder);
+    expect(answers).toEqual(before.answers);
+    expect(entries).toBe(before.entries);
+  });
+
+  it('that version 0.2 recorded are told again after a move, where the population is named after the data', async () => {
+    const folder = scene('');
+    asIn02();
+    // What is booked by public steps names its table where the population does not (slices.proof.md): totals are paid for anew.
+    const steps = streams.slice(0, 1);
+    const before = await askAll(folder, steps);
+    asNow();
+    const elsewhere = moved(folder);
+    await expect(askAll(elsewhere, steps)).rejects.toMatchObject({ code: 'LEDGER_MISMATCH' });
+    written(elsewhere, `population: "data:${join(folder, 'visits.csv')}"\n`);
+    const { answers, entries } = await askAll(elsewhere, steps);
+    expect(answers).toEqual(before.answers);
+    expect(entries).toBe(before.entries);
+  });
+
+  it('are told by their number after a move', async () => {
+    const folder = scene('population: ward\n');
+    await askAll(folder);
+    const { session, close } = await openAll(join(moved(folder), 'visits.yaml'));
+    try {
+      expect(await recordedAnswer(session, 2)).toMatchObject({ receipt: { ledger: { entry: 2 } } });
+    } finally {
+      await close();
+    }
+  });
+
+  it('are another request under other data beside the same ledger', async () => {
+    const folder = scene('population: ward\n');
+    await askAll(folder);
+    renameSync(join(folder, 'visits.csv'), join(folder, 'others.csv'));
+    writeFileSync(join(folder, 'visits.yaml'), policyText('population: ward\n').replace('visits.csv', 'others.csv'));
+    const fugu = await open(join(folder, 'visits.yaml'));
+    const { receipt } = await fugu.release({ kind: 'histogram', column: 'state' }, { epsilon: '0.1' });
+    await fugu.close();
+    expect(receipt.ledger.replayed).toBe(false);
+  });
+});
+
+describe('a stream that was moved', () => {
+  it('still notices rows that came in for steps that were told', async () => {
+    const folder = scene('population: ward\n');
+    const steps = async (at: string) => {
+      for await (const _ of await stream(join(at, 'visits.yaml'), streams[0]!));
+    };
+    await steps(folder);
+    const elsewhere = moved(folder);
+    const journals = readdirSync(join(elsewhere, 'budgets')).filter((name) => name.startsWith('steps-'));
+    expect(journals).toHaveLength(1);
+    writeFileSync(join(elsewhere, 'visits.csv'), `${readFileSync(join(elsewhere, 'visits.csv'), 'utf8')}1,ill,30\n`);
+    await expect(steps(elsewhere)).rejects.toThrow(Fault);
+  });
+});

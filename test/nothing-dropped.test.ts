@@ -1,0 +1,190 @@
+import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { afterEach, describe, expect, it } from 'vitest';
+import { register as registerEpsilon } from '../src/cli/epsilon.js';
+import { register as registerLearn } from '../src/cli/learn.js';
+import { refuseRepeated } from '../src/cli/options.js';
+import { register as registerPlan } from '../src/cli/plan.js';
+import { register as registerRelease } from '../src/cli/release.js';
+import { register as registerSynth } from '../src/cli/synth.js';
+import { register as registerToken } from '../src/cli/token.js';
+import { open } from '../src/index.js';
+import { runCommand } from './command.js';
+import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
+
+let shop: Workshop;
+afterEach(() => shop?.remove());
+
+const refused = (register: (program: Command) => void, ...words: string[]): Promise<string> =>
+  runCommand(register, ...words).then(
+    (text) => `answered: ${text}`,
+    (error: unknown) => (error as Error).message,
+  );
+const repeated = (register: (program: Command) => void) => (program: Command) => {
+  register(program);
+  refuseRepeated(program);
+};
+/** Every command, by the files that register one. */
+const commandFiles = readdirSync(join(import.meta.dirname, '..', 'src', 'cli')).filter(
+  (f) => f.endsWith('.ts') && !f.includes('.test.') && f !== 'main.ts',
+);
+
+describe('an option that is given twice', () => {
+  it('is refused in every command, unless its values add up', async () => {
+    let [options, spending] = [0, 0];
+    for (const file of commandFiles) {
+      const { register } = (await import(join('..', 'src', 'cli', file))) as { register?: (program: Command) => void };
+      if (!register) continue;
+      const names = new Command();
+      register(names);
+      const all = (command: Command): Command[] => [command, ...command.commands.flatMap(all)];
+      for (const path of all(names).filter((c) => c.commands.length === 0))
+        for (const option of path.options.filter((o) => (o.required || o.optional) && !o.variadic)) {
+          options++;
+          const words = [...(path.parent === names ? [] : [path.parent!.name()]), path.name()];
+          const told = await refused(repeated(register), ...words, option.long!, '1', option.long!, '2');
+          expect([file, told]).toEqual([file, `${option.long} is given twice.`]);
+          const spends = path.options.some(({ description }) => description.startsWith('spend without asking'));
+          const fault = await runCommand(repeated(register), ...words, option.long!, '1', option.long!, '2').catch((e) => e);
+          expect([file, fault.outcome]).toEqual([file, spends ? { state: 'not spent' } : undefined]);
+          if (spends) spending++;
+        }
+    }
+    expect(options).toBeGreaterThan(80);
+    expect(spending).toBeGreaterThan(20);
+  });
+
+  it('does not stand in the way of one that takes several values', async () => {
+    shop = openWorkshop();
+    const told = await runCommand(repeated(registerToken), 'token', 'make', shop.policyFile, '--role', 'analyst', '--for', 'ann', '--only', 'policy', '--only', 'policy', '--json'); // biome-ignore format: one line
+    expect(JSON.parse(told).policies).toEqual(['policy', 'policy']);
+  });
+});
+
+describe('an option that is not used', () => {
+  it.each([
+    ['--chart', ['--prior', '0.1', '--posterior', '0.3', '--chart', 'c.svg']],
+    ['--query', ['--epsilon', '1', '--query', '{}']],
+    ['--posterior', ['--epsilon', '1', '--posterior', '0.3']],
+    ['--delta', ['policy.yaml', '--survey', '--delta', '0.1']],
+  ])('is refused by epsilon: %s', async (option, words) => {
+    expect(await refused(registerEpsilon, 'epsilon', ...words)).toBe(`${option} is not used here.`);
+    expect(existsSync('c.svg')).toBe(false);
+  });
+
+  it('is refused by release and plan', async () => {
+    shop = openWorkshop();
+    for (const [name, register] of [['plan', registerPlan], ['release', registerRelease]] as const) // biome-ignore format: one line
+      for (const option of ['--gamma', '--degree', '--mechanism', '--form'])
+        expect(await refused(register, name, shop.policyFile, '--query', '{"kind": "count"}', option, '1')).toBe(
+          `${option} goes with --pattern.`,
+        );
+  });
+
+  it('keeps the delta in the line for a policy', async () => {
+    const words = ['epsilon', '--prior', '0.1', '--posterior', '0.3', '--delta', '1e-6'];
+    const told = await runCommand(registerEpsilon, ...words);
+    expect(told).toContain('budget: { belief: { prior: 0.1, posterior: 0.3 }, delta: 0.000001 }');
+    expect(JSON.parse(await runCommand(registerEpsilon, ...words, '--json')).delta).toBe(1e-6);
+  });
+});
+
+describe('a place that cannot be written to', () => {
+  const paying = ['--epsilon', '0.1', '--yes'];
+  it.each([
+    [
+      'release',
+      registerRelease,
+      ['release', 'POLICY', '--query', '{"kind": "histogram", "column": "party"}', ...paying, '--out'],
+    ],
+    [
+      'release of an analysis',
+      registerRelease,
+      ['release', 'POLICY', '--kmeans', '{"columns": ["age"], "clusters": 2}', ...paying, '--out'],
+    ],
+    ['synth', registerSynth, ['synth', 'POLICY', ...paying, '--out']],
+    ['learn columns', registerLearn, ['learn', 'columns', 'POLICY', ...paying, '--out']],
+    [
+      'learn columns --pairwise',
+      registerLearn,
+      ['learn', 'columns', 'POLICY', '--pairwise', '--least', '10', ...paying, '--out'],
+    ],
+    [
+      'learn transitions',
+      registerLearn,
+      ['learn', 'transitions', 'POLICY', '--by', 'id', '--order', 'age', '--state', 'party', ...paying, '--out'],
+    ],
+  ] as const)('is found before anything is spent: %s', async (_name, register, words) => {
+    shop = openWorkshop(policyYaml({ extra: '' }), 200);
+    mkdirSync(join(shop.folder, 'taken.csv', 'receipt.json'), { recursive: true });
+    const before = readdirSync(shop.folder, { recursive: true }).length;
+    const places = ['people.csv/below.csv', `${'x'.repeat(300)}.csv`, 'taken.csv'].map((name) => join(shop.folder, name));
+    for (const place of places) {
+      const asked = [...words.map((w) => (w === 'POLICY' ? shop.policyFile : w)), place];
+      expect(await refused(register, ...asked, ...(_name === 'synth' ? ['--overwrite'] : []))).toMatch(
+        /could not be written|already/,
+      );
+    }
+    await using fugu = await open(shop.policyFile);
+    expect((await fugu.spent()).budget.spent).toBe(0);
+    expect(readdirSync(shop.folder, { recursive: true }).filter((name) => !String(name).includes('ledger')).length).toBe(before);
+  });
+});
+
+describe('a folder that cannot hold the tables of a release', () => {
+  const ask = (out: string, ...more: string[]) => refused(registerRelease, 'release', shop.policyFile, '--query', '{"kind": "histogram", "column": "party"}', '--epsilon', '0.1', '--yes', '--out', out, ...more); // biome-ignore format: one line
+  const spent = async () => {
+    await using fugu = await open(shop.policyFile);
+    return (await fugu.spent()).budget.spent;
+  };
+
+  it.each([
+    ['a folder has the name of a table', (out: string) => mkdirSync(join(out, 'party.csv'), { recursive: true }), 'party.csv'],
+    [
+      'the name of a table is a link into a folder that is not there',
+      (out: string) => {
+        mkdirSync(out);
+        symlinkSync(join(out, 'nowhere', 'party.csv'), join(out, 'party.csv'));
+      },
+      'party.csv',
+    ],
+    ['it is a link to nothing', (out: string) => symlinkSync(`${out}-nowhere`, out), 'receipt.json'],
+  ])('is found before anything is spent: %s', async (_, make, file) => {
+    shop = openWorkshop(policyYaml(), 200);
+    const out = join(shop.folder, 'out');
+    make(out);
+    expect(await ask(out)).toBe(`The file ${join(out, file)} could not be written: it, or its folder, may not be written to.`);
+    expect(await spent()).toBe(0);
+  });
+
+  it('is named as it was given, where it is not there yet', async () => {
+    shop = openWorkshop(policyYaml(), 200);
+    const out = join(shop.folder, 'people.csv', 'out', 'deep');
+    expect(await ask(out)).toBe(`The file ${out} could not be written: it, or its folder, may not be written to.`);
+    expect(await spent()).toBe(0);
+  });
+
+  it('may hold tables and folders of others', async () => {
+    shop = openWorkshop(policyYaml(), 200);
+    const out = join(shop.folder, 'out');
+    mkdirSync(join(out, 'older'), { recursive: true });
+    shop.write('out/other.csv', 'a\n1\n');
+    shop.write('out/party.csv', 'a\n1\n');
+    expect(await ask(out)).toMatch(/^answered/);
+  });
+});
+
+describe('token --only', () => {
+  it('takes policies that are known, and says which are', async () => {
+    shop = openWorkshop();
+    const make = (...only: string[]) => refused(registerToken, 'token', 'make', shop.policyFile, '--role', 'analyst', '--for', 'ann', '--only', ...only, '--json'); // biome-ignore format: one line
+    expect(await make('nope')).toBe('No policy is known as "nope".');
+    expect(await make('policy', 'nope')).toBe('No policy is known as "nope".');
+    shop.write('second.yaml', policyYaml());
+    expect(await make('policy', 'second')).toContain('"second"');
+    const elsewhere = openWorkshop();
+    expect(await make(elsewhere.write('third.yaml', policyYaml()))).toContain('"third"');
+    elsewhere.remove();
+  });
+});

@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest';
+import { runSequences } from './remaining-sequences.js';
+import { openWorkshop, policyYaml } from './workshop.js';
+
+const sequences = Number(process.env.FUGU_SEQUENCES ?? 80);
+
+describe('what is left of a budget', () => {
+  it('is what was left before minus the share asked for, whatever is mixed; plan, receipt and ledger agree', {
+    timeout: 3_600_000,
+  }, async () => {
+    const only = process.env.FUGU_POLICIES?.split(';');
+    const found = await runSequences({ sequences, seed: Number(process.env.FUGU_SEED ?? 32), ...(only && { only }) });
+    if (process.env.FUGU_SEQUENCES) console.log(found);
+    expect(found.worst, found.where).toBeLessThan(1e-6);
+    expect(found.worstQuota, found.where).toBeLessThan(1e-6);
+    expect(Math.max(...found.excess.values()), found.where).toBeLessThan(1e-6);
+    // Another value would be counted for more: the amount is smaller than the share says.
+    expect(found.spared).toBeLessThan(found.releases / 10);
+    expect(found.figures, found.where).toBeLessThan(1e-12);
+    expect(found.broken).toEqual([]);
+    expect(found.releases).toBeGreaterThan(sequences);
+    expect(found.noises.get('laplace')).toBeGreaterThan(sequences / 10);
+    expect(found.noises.get('gaussian')).toBeGreaterThan(sequences / 10);
+  });
+});
+
+describe('two counts and then a survey', () => {
+  const survey = { queries: ['party', 'age', 'media'].map((column) => ({ kind: 'histogram', column })) };
+  const count = (value: string) => ({ kind: 'count', where: [{ column: 'party', op: '=', value }] });
+  const leftAfter = async (counts: number) => {
+    const shop = openWorkshop(policyYaml({ budget: '{ epsilon: 1, delta: 1e-6 }' }), 60);
+    const session = await shop.session();
+    for (const value of ['dem', 'rep'].slice(0, counts)) await session.release(count(value), { epsilon: '0.1' });
+    const { receipt } = await session.release(survey, { epsilon: '0.05' });
+    const { budget } = await session.plan(survey, { epsilon: '0.01' });
+    await session.close();
+    shop.remove();
+    return { left: budget.remaining, noise: receipt.measures.map(({ noise }) => noise) };
+  };
+
+  it('leave 0.75, and the survey has the noise it would have had first', async () => {
+    const [first, later] = [await leftAfter(0), await leftAfter(2)];
+    expect(first.left).toBeCloseTo(0.95, 6);
+    expect(later.left).toBeCloseTo(0.75, 6);
+    expect(later.noise).toEqual(first.noise);
+  });
+
+  it('of pure noise that is worth it say what it means for later questions', async () => {
+    const shop = openWorkshop(policyYaml({ budget: '{ epsilon: 1, delta: 1e-6 }' }), 60);
+    const session = await shop.session();
+    const plan = await session.plan(count('dem'), { epsilon: '0.4' });
+    expect(plan.mechanism).toBe('laplace');
+    expect(plan.why).toContain('later questions can use Gaussian noise only by paying more');
+    expect((await session.plan(count('dem'), { epsilon: '0.1' })).mechanism).toBe('gaussian');
+    await session.close();
+    shop.remove();
+  });
+});
+
+describe('a week that has spent all of its budget on pure noise', () => {
+  it('leaves another week its whole share: what zCDP cannot prove for one is not offered to the other', async () => {
+    const extra = '  week: { type: integer, bounds: [0, 3], public: true }\n';
+    const shop = openWorkshop(policyYaml({ budget: '{ epsilon: 1, delta: 1e-6 }', extra }), 60);
+    const rows = Array.from({ length: 40 }, (_, k) => `p${k},h${k},${k % 2 ? 'dem' : 'rep'},30,1,tv,${k % 4}`);
+    shop.write('people.csv', `id,home,party,age,weight,media,week\n${rows.join('\n')}\n`);
+    const session = await shop.session();
+    const of = (week: number) => ({ kind: 'histogram', column: 'party', where: [{ column: 'week', op: '=', value: week }] });
+    await session.release(of(0), { all: true });
+    await session.release(of(2), { epsilon: '0.01' });
+    const { parts } = await session.plan(of(2), { epsilon: '0.01', fresh: true });
+    expect(parts!.at(-1)!.remaining).toBeCloseTo(0.99, 6);
+    await session.close();
+    shop.remove();
+  });
+});
+
+describe('a question about one week, where homes have people in several', () => {
+  const count = {
+    kind: 'count',
+    where: [
+      { column: 'week', op: '=', value: 0 },
+      { column: 'party', op: '=', value: 'dem' },
+    ],
+  };
+  const of = (week: number) => ({ kind: 'histogram', column: 'party', where: [{ column: 'week', op: '=', value: week }] });
+  const open = async (oddsRatio: string, budget = '{ epsilon: 8, delta: 1e-5 }') => {
+    const extra = '  week: { type: integer, bounds: [0, 3], public: true }\n';
+    const dependence = `[{ kind: groups, by: home, oddsRatio: ${oddsRatio} }]`;
+    const shop = openWorkshop(policyYaml({ budget, extra, dependence }), 60);
+    const rows = Array.from({ length: 60 }, (_, k) => `p${k},h${Math.floor(k / 3)},${k % 2 ? 'dem' : 'rep'},30,1,tv,${k % 4}`);
+    shop.write('people.csv', `id,home,party,age,weight,media,week\n${rows.join('\n')}\n`);
+    const session = await shop.session();
+    const close = async () => {
+      await session.close();
+      shop.remove();
+    };
+    return { session, close };
+  };
+
+  it.each(['inf', '3'])('takes its share from everybody, and no more (odds %s)', async (oddsRatio) => {
+    const { session, close } = await open(oddsRatio);
+    const spentByAll = async () => (await session.plan(count, { epsilon: '0.001', fresh: true })).budget.spent;
+    await session.release(count, { epsilon: '0.52' });
+    expect(await spentByAll()).toBeLessThan(0.52 + 1e-6);
+    // Gaussian noise would count the first answer for 7.74 of 8, by the bound for certain ties.
+    const plan = await session.plan(of(1), { epsilon: '0.02' });
+    expect(plan.mechanism).toBe('laplace');
+    await session.release(of(1), { epsilon: '0.02' });
+    expect(await spentByAll()).toBeLessThan(0.54 + 1e-6);
+    await close();
+  });
+
+  it('takes no more where its share would pay for another reading of earlier answers', async () => {
+    const { session, close } = await open('inf');
+    await session.release(count, { epsilon: '0.52' });
+    const { budget } = await session.plan(of(1), { epsilon: '7.4' });
+    await session.release(of(1), { epsilon: '7.4' });
+    const left = (await session.plan(of(1), { epsilon: '0.001', fresh: true })).budget.remaining;
+    expect(budget.remaining - left).toBeLessThan(7.4 + 1e-6);
+    await close();
+  });
+
+  it('is refused for more than is left there, though noise for everybody would be small enough', async () => {
+    const { session, close } = await open('inf', '{ epsilon: 1, delta: 1e-6 }');
+    await session.release(of(0), { epsilon: '0.9' });
+    expect((await session.plan(of(1), { epsilon: '0.2' })).parts!.at(-1)!.remaining).toBeCloseTo(0.1, 6);
+    expect((await session.plan(of(1), { epsilon: '0.2' })).fits).toBe(false);
+    expect((await session.plan(of(1), { epsilon: '0.0999' })).fits).toBe(true);
+    await close();
+  });
+});
+
+describe('a question for more than is left of a part', () => {
+  it('is refused, and not answered with the noise of less', async () => {
+    const extra = '  week: { type: integer, bounds: [0, 3], public: true }\n';
+    const shop = openWorkshop(policyYaml({ budget: '{ epsilon: 3, delta: 1e-7 }', extra }), 60);
+    const rows = Array.from({ length: 40 }, (_, k) => `p${k},h${k},${k % 2 ? 'dem' : 'rep'},30,1,tv,${k % 4}`);
+    shop.write('people.csv', `id,home,party,age,weight,media,week\n${rows.join('\n')}\n`);
+    const session = await shop.session();
+    const of = (week: number) => ({ kind: 'histogram', column: 'party', where: [{ column: 'week', op: '=', value: week }] });
+    await session.release(of(0), { epsilon: '0.05' });
+    await session.release({ kind: 'histogram', column: 'party' }, { all: true });
+    await session.release(of(1), { epsilon: '0.05' });
+    const plan = await session.plan(of(2), { epsilon: '0.1' });
+    expect(plan.parts!.at(-1)!.remaining).toBeCloseTo(0.05, 6);
+    expect(plan.fits).toBe(false);
+    expect((await session.plan(of(2), { epsilon: '0.05' })).fits).toBe(true);
+    await session.close();
+    shop.remove();
+  });
+});

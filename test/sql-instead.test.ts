@@ -1,0 +1,41 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { register as registerPlan } from '../src/cli/plan.js';
+import { register as registerRelease } from '../src/cli/release.js';
+import { open } from '../src/index.js';
+import { runCommand } from './command.js';
+import { openWorkshop, type Workshop } from './workshop.js';
+
+let shop: Workshop;
+afterEach(() => shop.remove());
+
+const sentence =
+  'MAX(age) is answered by the 99 % quantile of age: the largest value is that of one person, and no release tells it.';
+const sql = 'SELECT MAX(age) AS oldest FROM people';
+
+describe('SQL that is answered by something else', () => {
+  it('says so in plan, answer and receipt, in text and in JSON', async () => {
+    shop = openWorkshop();
+    const words = [shop.policyFile, '--sql', sql, '--epsilon', '0.1'];
+    expect(await runCommand(registerPlan, 'plan', ...words)).toContain(`Warning: ${sentence}`);
+    expect(JSON.parse(await runCommand(registerPlan, 'plan', ...words, '--json')).warnings).toContain(sentence);
+    expect(await runCommand(registerRelease, 'release', ...words)).toContain(`Warning: ${sentence}`);
+    // From the record, too.
+    expect(await runCommand(registerPlan, 'plan', ...words)).toContain(`Warning: ${sentence}`);
+    const { receipt, tables } = JSON.parse(await runCommand(registerRelease, 'release', ...words, '--json'));
+    expect(receipt.ledger.replayed).toBe(true);
+    expect(receipt.warnings).toContain(sentence);
+    expect(tables[0].name).toBe('oldest (99 % quantile)');
+  });
+
+  it('is not said to whoever asks for the quantile itself, whoever asked first', async () => {
+    shop = openWorkshop();
+    await using fugu = await open(shop.policyFile);
+    await fugu.release({ sql }, { epsilon: 0.1 });
+    const quantile = { kind: 'quantile' as const, column: 'age', at: [0.99] };
+    const { receipt } = await fugu.release(quantile, { epsilon: 0.1 });
+    expect([receipt.ledger.replayed, receipt.warnings ?? []]).toEqual([true, []]);
+    expect((await fugu.plan({ sql: 'SELECT MIN(age), MEDIAN(age) FROM people' })).warnings).toEqual([
+      expect.stringMatching(/^MIN\(age\) is answered by the 1 % quantile of age/),
+    ]);
+  });
+});

@@ -1,0 +1,306 @@
+import { judge } from './judge.js';
+import {
+  cells,
+  type Design,
+  type FileName,
+  type Files,
+  isPair,
+  publicWeek,
+  type Row,
+  type Terms,
+  weeks,
+  writtenWeeks,
+} from './population.js';
+import { type Question, questionsFor } from './questions.js';
+import { foreignReceipts } from './receipts.js';
+import { type ForeignReceipt, type Step, type Transcript, Workplace } from './run.js';
+
+/** Random numbers that can be repeated (mulberry32). */
+interface Dice {
+  below(n: number): number;
+  of<T>(list: readonly T[]): T;
+}
+function dice(seed: number): Dice {
+  let state = seed >>> 0;
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = Math.imul(state ^ (state >>> 15), state | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+  const below = (n: number) => Math.floor(next() * n);
+  return { below, of: (list) => list[below(list.length)]! };
+}
+
+interface World {
+  readonly design: Design;
+  readonly start: Terms;
+  readonly files: Files;
+  /** B is a copy of A. */
+  readonly copy: boolean;
+  readonly questions: readonly Question[];
+}
+
+const designs: readonly Design[] = (
+  [
+    { secret: 'row' },
+    { secret: 'row' },
+    { secret: 'row', pairs: { within: 1 } },
+    { secret: 'row', pairs: { within: 1.5 } },
+    { secret: 'row', pairs: { edges: [1.5] } },
+    { secret: 'row', pairs: { edges: [2] } },
+    { secret: 'person' },
+    { secret: 'person' },
+    { secret: 'person', pairs: { within: 1 } },
+    { secret: 'row', neighbours: 'add-remove' },
+    { secret: 'person', neighbours: 'add-remove' },
+  ] as const
+).flatMap((each) =>
+  (
+    [
+      { type: 'integer', step: 1, high: 4 },
+      { type: 'number', step: 0.5, high: 2 },
+      { type: 'number', step: 2, high: 8 },
+    ] as const
+  ).map((x): Design => ({ neighbours: 'replace', maxRows: 2, x, ...each })),
+);
+
+function worldOf({ below, of }: Dice): World {
+  const design = of(designs);
+  const people = 3 + below(3);
+  const homes = 1 + below(people);
+  const numbers = cells(design.x);
+  const row = (id: number): Row => ({ id, home: id % homes, week: of(writtenWeeks), g: of(['a', 'b', '']), x: of(numbers) });
+  const rowsOf = (id: number): readonly Row[] =>
+    design.secret === 'row' ? [row(id)] : Array.from({ length: 1 + below(design.maxRows) }, () => row(id));
+  const everybody = Array.from({ length: people }, (_, id) => id);
+  const A = everybody.flatMap(rowsOf);
+  const copy = below(4) === 0;
+  // The other file holds some of the same people, and others of the same homes.
+  const others = Array.from({ length: of([0, 0, 1, 3]) }, (_, k) => people + k);
+  const pure = design.pairs !== undefined || design.neighbours === 'add-remove';
+  return {
+    design,
+    start: {
+      epsilon: 1,
+      delta: pure || below(3) > 0 ? 0 : 1e-6,
+      weekPublic: below(2) === 0,
+      ties: design.neighbours === 'add-remove' ? 'none' : of(['none', 'none', 'groups', 'relation']),
+    },
+    files: { A, B: copy ? A : [...everybody.filter(() => below(3) > 0), ...others].flatMap(rowsOf) },
+    copy,
+    questions: questionsFor(design.x),
+  };
+}
+
+/** Data in which one record, or with ties all of its home, holds other values. */
+function neighbourOf({ design, files, copy }: World, terms: Terms, { below, of }: Dice): Files {
+  const chosen = of(files.A);
+  if (design.neighbours === 'add-remove') {
+    const without = (rows: readonly Row[]) => rows.filter(({ id }) => id !== chosen.id);
+    return { A: without(files.A), B: without(files.B) };
+  }
+  const numbers = cells(design.x);
+  const fixed = terms.weekPublic && design.secret === 'row';
+  const changed = (row: Row): Row => {
+    if (terms.ties === 'none' ? row.id !== chosen.id : row.home !== chosen.home) return row;
+    const near = numbers.filter((cell) => isPair(design.x, design.pairs, row.x, cell));
+    return {
+      ...row,
+      week: of(fixed ? writtenWeeks.filter((week) => publicWeek({ week }) === publicWeek(row)) : writtenWeeks),
+      g: of(['a', 'b', '']),
+      x: of(near),
+    };
+  };
+  const drop = design.secret === 'person' && design.pairs === undefined && below(2) === 0;
+  const other = (rows: readonly Row[]): readonly Row[] => {
+    const made = rows.map(changed);
+    // A person may have fewer rows elsewhere.
+    const own = made.filter((r) => r.id === chosen.id);
+    return drop && own.length > 1 ? made.filter((r) => r !== own[0]) : made;
+  };
+  const A = other(files.A);
+  return { A, B: copy ? A : other(files.B) };
+}
+
+const shares = ['0.05', '0.1', '0.2', '0.25', '0.3', '0.34', '0.4', '0.5', '0.6', '0.66', '0.75', '0.9', '1'];
+
+function stepOf({ start, questions }: World, { below, of }: Dice): Step {
+  const file: FileName = below(3) > 0 ? 'A' : 'B';
+  const kind = below(22);
+  if (kind < 12) return { kind: 'release', file, question: below(questions.length), wording: below(4), epsilon: of(shares) };
+  if (kind < 16)
+    return {
+      kind: 'stream',
+      file,
+      question: below(2),
+      epsilon: of(shares),
+      through: below(2) === 0 ? below(weeks.length) : undefined,
+      gaps: below(2) === 0,
+    };
+  if (kind >= 20) return { kind: 'same data', file };
+  if (kind < 18) return { kind: 'enter', receipt: below(8), bound: below(3) > 0 };
+  const to: readonly Partial<Terms>[] = [
+    { epsilon: of([0.25, 0.5, 1.5, 2]) },
+    { weekPublic: of([true, false]) },
+    { ties: of(['none', 'groups', 'relation']) },
+    { delta: start.delta === 0 ? 1e-6 : 0 },
+  ];
+  return { kind: 'amend', file, to: of(to) };
+}
+
+/** Where some climbs begin: ways by which promises were broken once. */
+function knownWays(chance: Dice): readonly Step[] {
+  const release = (file: FileName): Step => ({
+    kind: 'release',
+    file,
+    question: chance.below(13),
+    wording: 0,
+    epsilon: chance.of(shares),
+  });
+  const amend = (to: Partial<Terms>): Step => ({ kind: 'amend', file: 'A', to });
+  return chance.of<readonly Step[]>([
+    // A declaration between two kinds of terms, which marked its costs twice.
+    [
+      amend({ ties: 'relation' }),
+      release('A'),
+      amend({ ties: 'none' }),
+      { kind: 'same data', file: 'A' },
+      release('B'),
+      amend({ ties: 'relation' }),
+    ],
+    [release('A'), amend({ ties: 'groups' }), release('B'), amend({ ties: 'none' }), release('B')],
+    [
+      amend({ weekPublic: true }),
+      release('A'),
+      { kind: 'same data', file: 'A' },
+      release('B'),
+      amend({ weekPublic: false }),
+      release('A'),
+    ],
+  ]);
+}
+
+function mutated(world: World, steps: readonly Step[], chance: Dice): readonly Step[] {
+  const next = [...steps];
+  const at = chance.below(next.length + 1);
+  const how = chance.below(4);
+  const before = next.slice(0, at).filter((step) => step.kind === 'release');
+  // The same question once more, in other words.
+  if (how === 0 && before.length > 0 && chance.below(3) === 0)
+    next.splice(at, 0, { ...chance.of(before), wording: chance.below(4) });
+  else if (how === 0 || next.length === 0) next.splice(at, 0, stepOf(world, chance));
+  else if (how === 1 && next.length > 1) next.splice(Math.min(at, next.length - 1), 1);
+  else {
+    const k = Math.min(at, next.length - 1);
+    const old = next[k]!;
+    next[k] = how === 2 && 'epsilon' in old ? { ...old, epsilon: chance.of(shares) } : stepOf(world, chance);
+  }
+  return next.slice(0, 9);
+}
+
+interface Finding {
+  readonly world: Omit<World, 'questions'>;
+  readonly steps: readonly Step[];
+  readonly what: string;
+  readonly outcomes: readonly string[];
+}
+
+export interface Figures {
+  transcripts: number;
+  releases: number;
+  refusals: number;
+  /** Promises that were met to within a thousandth. */
+  tight: number;
+  worst: number;
+  readonly done: Map<string, number>;
+  readonly findings: Finding[];
+}
+
+/** Roundings of the judge's own arithmetic. */
+const rounding = 1e-6;
+
+/** One world, and transcripts that come ever nearer to its promise. */
+async function climb(parts: {
+  readonly chance: Dice;
+  readonly place: Workplace;
+  readonly receipts: readonly ForeignReceipt[];
+  readonly transcripts: number;
+  readonly figures: Figures;
+}): Promise<void> {
+  const { chance, place, receipts, transcripts, figures } = parts;
+  const world = worldOf(chance);
+  const { design, start, files, copy, questions } = world;
+  const neighbours = new Map<string, readonly Files[]>();
+  const doing = (data: Files, steps: readonly Step[]): Promise<Transcript> =>
+    place.run({ files: data, copy, design, start, questions, steps, receipts });
+  let best: { steps: readonly Step[]; ratio: number } = {
+    steps: chance.below(5) === 0 ? knownWays(chance) : Array.from({ length: 2 + chance.below(4) }, () => stepOf(world, chance)),
+    ratio: -1,
+  };
+  for (let k = 0; k < transcripts; k++) {
+    const steps = k === 0 ? best.steps : mutated(world, best.steps, chance);
+    const seen = await doing(files, steps);
+    const { ratio } = judge({ design, terms: seen.terms, files, copy }, seen.published, seen.foreign);
+    const found = (what: string, outcomes = seen.outcomes) =>
+      figures.findings.push({ world: { design, start, files, copy }, steps, what, outcomes });
+    if (ratio > 1 + rounding) found(`the promise is broken: ${ratio} of 1`);
+    for (const defect of seen.defects) found(defect);
+    const key = JSON.stringify([seen.terms.weekPublic, seen.terms.ties]);
+    const near = neighbours.get(key) ?? Array.from({ length: 3 }, () => neighbourOf(world, seen.terms, chance));
+    neighbours.set(key, near);
+    const other = await doing(chance.of(near), steps);
+    if (JSON.stringify(other.outcomes) !== JSON.stringify(seen.outcomes))
+      found('neighbouring data sets have other outcomes', [...seen.outcomes, '<>', ...other.outcomes]);
+    figures.transcripts++;
+    figures.releases += seen.published.length;
+    for (const outcome of seen.outcomes) {
+      const word = outcome.split(' ')[0]!;
+      figures.done.set(word, (figures.done.get(word) ?? 0) + 1);
+      if (/^[A-Z_]+$/.test(word)) figures.refusals++;
+    }
+    if (ratio > 0.999) figures.tight++;
+    figures.worst = Math.max(figures.worst, ratio);
+    if (ratio >= best.ratio) best = { steps, ratio };
+  }
+}
+
+/** Worlds that share a ledger; its chain is walked by every amendment. */
+const worldsPerLedger = 5;
+const perWorld = 40;
+
+/** So many transcripts, world after world; the same for the same seed. */
+export async function runTranscripts(parts: {
+  readonly wanted: number;
+  readonly seed: number;
+  /** The world to begin with, of the same seed. */
+  readonly first?: number;
+  readonly progress?: (figures: Figures) => void;
+}): Promise<Figures> {
+  const { wanted, seed, first = 0, progress } = parts;
+  const figures = noFigures();
+  const receipts = await foreignReceipts();
+  for (let world = first; figures.transcripts < wanted; ) {
+    const place = new Workplace();
+    try {
+      for (let k = 0; k < worldsPerLedger && figures.transcripts < wanted; k++) {
+        const transcripts = Math.min(perWorld, wanted - figures.transcripts);
+        await climb({ chance: dice(seed * 1_000_003 + world++), place, receipts, transcripts, figures });
+      }
+    } finally {
+      await place.close();
+    }
+    if (world % 25 === 0) progress?.(figures);
+  }
+  return figures;
+}
+
+const noFigures = (): Figures => ({
+  transcripts: 0,
+  releases: 0,
+  refusals: 0,
+  tight: 0,
+  worst: 0,
+  done: new Map(),
+  findings: [],
+});

@@ -1,0 +1,232 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { streamIn } from '../../src/ask/stream.js';
+import type { Engine } from '../../src/engine/engine.js';
+import { Fault } from '../../src/errors.js';
+import type { Ledger } from '../../src/ledger/ledger.js';
+import { openLedger } from '../../src/ledger/open.js';
+import type { AnswerTable } from '../../src/query/bound.js';
+import { amendTerms } from '../../src/release/amend.js';
+import { readReceipt } from '../../src/release/enter.js';
+import type { PlannedMeasure } from '../../src/release/plan.js';
+import { declareSameData } from '../../src/release/same-data.js';
+import { createSession, type Session } from '../../src/release/session.js';
+import { openEngine } from '../../src/terms/open.js';
+import { readPolicy } from '../../src/terms/read.js';
+import type { Foreign, Noise, Published } from './judge.js';
+import { csv, type Design, type FileName, type Files, policyText, type Row, type Terms, tiesCsv } from './population.js';
+import { type Question, streamed } from './questions.js';
+
+/** One thing that an analyst, or the steward, does. */
+export type Step =
+  | {
+      readonly kind: 'release';
+      readonly file: FileName;
+      readonly question: number;
+      readonly wording: number;
+      readonly epsilon: string;
+    }
+  | {
+      readonly kind: 'stream';
+      readonly file: FileName;
+      readonly question: number;
+      readonly epsilon: string;
+      readonly through: number | undefined;
+      readonly gaps: boolean;
+    }
+  | { readonly kind: 'amend'; readonly file: FileName; readonly to: Partial<Terms> }
+  /** Said only where it is true: nothing was spent on the other file, or that one is a copy. */
+  | { readonly kind: 'same data'; readonly file: FileName }
+  /** `bound`: the steward says how many of their records one of our people has; what is said is true. */
+  | { readonly kind: 'enter'; readonly receipt: number; readonly bound: boolean };
+
+/** A receipt of somebody else, and what it really tells about one of our people. */
+export interface ForeignReceipt extends Foreign {
+  readonly receipt: unknown;
+  readonly name: string;
+  /** How many of their records one of our people has. */
+  readonly records: number;
+}
+
+export interface Transcript {
+  /** As an outsider sees it: which steps were answered, from the record or anew, and which refused with what. */
+  readonly outcomes: readonly string[];
+  readonly published: readonly Published[];
+  readonly foreign: readonly Foreign[];
+  readonly terms: Terms;
+  /** What should not be: errors that are no faults, recorded answers that differ. */
+  readonly defects: readonly string[];
+}
+
+/** Copies of one population in folders of their own, with engines that stay open and one ledger for all. */
+export class Workplace {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'fugu-transcripts-'));
+  readonly #engines = new Map<string, Engine>();
+  #ledger: Ledger | undefined;
+  #count = 0;
+
+  static readonly #copies = new WeakMap<Files, string>();
+  #folderOf(files: Files): string {
+    const known = Workplace.#copies.get(files);
+    if (known?.startsWith(this.#folder)) return known;
+    const made = join(this.#folder, `copy-${this.#count++}`);
+    mkdirSync(made);
+    for (const name of ['A', 'B'] as const) writeFileSync(join(made, `${name}.csv`), csv(files[name]));
+    writeFileSync(join(made, 'ties.csv'), tiesCsv(files));
+    Workplace.#copies.set(files, made);
+    return made;
+  }
+
+  async #session(files: Files, design: Design, terms: Terms, file: FileName, population: string): Promise<Session> {
+    const folder = this.#folderOf(files);
+    const place = this.policyFile(folder, file);
+    writeFileSync(place, policyText(design, terms, { file, population, ledger: '../ledger.db' }));
+    const policy = await readPolicy(place);
+    const key = JSON.stringify([folder, file, terms.ties]);
+    const engine = this.#engines.get(key) ?? (await openEngine(policy));
+    this.#engines.set(key, engine);
+    this.#ledger ??= await openLedger(policy.ledger);
+    return createSession({ policy, engine, ledger: this.#ledger });
+  }
+  policyFile = (folder: string, file: FileName): string => join(folder, `${file}.yaml`);
+
+  /** Does all steps for a population of its own, and writes down what was published. */
+  async run(parts: {
+    readonly files: Files;
+    readonly copy: boolean;
+    readonly design: Design;
+    readonly start: Terms;
+    readonly questions: readonly Question[];
+    readonly steps: readonly Step[];
+    readonly receipts: readonly ForeignReceipt[];
+  }): Promise<Transcript> {
+    const { files, copy, design, questions, steps, receipts } = parts;
+    const population = `p${this.#count++}`;
+    let terms = parts.start;
+    const sessions = new Map<FileName, Session>();
+    const session = async (file: FileName): Promise<Session> => {
+      const made = sessions.get(file) ?? (await this.#session(files, design, terms, file, population));
+      sessions.set(file, made);
+      return made;
+    };
+    const outcomes: string[] = [];
+    const defects: string[] = [];
+    const published: Published[] = [];
+    const foreign = new Map<unknown, Foreign>();
+    const answers = new Map<number, string>();
+    const valuesOf = (tables: readonly AnswerTable[]): string =>
+      JSON.stringify(tables.map(({ rows }) => rows.map(({ value }) => value)));
+    /** One question was paid for by each entry: whoever gets its recorded answer gets the same numbers. */
+    const compare = (name: string, entry: number, replayed: boolean, tables: readonly AnswerTable[]): void => {
+      const values = valuesOf(tables);
+      if (replayed && answers.get(entry) !== values) defects.push(`${name}: a recorded answer differs`);
+      answers.set(entry, values);
+    };
+    const x = design.x;
+    for (const step of steps) {
+      try {
+        if (step.kind === 'release') {
+          const question = questions[step.question]!;
+          const { tables, receipt } = await (await session(step.file)).release(
+            question.wordings[step.wording % question.wordings.length]!,
+            {
+              epsilon: step.epsilon,
+            },
+          );
+          const { replayed, entry } = receipt.ledger;
+          compare(question.name, entry, replayed, tables);
+          if (!replayed)
+            published.push({ file: step.file, adds: (row) => question.adds(row, x), noise: noiseOf(receipt.measures) });
+          outcomes.push(`${replayed ? 'recorded' : 'released'} ${JSON.stringify(receipt.measures.map(({ noise }) => noise))}`);
+        } else if (step.kind === 'stream') {
+          const { query, adds } = streamed[step.question % streamed.length]!;
+          const told: string[] = [];
+          try {
+            for await (const each of streamIn(await session(step.file), {
+              order: 'week',
+              query,
+              epsilon: step.epsilon,
+              ...(step.through !== undefined && { through: step.through }),
+              ...(step.gaps && { gaps: 'empty' }),
+            })) {
+              const [week] = each.units;
+              compare('a step', each.entry, each.replayed, each.tables!);
+              if (!each.replayed)
+                published.push({ file: step.file, adds: (row: Row) => adds(row, week), noise: noiseOf(each.receipt!.measures) });
+              told.push(`${week}${each.replayed ? ' recorded' : ''}`);
+            }
+          } finally {
+            outcomes.push(`streamed ${told.join(', ')}`);
+          }
+        } else if (step.kind === 'amend') {
+          const next = { ...terms, ...step.to };
+          // Sessions end before the terms change.
+          sessions.clear();
+          const { policy, account } = await this.#session(files, design, next, step.file, population);
+          await amendTerms(unverified(this.#ledger!), { policy, account }, 'the council decided');
+          terms = next;
+          outcomes.push('amended');
+        } else if (step.kind === 'same data') {
+          const isTrue = foreign.size === 0 && (copy || published.every(({ file }) => file === step.file));
+          if (!isTrue) outcomes.push('kept silent');
+          else {
+            const { policy } = await session(step.file);
+            await declareSameData(this.#ledger!, policy, 'one extract since the beginning');
+            // What it says holds for sessions that open afterwards.
+            sessions.clear();
+            outcomes.push('declared');
+          }
+        } else {
+          const { receipt, epsilonOfPerson, records } = receipts[step.receipt % receipts.length]!;
+          const here = await session('A');
+          await here.enter(readReceipt(receipt, here.policy, step.bound ? records : undefined));
+          foreign.set(receipt, { epsilonOfPerson });
+          outcomes.push('entered');
+        }
+      } catch (error) {
+        if (!(error instanceof Fault)) defects.push(String(error));
+        else if (error.code === 'INTERNAL') defects.push(`${step.kind}: ${error.message}`);
+        if (error instanceof Fault && fitsByItsFigures(error)) defects.push(`${step.kind}: ${error.message}`);
+        outcomes.push(error instanceof Fault ? `${error.code}` : 'error');
+      }
+    }
+    return { outcomes, published, foreign: [...foreign.values()], terms, defects };
+  }
+
+  async close(): Promise<void> {
+    await this.#ledger?.close();
+    for (const engine of this.#engines.values()) await engine.close();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+/** The real ledger, but for walking its whole chain in another process before every amendment: nobody damages it here. */
+const unverified = (ledger: Ledger): Ledger =>
+  new Proxy(ledger, {
+    get: (target, name) => {
+      if (name === 'verify') return async () => ({ ok: true });
+      const found: unknown = Reflect.get(target, name, target);
+      return typeof found === 'function' ? found.bind(target) : found;
+    },
+  });
+
+/** A refusal that asks for no more than remains explains nothing. */
+function fitsByItsFigures({ code, details }: Fault): boolean {
+  const { asked, remaining } = (details ?? {}) as { asked?: number; remaining?: number };
+  return code === 'BUDGET_EXCEEDED' && asked !== undefined && remaining !== undefined && asked <= remaining;
+}
+
+/** Every question here has one measure. */
+function noiseOf(measures: readonly PlannedMeasure[]): Noise {
+  if (measures.length !== 1) throw new RangeError('a question of one measure was expected');
+  const { noise } = measures[0]!;
+  if (noise.kind === 'none') return { kind: 'none' };
+  if (noise.kind === 'laplace') return { kind: 'laplace', scale: fraction(noise.scale) };
+  if (noise.kind === 'gaussian') return { kind: 'gaussian', variance: fraction(noise.variance) };
+  throw new RangeError('additive noise was expected');
+}
+const fraction = (text: string): number => {
+  const [top, bottom = '1'] = text.split('/');
+  return Number(top) / Number(bottom);
+};
