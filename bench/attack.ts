@@ -1,9 +1,9 @@
-import { friendPrior, knownPeople, simulated } from '../src/attack/inference/attacker.js';
-import { infer } from '../src/attack/inference/infer.js';
-import { locationPatterns } from '../src/attack/inference/patterns.js';
-import { buildSpace } from '../src/attack/inference/space.js';
-import type { TotalsTarget } from '../src/attack/inference/target.js';
-import { declaredTie } from '../src/attack/inference/tie-law.js';
+import { friendPrior, knownPeople, simulated } from '../src/evaluate/attack/inference/attacker.js';
+import { infer } from '../src/evaluate/attack/inference/infer.js';
+import { locationPatterns } from '../src/evaluate/attack/inference/patterns.js';
+import { buildSpace } from '../src/evaluate/attack/inference/space.js';
+import type { TotalsTarget } from '../src/evaluate/attack/inference/target.js';
+import { declaredTie } from '../src/evaluate/attack/inference/tie-law.js';
 import { type Bench, secondsPer } from './bench.js';
 
 /** As large as the New York set: people, friendships, places; made up, so that it runs anywhere. */

@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { type Engine, type Pinned, pinned } from '../src/engine/engine.js';
-import type { EngineSource } from '../src/engine/source.js';
-import { openEngine } from '../src/terms/open.js';
+import { type Engine, type Pinned, pinned } from '../src/data/engine/engine.js';
+import type { EngineSource } from '../src/data/engine/source.js';
+import { openEngine } from '../src/data/terms/open.js';
 import { type Bench, inTurns, repeat, versus } from './bench.js';
 import { rawSurvey } from './raw-survey.js';
 

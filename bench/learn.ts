@@ -4,8 +4,8 @@ import { few, openBench, type Task } from '../experiments/learning/bench.js';
 import { meanOf, ourClassifiers, ourClusters, theirClassifiers, theirClusters } from '../experiments/learning/beside.js';
 import { acsNumbers, adultNumbers, type ClusterSet, separated } from '../experiments/learning/cluster-sets.js';
 import { peerMissing } from '../experiments/peer.js';
-import { type CodedTable, splitColumns } from '../src/learn/network/coded.js';
-import { learnChunks } from '../src/learn/network/learn-chunks.js';
+import { type CodedTable, splitColumns } from '../src/analysis/learn/network/coded.js';
+import { learnChunks } from '../src/analysis/learn/network/learn-chunks.js';
 import { type Bench, secondsPer } from './bench.js';
 
 /** Answers drawn from a random network (two parents each, within a window): 5 levels, so that chunks have real structure to find. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sqliteCode } from '../src/ledger/faults.js';
-import { openLedger } from '../src/ledger/open.js';
+import { sqliteCode } from '../src/release/ledger/faults.js';
+import { openLedger } from '../src/release/ledger/open.js';
 import { bareCommits, reservation } from './ledger-work.js';
 
 /** One of several processes that book into one file, told when to start. The bare ones wait for their turn as the ledger does. */

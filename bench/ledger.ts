@@ -3,8 +3,8 @@ import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Ledger } from '../src/ledger/ledger.js';
-import { openLedger } from '../src/ledger/open.js';
+import type { Ledger } from '../src/release/ledger/ledger.js';
+import { openLedger } from '../src/release/ledger/open.js';
 import { type Bench, type Goal, type Measured, medians } from './bench.js';
 import { bareCommits, reservation } from './ledger-work.js';
 

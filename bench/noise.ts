@@ -1,8 +1,8 @@
 import { randomFillSync } from 'node:crypto';
-import { parseRational } from '../src/exact/rational.js';
-import type { Digits } from '../src/noise/bits.js';
-import { gaussianNumbers, wideGaussian } from '../src/noise/discrete-gaussian.js';
-import { laplaceNumbers, wideLaplace } from '../src/noise/discrete-laplace.js';
+import { parseRational } from '../src/base/exact/rational.js';
+import type { Digits } from '../src/privacy/noise/bits.js';
+import { gaussianNumbers, wideGaussian } from '../src/privacy/noise/discrete-gaussian.js';
+import { laplaceNumbers, wideLaplace } from '../src/privacy/noise/discrete-laplace.js';
 import { type Bench, inTurns, versus } from './bench.js';
 
 type Draw = () => number | bigint;

@@ -1,5 +1,5 @@
-import { FriendCoefficients, type FriendLaw } from '../src/papers/dependent-tuples/friend-model.js';
-import { quiltOnChain } from '../src/papers/pufferfish/markov-quilt.js';
+import { FriendCoefficients, type FriendLaw } from '../src/evaluate/papers/dependent-tuples/friend-model.js';
+import { quiltOnChain } from '../src/evaluate/papers/pufferfish/markov-quilt.js';
 import { type Bench, secondsPer } from './bench.js';
 
 /** A made-up but fixed stream of numbers in (0,1): the figures must not change from run to run. */

@@ -1,6 +1,6 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import pg from 'pg';
-import { countByDatabase } from '../src/count/count.js';
+import { countByDatabase } from '../src/query/count/count.js';
 import { open } from '../src/index.js';
 import { bindBatch } from '../src/query/bind.js';
 import { parseBatch } from '../src/query/parse.js';

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Tokens } from '../src/service/token.js';
+import { Tokens } from '../src/app/service/token.js';
 import type { Bench, Measured } from './bench.js';
 import type { Loaded } from './service-load.js';
 

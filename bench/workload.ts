@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Fugu, open } from '../src/ask/fugu.js';
+import { type Fugu, open } from '../src/app/api/fugu.js';
 import { type Bench, secondsPer } from './bench.js';
 
 /** All tables of two columns, of a survey of 100 columns of five answers and 3,000 rows; data and ledger are open. */

@@ -119,7 +119,7 @@ function optionsTable({ file, text }) {
   return schema ? table(fields(read(file), schema)) : '';
 }
 
-const kindFiles = () => [...read('src/ask/kinds.ts').matchAll(/await import\('\.\/kinds\/([^']*)\.js'\)\)\.(\w+)/g)].map(([, file, name]) => ({ name, file: `src/ask/kinds/${file}.ts` }));
+const kindFiles = () => [...read('src/app/api/kinds.ts').matchAll(/await import\('\.\/kinds\/([^']*)\.js'\)\)\.(\w+)/g)].map(([, file, name]) => ({ name, file: `src/app/api/kinds/${file}.ts` }));
 
 function questions() {
   return kindFiles()

@@ -1,4 +1,4 @@
-// src/client/client.ts, from the API document: `node scripts/client.mjs` after a build writes it, test/service/client.test.ts compares it.
+// src/app/client/client.ts, from the API document: `node scripts/client.mjs` after a build writes it, test/service/client.test.ts compares it.
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -193,9 +193,9 @@ ${methods.join('\n\n')}
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
   const root = fileURLToPath(new URL('..', import.meta.url));
-  const { openapi } = await import('../dist/service/openapi.js');
-  const { routes } = await import('../dist/service/routes/routes.js');
-  const file = `${root}src/client/client.ts`;
+  const { openapi } = await import('../dist/app/service/openapi.js');
+  const { routes } = await import('../dist/app/service/routes/routes.js');
+  const file = `${root}src/app/client/client.ts`;
   writeFileSync(file, clientOf(openapi(routes)));
   execFileSync(process.execPath, [`${root}node_modules/@biomejs/biome/bin/biome`, 'check', '--write', file], { stdio: 'inherit' });
 }

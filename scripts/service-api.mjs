@@ -61,7 +61,7 @@ ${sections.join('\n\n')}
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  const { openapi } = await import('../dist/service/openapi.js');
-  const { routes } = await import('../dist/service/routes/routes.js');
+  const { openapi } = await import('../dist/app/service/openapi.js');
+  const { routes } = await import('../dist/app/service/routes/routes.js');
   writeFileSync(fileURLToPath(new URL('../docs/service-api.md', import.meta.url)), pageOf(openapi(routes)));
 }

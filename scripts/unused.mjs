@@ -2,7 +2,7 @@
 // declared. A type that is exported with the function whose signature names it is needed.
 //
 //   node scripts/unused.mjs            says what it finds and fails if it finds anything
-//   node scripts/unused.mjs src/learn  looks at everything, tells only what is found there
+//   node scripts/unused.mjs src/analysis/learn  looks at everything, tells only what is found there
 //   node scripts/unused.mjs --tests    also exports of the product that only tests use
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
@@ -16,7 +16,7 @@ const folders = ['src', 'console', 'bench', 'experiments', 'examples', 'scripts'
 /** Whatever is started by name rather than imported. */
 const isEntry = (file) =>
   [
-    'src/index.ts', 'src/client/client.ts', 'src/cli/main.ts', 'vitest.config.ts', 'test/postgres/server.ts', 'test/cluster/server.ts',
+    'src/index.ts', 'src/app/client/client.ts', 'src/app/cli/main.ts', 'vitest.config.ts', 'test/postgres/server.ts', 'test/cluster/server.ts',
     'test/browser/chromium.ts', 'console/main.tsx', 'console/vite.config.mjs',
   ].includes(file) ||
   /^src\/.*\/(chunk-worker|child-main)\.ts$/.test(file) ||

@@ -1,36 +1,36 @@
 /** The library: everything the command line does, as functions over plain data. */
 
-export type { TradeOff } from './accounting/accuracy.js';
-export type { BudgetState } from './accounting/budget-state.js';
-export type { Guarantee } from './accounting/guarantee.js';
-export { type AttackOptions, attack } from './ask/attack.js';
-export { attackStream, type StreamAttackOptions } from './ask/attack-stream.js';
-export { type AuditOptions, auditScale, type CompareOptions, compareMechanisms } from './ask/audit.js';
-export { type BeliefBudgetOptions, type BeliefGoal, beliefAfter, budgetForBelief } from './ask/belief.js';
-export type { BeliefAfter, BudgetForBelief } from './ask/belief-figures.js';
-export type { LearnedBounds } from './ask/bounds-query.js';
-export { type CheckedPolicy, type CheckOptions, checkPolicy } from './ask/check.js';
+export type { TradeOff } from './release/accounting/accuracy.js';
+export type { BudgetState } from './release/accounting/budget-state.js';
+export type { Guarantee } from './release/accounting/guarantee.js';
+export { type AttackOptions, attack } from './app/api/attack.js';
+export { attackStream, type StreamAttackOptions } from './app/api/attack-stream.js';
+export { type AuditOptions, auditScale, type CompareOptions, compareMechanisms } from './app/api/audit.js';
+export { type BeliefBudgetOptions, type BeliefGoal, beliefAfter, budgetForBelief } from './app/api/belief.js';
+export type { BeliefAfter, BudgetForBelief } from './app/api/belief-figures.js';
+export type { LearnedBounds } from './app/api/bounds-query.js';
+export { type CheckedPolicy, type CheckOptions, checkPolicy } from './app/api/check.js';
 export {
   type ConfirmedPolicy,
   type ConfirmOptions,
   confirmPolicy,
   type UnconfirmedColumn,
   unconfirmedColumns,
-} from './ask/confirm.js';
-export type { FileName, Progress } from './ask/door.js';
-export { type DraftedPolicy, type DraftOptions, draftPolicy, type Found, type FoundColumn, type Said } from './ask/draft.js';
-export { type EnteredSpending, type EnterOptions, enterSpending } from './ask/enter.js';
-export type { EstimateAsked } from './ask/estimate.js';
-export { type AskOptions, type Fugu, type OpenOptions, open } from './ask/fugu.js';
-export type { Answer } from './ask/kind.js';
-export type { PaidOdds } from './ask/kinds/odds.js';
-export type { PatternAnswer } from './ask/kinds/pattern.js';
-export type { SurveyPlan, SurveyRelease } from './ask/kinds/survey.js';
-export type { LearnedSteps } from './ask/kinds/transitions.js';
-export type { AnyAnswer, AnyPlan, Asking, Question } from './ask/kinds.js';
-export { type LeakageOptions, leakage } from './ask/leakage.js';
-export type { Leakage } from './ask/leakage-figures.js';
-export { type LearnedSpread, learnNetwork, learnSpread, type NetworkOptions, type SpreadOptions } from './ask/learn.js';
+} from './app/api/confirm.js';
+export type { FileName, Progress } from './app/api/door.js';
+export { type DraftedPolicy, type DraftOptions, draftPolicy, type Found, type FoundColumn, type Said } from './app/api/draft.js';
+export { type EnteredSpending, type EnterOptions, enterSpending } from './app/api/enter.js';
+export type { EstimateAsked } from './app/api/estimate.js';
+export { type AskOptions, type Fugu, type OpenOptions, open } from './app/api/fugu.js';
+export type { Answer } from './app/api/kind.js';
+export type { PaidOdds } from './app/api/kinds/odds.js';
+export type { PatternAnswer } from './app/api/kinds/pattern.js';
+export type { SurveyPlan, SurveyRelease } from './app/api/kinds/survey.js';
+export type { LearnedSteps } from './app/api/kinds/transitions.js';
+export type { AnyAnswer, AnyPlan, Asking, Question } from './app/api/kinds.js';
+export { type LeakageOptions, leakage } from './app/api/leakage.js';
+export type { Leakage } from './app/api/leakage-figures.js';
+export { type LearnedSpread, learnNetwork, learnSpread, type NetworkOptions, type SpreadOptions } from './app/api/learn.js';
 export {
   type BoundsOptions,
   type KeysOptions,
@@ -40,8 +40,8 @@ export {
   learnKeys,
   learnRows,
   type RowsOptions,
-} from './ask/learn-domain.js';
-export { type Accuracy, type AccuracyOptions, type AccuracyQuestion, leastEpsilon } from './ask/least-epsilon.js';
+} from './app/api/learn-domain.js';
+export { type Accuracy, type AccuracyOptions, type AccuracyQuestion, leastEpsilon } from './app/api/least-epsilon.js';
 export {
   type AmendedTerms,
   amendTerms,
@@ -55,77 +55,77 @@ export {
   type Spending,
   type VerifiedLedger,
   verifyLedger,
-} from './ask/ledger.js';
-export { type Location, type LocationOptions, location, type ToldMoment } from './ask/location.js';
+} from './app/api/ledger.js';
+export { type Location, type LocationOptions, location, type ToldMoment } from './app/api/location.js';
 export {
   type AffinityOptions,
   type DistanceOptions,
   type MadeTies,
   makeAffinityTies,
   makeDistanceTies,
-} from './ask/make-ties.js';
-export { type LearnedOdds, learnOdds, type OddsOptions } from './ask/odds.js';
-export { outcomeText } from './ask/outcomes.js';
-export { type AnalysedPattern, analysePattern, type PatternAnalysisOptions } from './ask/pattern.js';
+} from './app/api/make-ties.js';
+export { type LearnedOdds, learnOdds, type OddsOptions } from './app/api/odds.js';
+export { outcomeText } from './app/api/outcomes.js';
+export { type AnalysedPattern, analysePattern, type PatternAnalysisOptions } from './app/api/pattern.js';
 export {
   type BelievedValue,
   type ModelSuspicion,
   posterior,
   posteriorOnModel,
   type Suspicion,
-} from './ask/posterior.js';
-export { type PredictRow, predict } from './ask/predict.js';
-export { judgePublishedSurvey, type PublishedOptions } from './ask/published.js';
-export { declareSameData, type SameDataDeclared } from './ask/same-data.js';
-export { planStream, type StreamedStep, type StreamOptions, type StreamPlan, stream } from './ask/stream.js';
-export { type Temporal, type TemporalOptions, temporal } from './ask/temporal.js';
-export { learnTransitions, type TransitionsOptions } from './ask/transitions.js';
-export type { AttackerResult, ExposedRecord, PolicyAttack } from './attack/policy/attack.js';
-export type { BeliefChange, Believer } from './attack/policy/beliefs.js';
-export type { ReleasedTable } from './attack/policy/table.js';
-export type { Belief, ModelPosterior } from './attack/posterior.js';
-export type { StreamAttack, StreamAttacker, Trajectory, TrajectoryStep } from './attack/stream/attack.js';
-export type { PublishedFigure } from './attack/survey/published.js';
-export type { Audit, Calibrated } from './audit/audit.js';
-export type { HowCounted } from './count/count.js';
-export type { HiddenCells, PrivateFigures, Sizes } from './count/hidden-cells.js';
-export type { KnownAgreement } from './count/known-agree.js';
-export type { WhatIf } from './dependence/amplifier.js';
-export type { WhatIfLeakage } from './dependence/leakage.js';
-export type { Network, NetworkOrigin, Variable } from './dependence/model/network.js';
-export type { ToldLevels, ToldValue } from './dependence/model/told-levels.js';
-export type { PairwiseSpread } from './dependence/pairwise/leakage.js';
-export type { AttackFigure, SpreadTables } from './dependence/pairwise/spread-file.js';
-export { Fault, type FaultCode, type FaultPlace, faultCodes, type Outcome } from './errors.js';
-export type { Rational } from './exact/rational.js';
-export type { Term } from './learn/classify/features.js';
-export type { ClassifierWeight, ClassifyResult, Prediction } from './learn/classify/predict.js';
-export type { FoundKey, LearnedKeys } from './learn/keys/learn-keys.js';
-export type { KmeansResult } from './learn/kmeans/kmeans.js';
-export type { OddsEvidence } from './learn/odds/odds-evidence.js';
-export type { OddsInterval } from './learn/odds/odds-interval.js';
-export type { Tie } from './learn/odds/tie.js';
-export type { LearnedTransitions } from './learn/transitions/learn-transitions.js';
-export type { Verification } from './ledger/ledger.js';
-export type { Backup, Restored } from './ledger/rescue/backup.js';
-export type { Recovery } from './ledger/rescue/recover.js';
-export type { AdditiveLaw, LadderLaw, Law, PublishedLaw, SelectionLaw, SmoothLaw, TiltLaw } from './mechanism/law.js';
-export type { Told } from './mechanism/mechanism.js';
-export type { StoredProfile } from './mechanism/profile.js';
-export type { Compared, Comparison } from './papers/compare/judge.js';
-export type { Calibration } from './papers/compare/mechanism.js';
-export type { TabularReadingName } from './papers/correlated-columns/tabular.js';
-export type { ToldApart } from './papers/location/location.js';
-export type { ClusteringResult } from './pattern/clustering.js';
-export type { DegreeForm } from './pattern/degrees/distribution.js';
-export type { DegreeResult } from './pattern/degrees/release.js';
-export type { PatternResult } from './pattern/release.js';
-export type { PatternCandidate } from './pattern/ways/way.js';
-export type { PatternMechanism } from './pattern/ways/ways.js';
-export type { Draft, DraftProtect } from './policy/draft/draft.js';
-export type { FoundGroups } from './policy/draft/groups.js';
-export type { LeftOut } from './policy/draft/guess.js';
-export type { FoundPanel } from './policy/draft/panel.js';
+} from './app/api/posterior.js';
+export { type PredictRow, predict } from './app/api/predict.js';
+export { judgePublishedSurvey, type PublishedOptions } from './app/api/published.js';
+export { declareSameData, type SameDataDeclared } from './app/api/same-data.js';
+export { planStream, type StreamedStep, type StreamOptions, type StreamPlan, stream } from './app/api/stream.js';
+export { type Temporal, type TemporalOptions, temporal } from './app/api/temporal.js';
+export { learnTransitions, type TransitionsOptions } from './app/api/transitions.js';
+export type { AttackerResult, ExposedRecord, PolicyAttack } from './evaluate/attack/policy/attack.js';
+export type { BeliefChange, Believer } from './evaluate/attack/policy/beliefs.js';
+export type { ReleasedTable } from './evaluate/attack/policy/table.js';
+export type { Belief, ModelPosterior } from './evaluate/attack/posterior.js';
+export type { StreamAttack, StreamAttacker, Trajectory, TrajectoryStep } from './evaluate/attack/stream/attack.js';
+export type { PublishedFigure } from './evaluate/attack/survey/published.js';
+export type { Audit, Calibrated } from './evaluate/audit/audit.js';
+export type { HowCounted } from './query/count/count.js';
+export type { HiddenCells, PrivateFigures, Sizes } from './query/count/hidden-cells.js';
+export type { KnownAgreement } from './query/count/known-agree.js';
+export type { WhatIf } from './privacy/dependence/amplifier.js';
+export type { WhatIfLeakage } from './privacy/dependence/leakage.js';
+export type { Network, NetworkOrigin, Variable } from './privacy/dependence/model/network.js';
+export type { ToldLevels, ToldValue } from './privacy/dependence/model/told-levels.js';
+export type { PairwiseSpread } from './privacy/dependence/pairwise/leakage.js';
+export type { AttackFigure, SpreadTables } from './privacy/dependence/pairwise/spread-file.js';
+export { Fault, type FaultCode, type FaultPlace, faultCodes, type Outcome } from './base/errors.js';
+export type { Rational } from './base/exact/rational.js';
+export type { Term } from './analysis/learn/classify/features.js';
+export type { ClassifierWeight, ClassifyResult, Prediction } from './analysis/learn/classify/predict.js';
+export type { FoundKey, LearnedKeys } from './analysis/learn/keys/learn-keys.js';
+export type { KmeansResult } from './analysis/learn/kmeans/kmeans.js';
+export type { OddsEvidence } from './analysis/learn/odds/odds-evidence.js';
+export type { OddsInterval } from './analysis/learn/odds/odds-interval.js';
+export type { Tie } from './analysis/learn/odds/tie.js';
+export type { LearnedTransitions } from './analysis/learn/transitions/learn-transitions.js';
+export type { Verification } from './release/ledger/ledger.js';
+export type { Backup, Restored } from './release/ledger/rescue/backup.js';
+export type { Recovery } from './release/ledger/rescue/recover.js';
+export type { AdditiveLaw, LadderLaw, Law, PublishedLaw, SelectionLaw, SmoothLaw, TiltLaw } from './privacy/mechanism/law.js';
+export type { Told } from './privacy/mechanism/mechanism.js';
+export type { StoredProfile } from './privacy/mechanism/profile.js';
+export type { Compared, Comparison } from './evaluate/papers/compare/judge.js';
+export type { Calibration } from './evaluate/papers/compare/mechanism.js';
+export type { TabularReadingName } from './evaluate/papers/correlated-columns/tabular.js';
+export type { ToldApart } from './evaluate/papers/location/location.js';
+export type { ClusteringResult } from './analysis/pattern/clustering.js';
+export type { DegreeForm } from './analysis/pattern/degrees/distribution.js';
+export type { DegreeResult } from './analysis/pattern/degrees/release.js';
+export type { PatternResult } from './analysis/pattern/release.js';
+export type { PatternCandidate } from './analysis/pattern/ways/way.js';
+export type { PatternMechanism } from './analysis/pattern/ways/ways.js';
+export type { Draft, DraftProtect } from './data/draft/draft.js';
+export type { FoundGroups } from './data/draft/groups.js';
+export type { LeftOut } from './data/draft/guess.js';
+export type { FoundPanel } from './data/draft/panel.js';
 export type { KnownWords } from './policy/known/words.js';
 export type { Neighbours } from './policy/neighbours.js';
 export type { Adversary, SecretKind } from './policy/policy.js';
@@ -141,13 +141,13 @@ export type { Receipt, Release } from './release/receipt.js';
 export type { TotalOfCell } from './release/running.js';
 export type { Trail } from './release/trail.js';
 export type { WayOut } from './release/ways-out.js';
-export type { SurveyCandidate, SurveyChoice } from './survey/choice.js';
-export type { ReleaseError } from './survey/error.js';
-export type { Mode } from './synth/form.js';
-export type { PairQuality, Quality, TableQuality } from './synth/quality.js';
-export type { MeasuredTable, SynthPlan, SynthResult } from './synth/release.js';
-export type { SynthColumn } from './synth/rows.js';
-export type { Explanation } from './terms/explain.js';
-export type { LearnedFrom, TransitionFile } from './ties/transitions.js';
-export type { WorkloadPlan } from './workload/release.js';
-export type { Estimated } from './workload/together.js';
+export type { SurveyCandidate, SurveyChoice } from './analysis/survey/choice.js';
+export type { ReleaseError } from './analysis/survey/error.js';
+export type { Mode } from './analysis/synth/form.js';
+export type { PairQuality, Quality, TableQuality } from './analysis/synth/quality.js';
+export type { MeasuredTable, SynthPlan, SynthResult } from './analysis/synth/release.js';
+export type { SynthColumn } from './analysis/synth/rows.js';
+export type { Explanation } from './data/terms/explain.js';
+export type { LearnedFrom, TransitionFile } from './data/ties/transitions.js';
+export type { WorkloadPlan } from './analysis/workload/release.js';
+export type { Estimated } from './analysis/workload/together.js';

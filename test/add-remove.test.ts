@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { register as registerCheck } from '../src/cli/check.js';
-import { register as registerLedger } from '../src/cli/ledger.js';
-import { register as registerRelease } from '../src/cli/release.js';
-import { register as registerStream } from '../src/cli/stream.js';
-import { rowsBefore, rowsOfSteps, rowsWithoutStep, stepsOf } from '../src/count/public-steps.js';
+import { register as registerCheck } from '../src/app/cli/check.js';
+import { register as registerLedger } from '../src/app/cli/ledger.js';
+import { register as registerRelease } from '../src/app/cli/release.js';
+import { register as registerStream } from '../src/app/cli/stream.js';
+import { rowsBefore, rowsOfSteps, rowsWithoutStep, stepsOf } from '../src/query/count/public-steps.js';
 import { amendTerms, attackStream, open, planStream, stream } from '../src/index.js';
 import { runCommand } from './command.js';
 import { readPolicy } from './inside.js';

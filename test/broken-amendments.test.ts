@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { register as registerLedger } from '../src/cli/ledger.js';
+import { register as registerLedger } from '../src/app/cli/ledger.js';
 import { amendTerms, enterSpending, Fault, open } from '../src/index.js';
 import { runCommand } from './command.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';

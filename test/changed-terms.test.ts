@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { register as registerLedger } from '../src/cli/ledger.js';
+import { register as registerLedger } from '../src/app/cli/ledger.js';
 import { amendTerms, Fault, open } from '../src/index.js';
-import { changedTerms } from '../src/ledger/changed-terms.js';
+import { changedTerms } from '../src/release/ledger/changed-terms.js';
 import { runCommand } from './command.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { Fault } from '../src/errors.js';
+import { Fault } from '../src/base/errors.js';
 import { checkPolicy } from '../src/index.js';
 import { documentedPolicies } from './documented-policies.js';
 

@@ -104,7 +104,7 @@ describe('every command answers people and programs', () => {
     expect(json).toMatchObject({ code: 0, err: '' });
     expect(typeof JSON.parse(json.out)).toBe('object');
     expect(json.out).not.toMatch(/: (NaN|Infinity|undefined)\b/);
-    const { register } = (await import(`../src/cli/${words[0]}.ts`)) as { register(program: Command): void };
+    const { register } = (await import(`../src/app/cli/${words[0]}.ts`)) as { register(program: Command): void };
     expectWords(await runCommand(register, ...named('human')));
   });
 

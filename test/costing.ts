@@ -1,9 +1,9 @@
-import type { Rational } from '../src/exact/rational.js';
-import { additive } from '../src/mechanism/additive.js';
-import { pure } from '../src/mechanism/allotment.js';
-import { effectOn } from '../src/mechanism/effect.js';
-import type { Mechanism } from '../src/mechanism/mechanism.js';
-import { everyRecord } from '../src/mechanism/record-class.js';
+import type { Rational } from '../src/base/exact/rational.js';
+import { additive } from '../src/privacy/mechanism/additive.js';
+import { pure } from '../src/privacy/mechanism/allotment.js';
+import { effectOn } from '../src/privacy/mechanism/effect.js';
+import type { Mechanism } from '../src/privacy/mechanism/mechanism.js';
+import { everyRecord } from '../src/privacy/mechanism/record-class.js';
 
 /** One noisy number that costs every record this much. */
 export const costing = (epsilon: Rational): Mechanism =>

@@ -1,5 +1,5 @@
-import { type Counting, type RowKey, weightOf } from '../src/count/measure.js';
-import { type LeafTest, passesWhere } from '../src/count/row-test.js';
+import { type Counting, type RowKey, weightOf } from '../src/query/count/measure.js';
+import { type LeafTest, passesWhere } from '../src/query/count/row-test.js';
 import { gridOf, numberAt } from '../src/policy/grid.js';
 import type { Column, Policy } from '../src/policy/policy.js';
 import { nearestDouble, numberSaid, positionSaid, type Stored, type Ugly } from './ugly-cells.js';

@@ -7,7 +7,7 @@ export interface Steps {
 
 /**
  * By hand: how often state b follows state a one step later, a row per a. A time at which somebody has several rows is counted nowhere, so that a row is in two pairs at
- * most, whatever the others are (src/learn/transitions/learn-transitions.proof.md).
+ * most, whatever the others are (src/analysis/learn/transitions/learn-transitions.proof.md).
  */
 export function countSteps({ owners, times, states }: Steps, count: number): number[] {
   const counts = new Array<number>(count * count).fill(0);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { Fault } from '../src/errors.js';
+import { Fault } from '../src/base/errors.js';
 import { checkPolicy, draftPolicy } from '../src/index.js';
 import { corpus } from './statfile/corpus.js';
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { type Fugu, open } from '../src/ask/fugu.js';
+import { type Fugu, open } from '../src/app/api/fugu.js';
 
 export const people = Array.from({ length: 240 }, (_, i) => ({
   id: `p${i}`,

@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { estimated } from '../src/ask/estimate.js';
-import { workload as kind } from '../src/ask/kinds/workload.js';
-import { register } from '../src/cli/estimate.js';
+import { estimated } from '../src/app/api/estimate.js';
+import { workload as kind } from '../src/app/api/kinds/workload.js';
+import { register } from '../src/app/cli/estimate.js';
 import { runCommand } from './command.js';
 import { heldByKind } from './held-by-kind.js';
 import { openWorkshop, type Workshop } from './workshop.js';
 
 // What is counted here is the same in every run.
-vi.mock('../src/noise/bits.js', async (original) =>
-  (await import('./seeded-source.js')).seededNoise(await original<typeof import('../src/noise/bits.js')>(), 5),
+vi.mock('../src/privacy/noise/bits.js', async (original) =>
+  (await import('./seeded-source.js')).seededNoise(await original<typeof import('../src/privacy/noise/bits.js')>(), 5),
 );
 
 const shops: Workshop[] = [];

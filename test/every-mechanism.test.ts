@@ -1,12 +1,12 @@
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { type AnyKind, kinds as loaders } from '../src/ask/kinds.js';
-import { add, compare, divide, multiply, type Rational, rational, subtract, toNumber, zero } from '../src/exact/rational.js';
-import { costOf } from '../src/mechanism/cost.js';
-import { lawText } from '../src/mechanism/law.js';
-import type { Mechanism } from '../src/mechanism/mechanism.js';
-import { answersTo, everyRecord, type RecordClass, tuplesOf } from '../src/mechanism/record-class.js';
-import type { Tilting } from '../src/mechanism/tilted.js';
-import type { Rungs } from '../src/noise/ladder.js';
+import { type AnyKind, kinds as loaders } from '../src/app/api/kinds.js';
+import { add, compare, divide, multiply, type Rational, rational, subtract, toNumber, zero } from '../src/base/exact/rational.js';
+import { costOf } from '../src/privacy/mechanism/cost.js';
+import { lawText } from '../src/privacy/mechanism/law.js';
+import type { Mechanism } from '../src/privacy/mechanism/mechanism.js';
+import { answersTo, everyRecord, type RecordClass, tuplesOf } from '../src/privacy/mechanism/record-class.js';
+import type { Tilting } from '../src/privacy/mechanism/tilted.js';
+import type { Rungs } from '../src/privacy/noise/ladder.js';
 import type { Session } from '../src/release/session.js';
 import { openWorkshop, type Workshop } from './workshop.js';
 
@@ -25,8 +25,8 @@ const watch = vi.hoisted(() => ({
   replay: undefined as readonly Step[] | undefined,
   after: [] as unknown[],
 }));
-vi.mock('../src/mechanism/paid.js', async (original) => {
-  const { Paid } = (await original()) as typeof import('../src/mechanism/paid.js');
+vi.mock('../src/privacy/mechanism/paid.js', async (original) => {
+  const { Paid } = (await original()) as typeof import('../src/privacy/mechanism/paid.js');
   return {
     Paid: class extends Paid {
       override release<In, Out>(mechanism: Mechanism, given: In, noisy: (given: In) => Out): Out {

@@ -1,4 +1,4 @@
-import { addUp, divUp, expm1Up, logDown, mulUp, subUp } from '../src/exact/outward.js';
+import { addUp, divUp, expm1Up, logDown, mulUp, subUp } from '../src/base/exact/outward.js';
 
 /**
  * Releases that factor over records (each column's histogram noised on its own), adversary without knowledge, no graph: only how each other record's law moves

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { Fault } from '../src/errors.js';
+import { Fault } from '../src/base/errors.js';
 
 /** The fault that a promise ends in; nothing else will do. */
 export async function faultOf(promise: Promise<unknown>): Promise<Fault> {

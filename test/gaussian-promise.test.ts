@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { parseRational, toNumber } from '../src/exact/rational.js';
+import { parseRational, toNumber } from '../src/base/exact/rational.js';
 import { openWorkshop, type Workshop } from './workshop.js';
 import { climb, gaussianDelta, laplaceLoss, type Random, randomFrom, type TieList } from './worst-law.js';
 

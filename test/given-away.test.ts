@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import Database from 'libsql';
 import { afterEach, describe, expect, it } from 'vitest';
-import { releaseKmeans } from '../src/learn/kmeans/kmeans.js';
-import { emptyPure } from '../src/mechanism/profile.js';
-import { releasePattern } from '../src/pattern/release.js';
+import { releaseKmeans } from '../src/analysis/learn/kmeans/kmeans.js';
+import { emptyPure } from '../src/privacy/mechanism/profile.js';
+import { releasePattern } from '../src/analysis/pattern/release.js';
 import { amendTo } from './amended.js';
 import { openLedger, readPolicy } from './inside.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { asTyped } from '../src/cli/typed.js';
+import { asTyped } from '../src/app/cli/typed.js';
 
 const src = fileURLToPath(new URL('../src', import.meta.url));
 const sources = readdirSync(src, { recursive: true, encoding: 'utf8' })
@@ -14,7 +14,7 @@ const names = [...readFileSync(join(src, 'cli/main.ts'), 'utf8').matchAll(/^ {4}
 );
 
 const program = new Command('fugu');
-for (const name of names) ((await import(`../src/cli/${name}.ts`)) as { register(program: Command): void }).register(program);
+for (const name of names) ((await import(`../src/app/cli/${name}.ts`)) as { register(program: Command): void }).register(program);
 const under = (command: Command): readonly Command[] => [command, ...command.commands.flatMap(under)];
 const flagsOf = (command: Command) => under(command).flatMap(({ options }) => options.map(({ long }) => long));
 const every = new Set([...flagsOf(program), '--help', '--version']);

@@ -11,12 +11,12 @@ import {
   totalOf,
 } from '../experiments/policies/attack.js';
 import { sequence } from '../experiments/policies/bench.js';
-import { type AnyKind, kinds as loaders } from '../src/ask/kinds.js';
-import { type Few, mostGained } from '../src/attack/inference/few-records.js';
-import { telling } from '../src/attack/inference/told-numbers.js';
-import type { MechanismOf } from '../src/count/measure.js';
+import { type AnyKind, kinds as loaders } from '../src/app/api/kinds.js';
+import { type Few, mostGained } from '../src/evaluate/attack/inference/few-records.js';
+import { telling } from '../src/evaluate/attack/inference/told-numbers.js';
+import type { MechanismOf } from '../src/query/count/measure.js';
 import { planStream } from '../src/index.js';
-import { lawFromText } from '../src/mechanism/law.js';
+import { lawFromText } from '../src/privacy/mechanism/law.js';
 import { bindBatch } from '../src/query/bind.js';
 import { queryKinds } from '../src/query/kinds.js';
 import { parseBatch } from '../src/query/parse.js';

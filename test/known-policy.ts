@@ -1,4 +1,4 @@
-import { parseRational } from '../src/exact/rational.js';
+import { parseRational } from '../src/base/exact/rational.js';
 import { declareKnown } from '../src/policy/known/declare.js';
 import type { Known } from '../src/policy/known/known.js';
 import { type KnownEntry, knownShape } from '../src/policy/known/shape.js';

@@ -1,12 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { exactLoss } from '../src/audit/exact-loss.js';
-import type { Measure } from '../src/count/measure.js';
-import { rowCounter } from '../src/count/rows.js';
-import type { Joint } from '../src/dependence/model/joint.js';
-import type { Cell } from '../src/engine/engine.js';
-import { parseRational, toNumber } from '../src/exact/rational.js';
+import { exactLoss } from '../src/evaluate/audit/exact-loss.js';
+import type { Measure } from '../src/query/count/measure.js';
+import { rowCounter } from '../src/query/count/rows.js';
+import type { Joint } from '../src/privacy/dependence/model/joint.js';
+import type { Cell } from '../src/data/engine/engine.js';
+import { parseRational, toNumber } from '../src/base/exact/rational.js';
 import { amendTerms, checkPolicy, open } from '../src/index.js';
 import type { Policy } from '../src/policy/policy.js';
 import { bindBatch } from '../src/query/bind.js';

@@ -2,11 +2,11 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { pureProfile } from '../dist/mechanism/profile.js';
-import { everyRecord } from '../dist/mechanism/record-class.js';
-import { Fault } from '../dist/errors.js';
-import { compare, parseRational, rational } from '../dist/exact/rational.js';
-import { openLedger } from '../dist/ledger/open.js';
+import { pureProfile } from '../dist/privacy/mechanism/profile.js';
+import { everyRecord } from '../dist/privacy/mechanism/record-class.js';
+import { Fault } from '../dist/base/errors.js';
+import { compare, parseRational, rational } from '../dist/base/exact/rational.js';
+import { openLedger } from '../dist/release/ledger/open.js';
 
 const Database = createRequire(import.meta.url)('libsql');
 const [base, scratch, from, to] = process.argv.slice(2);

@@ -1,11 +1,11 @@
 // One of many processes that spend from one ledger; run by ledger-race.ts on the built product.
 import { writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pureProfile } from '../dist/mechanism/profile.js';
-import { everyRecord } from '../dist/mechanism/record-class.js';
-import { Fault } from '../dist/errors.js';
-import { compare, one, rational, subtract, toText } from '../dist/exact/rational.js';
-import { openLedger } from '../dist/ledger/open.js';
+import { pureProfile } from '../dist/privacy/mechanism/profile.js';
+import { everyRecord } from '../dist/privacy/mechanism/record-class.js';
+import { Fault } from '../dist/base/errors.js';
+import { compare, one, rational, subtract, toText } from '../dist/base/exact/rational.js';
+import { openLedger } from '../dist/release/ledger/open.js';
 
 const [place, name, count, clients = '1', parts = '1000'] = process.argv.slice(2);
 const endless = count === 'endless';

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
-import type { Outcome } from '../src/errors.js';
+import type { Outcome } from '../src/base/errors.js';
 
 export interface Line {
   readonly sequence?: number;

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from 'vitest';
-import { kinds as loaders } from '../src/ask/kinds.js';
-import { questionOf } from '../src/ask/question.js';
+import { kinds as loaders } from '../src/app/api/kinds.js';
+import { questionOf } from '../src/app/api/question.js';
 import * as library from '../src/index.js';
 import {
   type Answer,

@@ -3,24 +3,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
-import { readCsvTable } from '../src/ask/csv-table.js';
-import { readModelFile } from '../src/ask/model-file.js';
-import { readJson, readText } from '../src/ask/named-text.js';
-import { readAdditive } from '../src/audit/workload.js';
-import { readModel } from '../src/dependence/model/model-file.js';
-import { Fault } from '../src/errors.js';
-import { parseRational } from '../src/exact/rational.js';
-import { fit as fitted } from '../src/graphical/fit.js';
-import { type LimitName, limits } from '../src/input/limits.js';
-import { patternCandidates } from '../src/pattern/candidates.js';
-import { analysePattern, schemaFromText } from '../src/pattern/query/analyse.js';
-import { parsePattern } from '../src/pattern/query/parse.js';
-import { parseCodebook, readCodebook } from '../src/policy/codebook/codebook.js';
+import { readCsvTable } from '../src/app/api/csv-table.js';
+import { readModelFile } from '../src/app/api/model-file.js';
+import { readJson, readText } from '../src/app/api/named-text.js';
+import { readAdditive } from '../src/evaluate/audit/workload.js';
+import { readModel } from '../src/privacy/dependence/model/model-file.js';
+import { Fault } from '../src/base/errors.js';
+import { parseRational } from '../src/base/exact/rational.js';
+import { fit as fitted } from '../src/analysis/graphical/fit.js';
+import { type LimitName, limits } from '../src/base/input/limits.js';
+import { patternCandidates } from '../src/analysis/pattern/candidates.js';
+import { analysePattern, schemaFromText } from '../src/analysis/pattern/query/analyse.js';
+import { parsePattern } from '../src/analysis/pattern/query/parse.js';
+import { parseCodebook, readCodebook } from '../src/data/codebook/codebook.js';
 import { parseBatch } from '../src/query/parse.js';
 import { parseSql } from '../src/query/sql/sql.js';
-import { openStatFile } from '../src/statfile/statfile.js';
-import { parsePolicy, readPolicy } from '../src/terms/read.js';
-import { readWorkload } from '../src/workload/form.js';
+import { openStatFile } from '../src/data/statfile/statfile.js';
+import { parsePolicy, readPolicy } from '../src/data/terms/read.js';
+import { readWorkload } from '../src/analysis/workload/form.js';
 import { category, samplePolicy } from './sample-policy.js';
 import { repeated, workbookOf } from './statfile/zip.js';
 
@@ -181,7 +181,7 @@ const beyond: Readonly<Record<LimitName, () => unknown>> = {
   factors: () =>
     readModel(`{"records":[{"id":"a","values":[0]}],"factors":[${'0,'.repeat(limits.factors.most)}0]}`, 'model.json'),
   degrees: async () => {
-    const { planDegrees } = await import('../src/pattern/degrees/release.js');
+    const { planDegrees } = await import('../src/analysis/pattern/degrees/release.js');
     const friend = { name: 'friend', table: 'f.csv', columns: ['a', 'b'], domain: 1e9, symmetric: true, private: true };
     const edges = { ...policy, protect: { ...policy.protect, secret: 'edge' }, relations: new Map([['friend', friend]]) };
     const session = { policy: edges, allowance: async () => ({ pure: parseRational('1') }) };

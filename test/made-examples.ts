@@ -1,5 +1,5 @@
-import type { Examples } from '../src/learn/classify/examples.js';
-import { type FeatureMap, joinFeatures, unit } from '../src/learn/classify/features.js';
+import type { Examples } from '../src/analysis/learn/classify/examples.js';
+import { type FeatureMap, joinFeatures, unit } from '../src/analysis/learn/classify/features.js';
 
 /** Rows for tests of the classifiers: each cell is the value of one number feature in -1 .. 1. */
 export const numberMap = (features: number): FeatureMap =>

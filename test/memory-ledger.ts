@@ -1,5 +1,5 @@
-import type { AccountTerms, Entry, Ledger, Reservation } from '../src/ledger/ledger.js';
-import { nothingSpent, type Spent, spend, toStored } from '../src/mechanism/profile.js';
+import type { AccountTerms, Entry, Ledger, Reservation } from '../src/release/ledger/ledger.js';
+import { nothingSpent, type Spent, spend, toStored } from '../src/privacy/mechanism/profile.js';
 import { spentBy } from '../src/release/quota.js';
 
 interface Kept extends Entry {

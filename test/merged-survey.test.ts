@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { register as registerPlan } from '../src/cli/plan.js';
-import { register as registerRelease } from '../src/cli/release.js';
+import { register as registerPlan } from '../src/app/cli/plan.js';
+import { register as registerRelease } from '../src/app/cli/release.js';
 import { runCommand } from './command.js';
 
 let folder: string;

@@ -2,10 +2,10 @@ import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { open } from '../src/ask/fugu.js';
-import { openAll } from '../src/ask/opened.js';
-import { recordedAnswer } from '../src/ask/recorded.js';
-import { type StreamOptions, stream } from '../src/ask/stream.js';
+import { open } from '../src/app/api/fugu.js';
+import { openAll } from '../src/app/api/opened.js';
+import { recordedAnswer } from '../src/app/api/recorded.js';
+import { type StreamOptions, stream } from '../src/app/api/stream.js';
 import { Session } from '../src/release/session.js';
 import { Fault } from './inside.js';
 

@@ -1,4 +1,4 @@
-import type { Cell, SourceColumn } from '../src/engine/engine.js';
+import type { Cell, SourceColumn } from '../src/data/engine/engine.js';
 import { daysOf } from '../src/policy/date-text.js';
 import type { Column, Policy, Table } from '../src/policy/policy.js';
 import { category, multi, number, samplePolicy } from './sample-policy.js';

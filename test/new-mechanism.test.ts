@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { rational, toNumber } from '../src/exact/rational.js';
+import { rational, toNumber } from '../src/base/exact/rational.js';
 import { open, type Question } from '../src/index.js';
-import { pure } from '../src/mechanism/allotment.js';
-import { effectOn } from '../src/mechanism/effect.js';
-import { Paid } from '../src/mechanism/paid.js';
-import { everyRecord } from '../src/mechanism/record-class.js';
+import { pure } from '../src/privacy/mechanism/allotment.js';
+import { effectOn } from '../src/privacy/mechanism/effect.js';
+import { Paid } from '../src/privacy/mechanism/paid.js';
+import { everyRecord } from '../src/privacy/mechanism/record-class.js';
 import { bounded } from './fixtures/new-mechanism.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
 /** The registry with one line more. */
-vi.mock('../src/ask/kinds.js', async (original) => {
-  const { kinds } = (await original()) as typeof import('../src/ask/kinds.js');
+vi.mock('../src/app/api/kinds.js', async (original) => {
+  const { kinds } = (await original()) as typeof import('../src/app/api/kinds.js');
   const { atMost } = await import('./fixtures/new-mechanism.js');
   return { kinds: { ...kinds, atMost: async () => atMost } };
 });

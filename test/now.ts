@@ -1,6 +1,6 @@
-import type { Engine, Pinned } from '../src/engine/engine.js';
-import { pinned } from '../src/engine/engine.js';
-import { openEngine } from '../src/terms/open.js';
+import type { Engine, Pinned } from '../src/data/engine/engine.js';
+import { pinned } from '../src/data/engine/engine.js';
+import { openEngine } from '../src/data/terms/open.js';
 
 /** The data as it is whenever something is asked of it: for tests that look at an engine from outside. Closing it closes the engine. */
 export interface Now extends Pinned {

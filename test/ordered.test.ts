@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { parseRational, toNumber } from '../src/exact/rational.js';
+import { parseRational, toNumber } from '../src/base/exact/rational.js';
 import { open, type Question } from '../src/index.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { releaseKmeans } from '../src/learn/kmeans/kmeans.js';
+import { releaseKmeans } from '../src/analysis/learn/kmeans/kmeans.js';
 import { deskOf, type Session, Session as Sessions } from '../src/release/session.js';
 import type { Engine, Ledger, Outcome } from './inside.js';
 import { chooseSurveyBatch, createSession, Fault, Outcomes, openEngine, readPolicy } from './inside.js';

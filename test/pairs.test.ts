@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { register as registerCheck } from '../src/cli/check.js';
-import { register as registerLedger } from '../src/cli/ledger.js';
-import { register as registerRelease } from '../src/cli/release.js';
+import { register as registerCheck } from '../src/app/cli/check.js';
+import { register as registerLedger } from '../src/app/cli/ledger.js';
+import { register as registerRelease } from '../src/app/cli/release.js';
 import { amendTerms, attack, checkPolicy, open, planStream, stream } from '../src/index.js';
 import { runCommand } from './command.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';

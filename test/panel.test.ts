@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { parseRational, toNumber } from '../src/exact/rational.js';
-import { declaredAmplifiers } from '../src/ties/declared.js';
+import { parseRational, toNumber } from '../src/base/exact/rational.js';
+import { declaredAmplifiers } from '../src/data/ties/declared.js';
 import { readPolicy } from './inside.js';
 import { openNow } from './now.js';
 import { openWorkshop, type Workshop } from './workshop.js';

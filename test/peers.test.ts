@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Fault } from '../src/errors.js';
+import { Fault } from '../src/base/errors.js';
 import type { Column, Policy } from '../src/policy/policy.js';
 import { bindBatch } from '../src/query/bind.js';
 import { parseSql } from '../src/query/sql/sql.js';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { type AnyKind, kinds } from '../src/ask/kinds.js';
+import { type AnyKind, kinds } from '../src/app/api/kinds.js';
 import { checkPolicy, open } from '../src/index.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 

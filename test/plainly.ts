@@ -1,4 +1,4 @@
-import type { Pinned } from '../src/engine/engine.js';
+import type { Pinned } from '../src/data/engine/engine.js';
 
 /** The same without a class, for whoever changes a part of it. */
 export const plainly = (data: Pinned): Pinned => ({

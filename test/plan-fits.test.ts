@@ -1,12 +1,12 @@
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { register } from '../src/cli/plan.js';
-import { planClassify, releaseClassify } from '../src/learn/classify/classify.js';
-import { planKmeans, releaseKmeans } from '../src/learn/kmeans/kmeans.js';
-import { planClustering, releaseClustering } from '../src/pattern/clustering.js';
-import { planDegrees, releaseDegrees } from '../src/pattern/degrees/release.js';
-import { planPattern, releasePattern } from '../src/pattern/release.js';
+import { register } from '../src/app/cli/plan.js';
+import { planClassify, releaseClassify } from '../src/analysis/learn/classify/classify.js';
+import { planKmeans, releaseKmeans } from '../src/analysis/learn/kmeans/kmeans.js';
+import { planClustering, releaseClustering } from '../src/analysis/pattern/clustering.js';
+import { planDegrees, releaseDegrees } from '../src/analysis/pattern/degrees/release.js';
+import { planPattern, releasePattern } from '../src/analysis/pattern/release.js';
 import type { Plan } from '../src/release/plan.js';
 import type { AskOptions, Session } from '../src/release/session.js';
 import { deskOf } from '../src/release/session.js';

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { register as registerCheck } from '../src/cli/check.js';
-import { register as registerPlan } from '../src/cli/plan.js';
-import { register as registerRelease } from '../src/cli/release.js';
+import { register as registerCheck } from '../src/app/cli/check.js';
+import { register as registerPlan } from '../src/app/cli/plan.js';
+import { register as registerRelease } from '../src/app/cli/release.js';
 import { open } from '../src/index.js';
 import { runCommand } from './command.js';
 import { openWorkshop, type Workshop } from './workshop.js';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { register } from '../src/cli/check.js';
+import { register } from '../src/app/cli/check.js';
 import { checkPolicy } from '../src/index.js';
 import { runCommand } from './command.js';
 import { openWorkshop, type Workshop } from './workshop.js';

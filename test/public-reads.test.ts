@@ -2,10 +2,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { stewardReads } from '../src/ask/steward-read.js';
-import { planStream, type StreamOptions, stream, streamIn } from '../src/ask/stream.js';
-import { register as registerLedger } from '../src/cli/ledger.js';
-import { register as registerStream } from '../src/cli/stream.js';
+import { stewardReads } from '../src/app/api/steward-read.js';
+import { planStream, type StreamOptions, stream, streamIn } from '../src/app/api/stream.js';
+import { register as registerLedger } from '../src/app/cli/ledger.js';
+import { register as registerStream } from '../src/app/cli/stream.js';
 import { amendTerms } from '../src/index.js';
 import { lookInto, type PublicRead, publicReads } from '../src/release/public-read.js';
 import { runCommand } from './command.js';

@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { register as registerAttack } from '../src/cli/attack.js';
-import { register as registerLedger } from '../src/cli/ledger.js';
-import { register as registerRelease } from '../src/cli/release.js';
-import { fileName } from '../src/report/published-folder.js';
+import { register as registerAttack } from '../src/app/cli/attack.js';
+import { register as registerLedger } from '../src/app/cli/ledger.js';
+import { register as registerRelease } from '../src/app/cli/release.js';
+import { fileName } from '../src/app/report/published-folder.js';
 import { runCommand } from './command.js';
 import { unzipped } from './unzipped.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';

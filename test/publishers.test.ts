@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { register as registerLedger } from '../src/cli/ledger.js';
+import { register as registerLedger } from '../src/app/cli/ledger.js';
 import { amendTerms, enterSpending, open, verifyLedger } from '../src/index.js';
 import { runCommand } from './command.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';

@@ -100,10 +100,10 @@ describe('proof notes', () => {
   });
 
   it('are missed where they are not there, or named by nobody', () => {
-    expect(lost(new Map([['src/noise/a.ts', 'See ladder.proof.md, quartic.proof.md and gone.proof.md.']]))).toEqual([
-      'src/noise/a.ts names gone.proof.md',
+    expect(lost(new Map([['src/privacy/noise/a.ts', 'See ladder.proof.md, quartic.proof.md and gone.proof.md.']]))).toEqual([
+      'src/privacy/noise/a.ts names gone.proof.md',
     ]);
-    expect(alone(new Map([['src/noise/a.test.ts', 'ladder.proof.md']]))).toEqual(proofs);
-    expect(alone(new Map([['src/noise/a.ts', 'ladder.proof.md']]))).toHaveLength(proofs.length - 1);
+    expect(alone(new Map([['src/privacy/noise/a.test.ts', 'ladder.proof.md']]))).toEqual(proofs);
+    expect(alone(new Map([['src/privacy/noise/a.ts', 'ladder.proof.md']]))).toHaveLength(proofs.length - 1);
   });
 });

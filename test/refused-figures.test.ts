@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { open } from '../src/ask/fugu.js';
-import type { Fault } from '../src/errors.js';
+import { open } from '../src/app/api/fugu.js';
+import type { Fault } from '../src/base/errors.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'fugu-refused-'));
 afterEach(() => rmSync(folder, { recursive: true, force: true }));

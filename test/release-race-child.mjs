@@ -1,7 +1,7 @@
 // Child of release-race.test.ts: whole releases, each a different question, against a shared ledger.
-import { openEngine } from '../dist/terms/open.js';
-import { openLedger } from '../dist/ledger/open.js';
-import { readPolicy } from '../dist/terms/read.js';
+import { openEngine } from '../dist/data/terms/open.js';
+import { openLedger } from '../dist/release/ledger/open.js';
+import { readPolicy } from '../dist/data/terms/read.js';
 import { createSession } from '../dist/release/session.js';
 
 const [policyFile, name, count, first] = process.argv.slice(2);

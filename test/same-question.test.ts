@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { countCells } from '../src/count/count.js';
-import { Fault } from '../src/errors.js';
+import { countCells } from '../src/query/count/count.js';
+import { Fault } from '../src/base/errors.js';
 import { open } from '../src/index.js';
 import { bindBatch } from '../src/query/bind.js';
 import { countedAs, reordered } from '../src/query/same/counted.js';

@@ -1,4 +1,4 @@
-import { parseRational } from '../src/exact/rational.js';
+import { parseRational } from '../src/base/exact/rational.js';
 import type { Column, Policy, Protect } from '../src/policy/policy.js';
 
 /** A made-up policy for tests of the query room, without a file. */

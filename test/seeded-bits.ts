@@ -1,4 +1,4 @@
-import { Bits } from '../src/noise/bits.js';
+import { Bits } from '../src/privacy/noise/bits.js';
 import { seededSource } from './seeded-source.js';
 
 /** The real samplers, fed with the same digits every time. */

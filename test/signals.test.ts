@@ -7,7 +7,7 @@ beforeAll(builtOnce);
 
 /** A process in the middle of a ledger write that ends after so many milliseconds. */
 function writing(milliseconds: number) {
-  const module = (name: string) => JSON.stringify(new URL(`../dist/cli/${name}`, import.meta.url).href);
+  const module = (name: string) => JSON.stringify(new URL(`../dist/app/cli/${name}`, import.meta.url).href);
   const script = `
     const { outcomes } = await import(${module('paid.js')});
     const { listenForSignals } = await import(${module('signals.js')});

@@ -1,8 +1,8 @@
-import { buildGraph, type Graph } from '../src/pattern/graph/csr.js';
-import { residualOf } from '../src/pattern/pattern-ladder.js';
-import { analysePattern, type PatternAnalysis } from '../src/pattern/query/analyse.js';
-import type { Ladder } from '../src/pattern/query/ladders.js';
-import { type ResidualPart, residualParts, residualTerms } from '../src/pattern/query/residual.js';
+import { buildGraph, type Graph } from '../src/analysis/pattern/graph/csr.js';
+import { residualOf } from '../src/analysis/pattern/pattern-ladder.js';
+import { analysePattern, type PatternAnalysis } from '../src/analysis/pattern/query/analyse.js';
+import type { Ladder } from '../src/analysis/pattern/query/ladders.js';
+import { type ResidualPart, residualParts, residualTerms } from '../src/analysis/pattern/query/residual.js';
 import type { Relation } from '../src/policy/policy.js';
 
 /**

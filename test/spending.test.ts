@@ -1,9 +1,9 @@
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { withFugu } from '../src/ask/fugu.js';
-import { type AnyKind, kinds as loaders } from '../src/ask/kinds.js';
-import { register as registerPlan } from '../src/cli/plan.js';
+import { withFugu } from '../src/app/api/fugu.js';
+import { type AnyKind, kinds as loaders } from '../src/app/api/kinds.js';
+import { register as registerPlan } from '../src/app/cli/plan.js';
 import { type AnyPlan, Fault, type Fugu, open, type Question } from '../src/index.js';
 import { runCommand } from './command.js';
 import { readPolicy } from './inside.js';

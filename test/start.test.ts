@@ -55,7 +55,7 @@ describe('a command loads what it needs and no more', () => {
     ['leak', ['leak', model, '--base', '0.1']],
   ])('%s', async (_, words) => {
     const sources = await loadedBy(...words);
-    expect(sources).toContain('dist/cli/main.js');
+    expect(sources).toContain('dist/app/cli/main.js');
     expect(sources.filter((source) => Object.values(heavy).some((pattern) => pattern.test(source)))).toEqual([]);
   });
 
@@ -68,6 +68,6 @@ describe('a command loads what it needs and no more', () => {
         /^dist\/(learn|attack|pattern|survey|papers)\/|^dist\/report\/(html|line-chart|attack)/.test(source),
       ),
     ).toEqual([]);
-    expect(await loadedBy(...ask, '--out', 'report')).toContain('dist/report/html.js');
+    expect(await loadedBy(...ask, '--out', 'report')).toContain('dist/app/report/html.js');
   });
 });

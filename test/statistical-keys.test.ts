@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Cell, Engine, Pinned } from '../src/engine/engine.js';
-import { Exact } from '../src/engine/exact.js';
-import { type LearnedKeys, learnKeys } from '../src/learn/keys/learn-keys.js';
+import type { Cell, Engine, Pinned } from '../src/data/engine/engine.js';
+import { Exact } from '../src/data/engine/exact.js';
+import { type LearnedKeys, learnKeys } from '../src/analysis/learn/keys/learn-keys.js';
 import { deskOf, Session } from '../src/release/session.js';
 import { forgetful, remembering } from './statistical/again.js';
 import { atLeast, atMost } from './statistical/confidence.js';

@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { attackStream } from '../src/ask/attack-stream.js';
-import { stream } from '../src/ask/stream.js';
-import { register } from '../src/cli/attack.js';
+import { attackStream } from '../src/app/api/attack-stream.js';
+import { stream } from '../src/app/api/stream.js';
+import { register } from '../src/app/cli/attack.js';
 import { runCommand } from './command.js';
 
 let folder: string;

@@ -4,12 +4,12 @@ import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { planStream, type StreamOptions, stream } from '../src/ask/stream.js';
-import { parseRational, toNumber } from '../src/exact/rational.js';
-import { additive } from '../src/mechanism/additive.js';
-import { pure } from '../src/mechanism/allotment.js';
-import { effectOn } from '../src/mechanism/effect.js';
-import { everyRecord } from '../src/mechanism/record-class.js';
+import { planStream, type StreamOptions, stream } from '../src/app/api/stream.js';
+import { parseRational, toNumber } from '../src/base/exact/rational.js';
+import { additive } from '../src/privacy/mechanism/additive.js';
+import { pure } from '../src/privacy/mechanism/allotment.js';
+import { effectOn } from '../src/privacy/mechanism/effect.js';
+import { everyRecord } from '../src/privacy/mechanism/record-class.js';
 import { requestKeys } from '../src/release/request-key.js';
 import { builtOnce, fugu, mainFile } from './fugu.js';
 import { createSession, Fault, openEngine, openLedger, readPolicy } from './inside.js';
@@ -483,7 +483,7 @@ describe('a stream that is killed', () => {
 
 describe('a stream that follows a file which somebody is writing', () => {
   const following = async (shop: Shop, last: number, write: (step: number) => void) => {
-    const { followWith } = await import('../src/ask/stream-follow.js');
+    const { followWith } = await import('../src/app/api/stream-follow.js');
     const told: (readonly [number, number | null])[] = [];
     const asked = { query: ill, order: 'day', epsilon: 100000, acceptNoProtection: true } as const;
     for await (const { step, tables } of followWith(shop.policy, asked, {}, 0.05)) {

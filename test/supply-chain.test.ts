@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { version } from '../src/version.js';
+import { version } from '../src/base/version.js';
 import { builtOnce } from './fugu.js';
 
 const root = join(import.meta.dirname, '..');

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exactCsv } from '../src/report/csv.js';
+import { exactCsv } from '../src/app/report/csv.js';
 import { builtOnce, fugu } from './fugu.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 

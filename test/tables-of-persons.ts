@@ -1,7 +1,7 @@
 import { DuckDBInstance } from '@duckdb/node-api';
-import { duckdb } from '../src/engine/duckdb/dialect.js';
-import type { Cell, Pinned, SourceColumn, Statement } from '../src/engine/engine.js';
-import { Exact } from '../src/engine/exact.js';
+import { duckdb } from '../src/data/engine/duckdb/dialect.js';
+import type { Cell, Pinned, SourceColumn, Statement } from '../src/data/engine/engine.js';
+import { Exact } from '../src/data/engine/exact.js';
 
 /** Rows of small tables, changed at will: for counting the same question over many databases. */
 export interface Rows {

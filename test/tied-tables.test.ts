@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { toNumber } from '../src/exact/rational.js';
+import { toNumber } from '../src/base/exact/rational.js';
 import { Fault, open } from '../src/index.js';
-import type { Mechanism } from '../src/mechanism/mechanism.js';
-import { everyRecord } from '../src/mechanism/record-class.js';
+import type { Mechanism } from '../src/privacy/mechanism/mechanism.js';
+import { everyRecord } from '../src/privacy/mechanism/record-class.js';
 import { along, Dice, declarations, type Files, filesOf, limitsOf, policyText, statementOf, type Tied, type Told, toldOf } from './tied-tables.js'; // biome-ignore format: one line
 
 /**
@@ -17,8 +17,8 @@ interface Step {
   readonly given: readonly bigint[];
 }
 const watch = vi.hoisted(() => ({ steps: [] as Step[] }));
-vi.mock('../src/mechanism/paid.js', async (original) => {
-  const { Paid } = (await original()) as typeof import('../src/mechanism/paid.js');
+vi.mock('../src/privacy/mechanism/paid.js', async (original) => {
+  const { Paid } = (await original()) as typeof import('../src/privacy/mechanism/paid.js');
   return {
     Paid: class extends Paid {
       override release<In, Out>(mechanism: Mechanism, given: In, noisy: (given: In) => Out): Out {

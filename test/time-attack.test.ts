@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { parseRational, toNumber } from '../src/exact/rational.js';
-import { paidTogether } from '../src/mechanism/profile.js';
-import { largestOf } from '../src/mechanism/together.js';
+import { parseRational, toNumber } from '../src/base/exact/rational.js';
+import { paidTogether } from '../src/privacy/mechanism/profile.js';
+import { largestOf } from '../src/privacy/mechanism/together.js';
 import { createSession, openEngine, readPolicy } from './inside.js';
 import { memoryLedger } from './memory-ledger.js';
 import { openWorkshop, type Workshop } from './workshop.js';

@@ -5,11 +5,11 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { activity, type Chains, careers, power, sequencesFolder, transitionsOf } from '../experiments/time/chains.js';
 import { histogramNoise } from '../experiments/time/histograms.js';
 import { run } from '../experiments/time/run.js';
-import { rational } from '../src/exact/rational.js';
-import { zcdp } from '../src/mechanism/allotment.js';
-import { effectOn } from '../src/mechanism/effect.js';
-import { everyRecord } from '../src/mechanism/record-class.js';
-import { runningTotals } from '../src/mechanism/running/running-totals.js';
+import { rational } from '../src/base/exact/rational.js';
+import { zcdp } from '../src/privacy/mechanism/allotment.js';
+import { effectOn } from '../src/privacy/mechanism/effect.js';
+import { everyRecord } from '../src/privacy/mechanism/record-class.js';
+import { runningTotals } from '../src/privacy/mechanism/running/running-totals.js';
 
 const out = mkdtempSync(join(tmpdir(), 'fugu-time-'));
 beforeAll(() => run(out, null), 60_000);

@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
-import { add, divide, multiply, type Rational, rational, toNumber, zero } from '../src/exact/rational.js';
-import type { Law } from '../src/mechanism/law.js';
-import type { Mechanism } from '../src/mechanism/mechanism.js';
-import { Paid } from '../src/mechanism/paid.js';
-import type { RecordClass } from '../src/mechanism/record-class.js';
+import { add, divide, multiply, type Rational, rational, toNumber, zero } from '../src/base/exact/rational.js';
+import type { Law } from '../src/privacy/mechanism/law.js';
+import type { Mechanism } from '../src/privacy/mechanism/mechanism.js';
+import { Paid } from '../src/privacy/mechanism/paid.js';
+import type { RecordClass } from '../src/privacy/mechanism/record-class.js';
 
 /**
  * A receipt under which every release publishes the same, whatever the data: zeros and first candidates, or with 'exact' what noise is added to and the best

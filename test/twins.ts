@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import type { Pinned } from '../src/engine/engine.js';
-import type { EngineSource } from '../src/engine/source.js';
-import { openEngine } from '../src/terms/open.js';
+import type { Pinned } from '../src/data/engine/engine.js';
+import type { EngineSource } from '../src/data/engine/source.js';
+import { openEngine } from '../src/data/terms/open.js';
 import type { Twins } from './engine-equal.js';
 
 /** Where the other of two twins lies. */

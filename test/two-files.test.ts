@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { register as registerLedger } from '../src/cli/ledger.js';
-import { parseRational, toNumber } from '../src/exact/rational.js';
+import { register as registerLedger } from '../src/app/cli/ledger.js';
+import { parseRational, toNumber } from '../src/base/exact/rational.js';
 import { amendTerms, declareSameData, enterSpending, open } from '../src/index.js';
 import { runCommand } from './command.js';
 import { faultOf } from './fault.js';
@@ -319,9 +319,9 @@ describe('data that moves', () => {
 /** Books a cost as version 0.2 did: without the data it was spent on. `NAME` stands for the digest of the reading. */
 async function spendAsBefore(file: string, stored: Readonly<Record<string, string>>): Promise<void> {
   const [{ namesBefore }, { fromStored }, { termsOf }] = await Promise.all([
-    import('../src/ties/slicings.js'),
-    import('../src/mechanism/profile.js'),
-    import('../src/accounting/open-account.js'),
+    import('../src/data/ties/slicings.js'),
+    import('../src/privacy/mechanism/profile.js'),
+    import('../src/release/accounting/open-account.js'),
   ]);
   const read = await readPolicy(file);
   const before = [...namesBefore(read).values()][0]?.split('#')[1] ?? '';

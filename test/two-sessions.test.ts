@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Pinned } from '../src/engine/engine.js';
-import { rational, toNumber } from '../src/exact/rational.js';
+import type { Pinned } from '../src/data/engine/engine.js';
+import { rational, toNumber } from '../src/base/exact/rational.js';
 import { deskOf } from '../src/release/session.js';
 import { costing } from './costing.js';
 import type { Engine, Ledger, Session } from './inside.js';

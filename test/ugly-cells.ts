@@ -1,4 +1,4 @@
-import { divide, fromNumber, type Rational, rational, subtract } from '../src/exact/rational.js';
+import { divide, fromNumber, type Rational, rational, subtract } from '../src/base/exact/rational.js';
 
 /** A cell as it stands in a file: how to store it, and what it says, by hand. */
 export interface Ugly {

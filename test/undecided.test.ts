@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
-import { register as registerCheck } from '../src/cli/check.js';
+import { register as registerCheck } from '../src/app/cli/check.js';
 import { amendTerms, checkPolicy, confirmPolicy, draftPolicy, Fault, open } from '../src/index.js';
 import { runCommand } from './command.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';

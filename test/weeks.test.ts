@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
-import { register as registerLedger } from '../src/cli/ledger.js';
-import { register as registerPlan } from '../src/cli/plan.js';
-import { register as registerRelease } from '../src/cli/release.js';
+import { register as registerLedger } from '../src/app/cli/ledger.js';
+import { register as registerPlan } from '../src/app/cli/plan.js';
+import { register as registerRelease } from '../src/app/cli/release.js';
 import { runCommand } from './command.js';
 import { openWorkshop, type Workshop } from './workshop.js';
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type StreamOptions, stream } from '../src/ask/stream.js';
+import { type StreamOptions, stream } from '../src/app/api/stream.js';
 import { open } from '../src/index.js';
 import { Fault } from './inside.js';
 

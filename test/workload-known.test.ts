@@ -1,18 +1,18 @@
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { estimated } from '../src/ask/estimate.js';
-import { workload as kind } from '../src/ask/kinds/workload.js';
-import { effectOf } from '../src/mechanism/residual/move.js';
-import { encode, type Layout, placesWithout } from '../src/mechanism/residual/part.js';
-import { changesOf } from '../src/workload/choice.js';
-import { readWorkload } from '../src/workload/form.js';
-import { residualLayout } from '../src/workload/ways.js';
+import { estimated } from '../src/app/api/estimate.js';
+import { workload as kind } from '../src/app/api/kinds/workload.js';
+import { effectOf } from '../src/privacy/mechanism/residual/move.js';
+import { encode, type Layout, placesWithout } from '../src/privacy/mechanism/residual/part.js';
+import { changesOf } from '../src/analysis/workload/choice.js';
+import { readWorkload } from '../src/analysis/workload/form.js';
+import { residualLayout } from '../src/analysis/workload/ways.js';
 import { knownPolicy } from './known-policy.js';
 import { category } from './sample-policy.js';
 import { openWorkshop, type Workshop } from './workshop.js';
 
 // What is drawn here is the same in every run.
-vi.mock('../src/noise/bits.js', async (original) =>
-  (await import('./seeded-source.js')).seededNoise(await original<typeof import('../src/noise/bits.js')>(), 3),
+vi.mock('../src/privacy/noise/bits.js', async (original) =>
+  (await import('./seeded-source.js')).seededNoise(await original<typeof import('../src/privacy/noise/bits.js')>(), 3),
 );
 
 const shops: Workshop[] = [];

@@ -2,17 +2,17 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { workload as kind } from '../src/ask/kinds/workload.js';
-import { register as registerPlan } from '../src/cli/plan.js';
-import { register as registerRelease } from '../src/cli/release.js';
-import { misplacedBy } from '../src/workload/as-rows.js';
+import { workload as kind } from '../src/app/api/kinds/workload.js';
+import { register as registerPlan } from '../src/app/cli/plan.js';
+import { register as registerRelease } from '../src/app/cli/release.js';
+import { misplacedBy } from '../src/analysis/workload/as-rows.js';
 import { runCommand } from './command.js';
 import { heldByKind } from './held-by-kind.js';
 import { openWorkshop, type Workshop } from './workshop.js';
 
 // What is drawn here is the same in every run.
-vi.mock('../src/noise/bits.js', async (original) =>
-  (await import('./seeded-source.js')).seededNoise(await original<typeof import('../src/noise/bits.js')>(), 7),
+vi.mock('../src/privacy/noise/bits.js', async (original) =>
+  (await import('./seeded-source.js')).seededNoise(await original<typeof import('../src/privacy/noise/bits.js')>(), 7),
 );
 
 const shops: Workshop[] = [];

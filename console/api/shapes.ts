@@ -10,7 +10,7 @@ import type {
   SessionAnswer,
   TiesAnswer,
   VerifyAnswer,
-} from '../../src/client/client.ts';
+} from '../../src/app/client/client.ts';
 
 /**
  * What the service tells, in the types that are made from its API document (types only: nothing of the client is in these files). Answers may carry more than

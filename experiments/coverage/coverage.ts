@@ -1,5 +1,5 @@
-import type { SelectedMeasure } from '../../src/count/measure.js';
-import { toNumber } from '../../src/exact/rational.js';
+import type { SelectedMeasure } from '../../src/query/count/measure.js';
+import { toNumber } from '../../src/base/exact/rational.js';
 import type { AnswerRow } from '../../src/query/bound.js';
 import { type Case, policyOf } from './cases.js';
 import { samples, type Times } from './samples.js';

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { readStructure } from '../../src/engine/structure.js';
-import { openEngine } from '../../src/terms/open.js';
+import { readStructure } from '../../src/data/engine/structure.js';
+import { openEngine } from '../../src/data/terms/open.js';
 import { publicData } from '../data.js';
 import type { Row, Task } from './bench.js';
 

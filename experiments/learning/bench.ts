@@ -1,17 +1,17 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Examples, readExamples } from '../../src/learn/classify/examples.js';
-import { type FeatureMap, mapFeatures, unit } from '../../src/learn/classify/features.js';
-import { margin } from '../../src/learn/classify/gradient.js';
-import { huberHinge, logistic } from '../../src/learn/classify/loss.js';
-import { minimise } from '../../src/learn/classify/minimise.js';
-import { type ClassifyResult, predict } from '../../src/learn/classify/predict.js';
-import { parseClassify } from '../../src/learn/classify/request.js';
-import { openLedger } from '../../src/ledger/open.js';
+import { type Examples, readExamples } from '../../src/analysis/learn/classify/examples.js';
+import { type FeatureMap, mapFeatures, unit } from '../../src/analysis/learn/classify/features.js';
+import { margin } from '../../src/analysis/learn/classify/gradient.js';
+import { huberHinge, logistic } from '../../src/analysis/learn/classify/loss.js';
+import { minimise } from '../../src/analysis/learn/classify/minimise.js';
+import { type ClassifyResult, predict } from '../../src/analysis/learn/classify/predict.js';
+import { parseClassify } from '../../src/analysis/learn/classify/request.js';
+import { openLedger } from '../../src/release/ledger/open.js';
 import { createSession, type Session } from '../../src/release/session.js';
-import { openEngine } from '../../src/terms/open.js';
-import { readPolicy } from '../../src/terms/read.js';
+import { openEngine } from '../../src/data/terms/open.js';
+import { readPolicy } from '../../src/data/terms/read.js';
 import { aboveMajority } from '../above-majority.js';
 
 export type Row = Readonly<Record<string, string>>;

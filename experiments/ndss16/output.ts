@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { csvOf } from '../../src/report/csv.js';
-import { lineChart, type Series } from '../../src/report/line-chart.js';
-import { type Drawing, standalone } from '../../src/report/svg.js';
+import { csvOf } from '../../src/app/report/csv.js';
+import { lineChart, type Series } from '../../src/app/report/line-chart.js';
+import { type Drawing, standalone } from '../../src/app/report/svg.js';
 
 export type Cell = string | number;
 export type Rows = readonly (readonly Cell[])[];

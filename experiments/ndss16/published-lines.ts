@@ -1,7 +1,7 @@
-import type { Population } from '../../src/attack/inference/patterns.js';
-import { kilometresPerMile } from '../../src/attack/inference/space.js';
-import type { Calibration } from '../../src/papers/compare/mechanism.js';
-import { backstrom } from '../../src/papers/dependent-tuples/friend-model.js';
+import type { Population } from '../../src/evaluate/attack/inference/patterns.js';
+import { kilometresPerMile } from '../../src/evaluate/attack/inference/space.js';
+import type { Calibration } from '../../src/evaluate/papers/compare/mechanism.js';
+import { backstrom } from '../../src/evaluate/papers/dependent-tuples/friend-model.js';
 import {
   type CentroidSetting,
   correlatedDegree,
@@ -9,7 +9,7 @@ import {
   groupCentroids,
   lpmCentroids,
   zhuCentroids,
-} from '../../src/papers/dependent-tuples/perturbed-centroids.js';
+} from '../../src/evaluate/papers/dependent-tuples/perturbed-centroids.js';
 
 export type Published = Readonly<Record<'lpm' | 'dpm' | 'dpm90' | 'dpm80' | 'zhu' | 'group', Calibration>>;
 

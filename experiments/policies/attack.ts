@@ -1,10 +1,10 @@
-import { chooseNoise } from '../../src/accounting/choose.js';
-import { independentBut, mostGained } from '../../src/attack/inference/few-records.js';
-import { telling } from '../../src/attack/inference/told-numbers.js';
-import type { Measure, MechanismOf } from '../../src/count/measure.js';
-import type { Cell } from '../../src/engine/engine.js';
-import { one } from '../../src/exact/rational.js';
-import { nothingSpent } from '../../src/mechanism/profile.js';
+import { chooseNoise } from '../../src/release/accounting/choose.js';
+import { independentBut, mostGained } from '../../src/evaluate/attack/inference/few-records.js';
+import { telling } from '../../src/evaluate/attack/inference/told-numbers.js';
+import type { Measure, MechanismOf } from '../../src/query/count/measure.js';
+import type { Cell } from '../../src/data/engine/engine.js';
+import { one } from '../../src/base/exact/rational.js';
+import { nothingSpent } from '../../src/privacy/mechanism/profile.js';
 import type { Policy } from '../../src/policy/policy.js';
 import { bindBatch } from '../../src/query/bind.js';
 import { parseBatch } from '../../src/query/parse.js';

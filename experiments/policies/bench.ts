@@ -1,28 +1,28 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Account } from '../../src/accounting/account.js';
-import { chooseNoise } from '../../src/accounting/choose.js';
-import { openAccount } from '../../src/accounting/open-account.js';
-import type { MechanismOf } from '../../src/count/measure.js';
-import { numbersToNoise } from '../../src/count/noisy-cells.js';
-import { rowCounter } from '../../src/count/rows.js';
-import { untied } from '../../src/dependence/graph/factor-graph.js';
-import { graphAmplifier } from '../../src/dependence/graph-amplifier.js';
-import { emptyBounds } from '../../src/dependence/kept-bounds.js';
-import type { Cell } from '../../src/engine/engine.js';
-import { one } from '../../src/exact/rational.js';
-import type { Additive } from '../../src/mechanism/additive.js';
-import { inDoubles } from '../../src/mechanism/law.js';
-import { Paid } from '../../src/mechanism/paid.js';
-import { nothingSpent } from '../../src/mechanism/profile.js';
-import { everyRecord } from '../../src/mechanism/record-class.js';
+import type { Account } from '../../src/release/accounting/account.js';
+import { chooseNoise } from '../../src/release/accounting/choose.js';
+import { openAccount } from '../../src/release/accounting/open-account.js';
+import type { MechanismOf } from '../../src/query/count/measure.js';
+import { numbersToNoise } from '../../src/query/count/noisy-cells.js';
+import { rowCounter } from '../../src/query/count/rows.js';
+import { untied } from '../../src/privacy/dependence/graph/factor-graph.js';
+import { graphAmplifier } from '../../src/privacy/dependence/graph-amplifier.js';
+import { emptyBounds } from '../../src/privacy/dependence/kept-bounds.js';
+import type { Cell } from '../../src/data/engine/engine.js';
+import { one } from '../../src/base/exact/rational.js';
+import type { Additive } from '../../src/privacy/mechanism/additive.js';
+import { inDoubles } from '../../src/privacy/mechanism/law.js';
+import { Paid } from '../../src/privacy/mechanism/paid.js';
+import { nothingSpent } from '../../src/privacy/mechanism/profile.js';
+import { everyRecord } from '../../src/privacy/mechanism/record-class.js';
 import type { Policy } from '../../src/policy/policy.js';
 import { bindBatch } from '../../src/query/bind.js';
 import type { AnswerTable, BoundBatch, NoisyCounts } from '../../src/query/bound.js';
 import { parseBatch } from '../../src/query/parse.js';
 import { type Agreement, agreementOf } from '../../src/release/agree.js';
-import { parsePolicy } from '../../src/terms/read.js';
+import { parsePolicy } from '../../src/data/terms/read.js';
 
 /** A policy as a steward writes it: rows of strangers, with these columns and pairs, and perhaps more. */
 export async function policyWith(columns: string, pairs: string, epsilon: string, more = ''): Promise<Policy> {

@@ -1,4 +1,4 @@
-import type { Cell } from '../../src/engine/engine.js';
+import type { Cell } from '../../src/data/engine/engine.js';
 import type { AnswerTable } from '../../src/query/bound.js';
 import { Bench, policyWith, sequence } from './bench.js';
 

@@ -1,4 +1,4 @@
-import type { Cell } from '../../src/engine/engine.js';
+import type { Cell } from '../../src/data/engine/engine.js';
 import { Bench, policyWith } from './bench.js';
 import type { Figure } from './distributions.js';
 

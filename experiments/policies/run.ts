@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { csvOf } from '../../src/report/csv.js';
-import { lineChart } from '../../src/report/line-chart.js';
-import { standalone } from '../../src/report/svg.js';
+import { csvOf } from '../../src/app/report/csv.js';
+import { lineChart } from '../../src/app/report/line-chart.js';
+import { standalone } from '../../src/app/report/svg.js';
 import { publicData } from '../data.js';
 import { attackFigures } from './attack.js';
 import { Bench, policyWith } from './bench.js';

@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type LearnedOdds, learnOdds } from '../../src/ask/odds.js';
-import { readStructure } from '../../src/engine/structure.js';
-import { choosePairs } from '../../src/learn/odds/choose-pairs.js';
-import { csvOf } from '../../src/report/csv.js';
-import { Bytes } from '../../src/statfile/bytes.js';
-import { readZip, unzipped } from '../../src/statfile/xlsx/zip.js';
-import { openEngine } from '../../src/terms/open.js';
+import { type LearnedOdds, learnOdds } from '../../src/app/api/odds.js';
+import { readStructure } from '../../src/data/engine/structure.js';
+import { choosePairs } from '../../src/analysis/learn/odds/choose-pairs.js';
+import { csvOf } from '../../src/app/report/csv.js';
+import { Bytes } from '../../src/data/statfile/bytes.js';
+import { readZip, unzipped } from '../../src/data/statfile/xlsx/zip.js';
+import { openEngine } from '../../src/data/terms/open.js';
 import { type ReferenceTie, sources } from './ties.js';
 
 export interface Measured {

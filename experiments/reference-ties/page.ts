@@ -1,5 +1,5 @@
-import { detectDelimiter, parseCsv } from '../../src/policy/codebook/csv.js';
-import { csvOf } from '../../src/report/csv.js';
+import { detectDelimiter, parseCsv } from '../../src/data/codebook/csv.js';
+import { csvOf } from '../../src/app/report/csv.js';
 import type { Measured } from './measure.js';
 import { sources } from './ties.js';
 
@@ -62,7 +62,7 @@ ${table(['between', 'what', 'pairs', 'odds ratio (95 %)', 'declare', 'measured o
 
 ## How it was measured
 - At most one pair of each household, person, couple of friends or week, chosen by a hash of their names: pairs are then independent draws, which is what the interval assumes. Survey weights are not used: the interval is about the pairs in the file.
-- \`fugu learn ties --public\` on each list of pairs. Where a second number stands beside what to declare, cells lend each other strength ([assumption](../src/learn/odds/shared-strength.proof.md)); the second number makes no such assumption.
+- \`fugu learn ties --public\` on each list of pairs. Where a second number stands beside what to declare, cells lend each other strength ([assumption](../src/analysis/learn/odds/shared-strength.proof.md)); the second number makes no such assumption.
 - Pairs show a tie *and* every other path between its ends: couples are alike in income also because both live where they live. What is declared promises less (everybody else fixed), so the numbers mostly err on the safe side; [they need not](guides/ties.md).
 
 ## What it does not say

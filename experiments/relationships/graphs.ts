@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import { buildGraph, type Graph } from '../../src/pattern/graph/csr.js';
+import { buildGraph, type Graph } from '../../src/analysis/pattern/graph/csr.js';
 import { publicData } from '../data.js';
 
 /** The public graphs beside the project, when they are there; otherwise a made-up one, so that the experiment always runs. */

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { csvOf } from '../../src/report/csv.js';
-import { lineChart } from '../../src/report/line-chart.js';
-import { smallMultiples, standalone } from '../../src/report/svg.js';
+import { csvOf } from '../../src/app/report/csv.js';
+import { lineChart } from '../../src/app/report/line-chart.js';
+import { smallMultiples, standalone } from '../../src/app/report/svg.js';
 import { degreeAccuracy } from './degrees.js';
 import { readGraphs } from './graphs.js';
 import { epsilons, type Measured, measureGraph, mechanisms } from './table1.js';

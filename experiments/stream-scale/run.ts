@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type StreamOptions, stream } from '../../src/ask/stream.js';
+import { type StreamOptions, stream } from '../../src/app/api/stream.js';
 
 const fmt = (n: number): string => n.toLocaleString('en');
 

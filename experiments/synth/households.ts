@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { releaseSynth, type SynthResult } from '../../src/synth/release.js';
+import { releaseSynth, type SynthResult } from '../../src/analysis/synth/release.js';
 import { openWorkshop } from '../../test/workshop.js';
 import { publicData } from '../data.js';
 

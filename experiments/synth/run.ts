@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { csvOf } from '../../src/report/csv.js';
+import { csvOf } from '../../src/app/report/csv.js';
 import { rhoOf } from '../workloads/measured.js';
 import { readSet } from '../workloads/sets.js';
 import { roundsOn } from './adult.js';

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { DuckDBInstance } from '@duckdb/node-api';
-import type { CodedTable } from '../../src/learn/network/coded.js';
+import type { CodedTable } from '../../src/analysis/learn/network/coded.js';
 import { publicData } from '../data.js';
 
 export const anesFolder = publicData('anes/');

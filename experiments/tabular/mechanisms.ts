@@ -1,20 +1,20 @@
-import type { Calibrate } from '../../src/attack/survey/audit.js';
-import { learnTabular, tabularCalibrate } from '../../src/attack/survey/published.js';
+import type { Calibrate } from '../../src/evaluate/attack/survey/audit.js';
+import { learnTabular, tabularCalibrate } from '../../src/evaluate/attack/survey/published.js';
 import {
   commonAnswers,
   largestPairwiseBase,
   type PairwiseSpread,
   pairwiseSpread,
-} from '../../src/dependence/pairwise/leakage.js';
-import type { PairTables } from '../../src/dependence/pairwise/pair-tables.js';
-import type { CodedTable } from '../../src/learn/network/coded.js';
-import { pairTables } from '../../src/learn/network/contingency.js';
+} from '../../src/privacy/dependence/pairwise/leakage.js';
+import type { PairTables } from '../../src/privacy/dependence/pairwise/pair-tables.js';
+import type { CodedTable } from '../../src/analysis/learn/network/coded.js';
+import { pairTables } from '../../src/analysis/learn/network/contingency.js';
 import {
   dependentSensitivity,
   type TabularChunk,
   type TabularReadingName,
   tabularReadings,
-} from '../../src/papers/correlated-columns/tabular.js';
+} from '../../src/evaluate/papers/correlated-columns/tabular.js';
 import { largestRho } from './rho.js';
 
 /** One survey with everything that is computed once. */

@@ -1,4 +1,4 @@
-import { zcdpDelta } from '../../src/dependence/gaussian/zcdp-delta.js';
+import { zcdpDelta } from '../../src/privacy/dependence/gaussian/zcdp-delta.js';
 
 /** Largest rho whose zCDP guarantee implies (epsilon, delta), by the product's own conversion. */
 export function largestRho(epsilon: number, delta: number): number {

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { csvOf } from '../../src/report/csv.js';
-import { type Drawing, standalone } from '../../src/report/svg.js';
+import { csvOf } from '../../src/app/report/csv.js';
+import { type Drawing, standalone } from '../../src/app/report/svg.js';
 
 export type Row = readonly (string | number | null)[];
 

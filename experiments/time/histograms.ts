@@ -1,8 +1,8 @@
-import { chainScale } from '../../src/papers/compare/chain-calculus.js';
-import { robustScale } from '../../src/papers/dependent-dp/robust-quilt.js';
-import { inferentialBase } from '../../src/papers/pufferfish/inferential.js';
-import { quiltOnChain } from '../../src/papers/pufferfish/markov-quilt.js';
-import { approximateQuilt, mixing } from '../../src/papers/pufferfish/markov-quilt-approx.js';
+import { chainScale } from '../../src/evaluate/papers/compare/chain-calculus.js';
+import { robustScale } from '../../src/evaluate/papers/dependent-dp/robust-quilt.js';
+import { inferentialBase } from '../../src/evaluate/papers/pufferfish/inferential.js';
+import { quiltOnChain } from '../../src/evaluate/papers/pufferfish/markov-quilt.js';
+import { approximateQuilt, mixing } from '../../src/evaluate/papers/pufferfish/markov-quilt-approx.js';
 import { type Chains, transitionsOf } from './chains.js';
 
 export interface Row {

@@ -1,6 +1,6 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { csvOf } from '../../src/report/csv.js';
+import { csvOf } from '../../src/app/report/csv.js';
 import { roundsOn } from '../synth/adult.js';
 import { type Distance, oursOn, peerOn, peersThere } from './beside-peers.js';
 import { iterationErrors } from './iterations.js';

@@ -1,16 +1,16 @@
-import { fromNumber } from '../../src/exact/rational.js';
-import { additive } from '../../src/mechanism/additive.js';
-import { zcdp } from '../../src/mechanism/allotment.js';
-import { effectOn } from '../../src/mechanism/effect.js';
-import { Paid } from '../../src/mechanism/paid.js';
-import { everyRecord } from '../../src/mechanism/record-class.js';
-import { cellsOf } from '../../src/mechanism/residual/part.js';
-import { noisedTables } from '../../src/mechanism/residual/residual.js';
+import { fromNumber } from '../../src/base/exact/rational.js';
+import { additive } from '../../src/privacy/mechanism/additive.js';
+import { zcdp } from '../../src/privacy/mechanism/allotment.js';
+import { effectOn } from '../../src/privacy/mechanism/effect.js';
+import { Paid } from '../../src/privacy/mechanism/paid.js';
+import { everyRecord } from '../../src/privacy/mechanism/record-class.js';
+import { cellsOf } from '../../src/privacy/mechanism/residual/part.js';
+import { noisedTables } from '../../src/privacy/mechanism/residual/residual.js';
 import { nearestCounts } from '../../src/query/nearest-counts.js';
-import { subsetsUpTo } from '../../src/workload/closure.js';
-import { estimateFrom, tableFrom } from '../../src/workload/estimate.js';
-import { nonNegative } from '../../src/workload/non-negative.js';
-import { residualLayout } from '../../src/workload/ways.js';
+import { subsetsUpTo } from '../../src/analysis/workload/closure.js';
+import { estimateFrom, tableFrom } from '../../src/analysis/workload/estimate.js';
+import { nonNegative } from '../../src/analysis/workload/non-negative.js';
+import { residualLayout } from '../../src/analysis/workload/ways.js';
 
 /** Rows by the number of their answer to every question. */
 export interface Coded {

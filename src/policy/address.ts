@@ -1,5 +1,5 @@
 import { isAbsolute, resolve } from 'node:path';
-import { Fault } from '../errors.js';
+import { Fault } from '../base/errors.js';
 
 interface Server {
   readonly host: string;

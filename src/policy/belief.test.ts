@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compare, one, parseRational, rational, toNumber } from '../exact/rational.js';
+import { compare, one, parseRational, rational, toNumber } from '../base/exact/rational.js';
 import { epsilonFromOdds, oddsFactor, posteriorRange } from './belief.js';
 
 const probability = fc.integer({ min: 1, max: 9999 });

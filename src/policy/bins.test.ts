@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { number, samplePolicy } from '../../test/sample-policy.js';
-import { add, divide, floor, multiply, type Rational, rational, subtract, toNumber } from '../exact/rational.js';
+import { add, divide, floor, multiply, type Rational, rational, subtract, toNumber } from '../base/exact/rational.js';
 import { keyOf } from '../query/keys.js';
 import { evenEdges, usualEdges } from './bins.js';
 import { gridOf, positionsWhere } from './grid.js';

@@ -1,4 +1,4 @@
-import { add, ceiling, compare, divide, multiply, type Rational, rational, subtract, toNumber } from '../exact/rational.js';
+import { add, ceiling, compare, divide, multiply, type Rational, rational, subtract, toNumber } from '../base/exact/rational.js';
 import { missingLabel } from './code.js';
 import { dateText } from './date-text.js';
 import { cutAt, type Grid, gridOf, numberAt } from './grid.js';

@@ -1,4 +1,4 @@
-import { compare, isPositive, type Rational, rational, zero } from '../exact/rational.js';
+import { compare, isPositive, type Rational, rational, zero } from '../base/exact/rational.js';
 import { epsilonFromOdds, oddsFactor } from './belief.js';
 import type { Belief, Budget } from './policy.js';
 import { invalid } from './problems.js';

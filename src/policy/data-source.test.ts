@@ -2,7 +2,7 @@ import { cpSync, linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFil
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { readPolicy } from '../terms/read.js';
+import { readPolicy } from '../data/terms/read.js';
 import { dataSource, hasOneSource } from './data-source.js';
 
 const folders: string[] = [];

@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { toNumber } from '../exact/rational.js';
+import { toNumber } from '../base/exact/rational.js';
 import { codesOf, codeText } from './code.js';
 import type { Column, Design } from './policy.js';
 import { invalid } from './problems.js';

@@ -1,4 +1,4 @@
-import { Fault } from '../errors.js';
+import { Fault } from '../base/errors.js';
 import { codesOf, codeText, missingLabel } from './code.js';
 import type { CategoryColumn, Column, MultiColumn, NumberColumn, Policy, WeightColumn } from './policy.js';
 import { didYouMean } from './suggest.js';

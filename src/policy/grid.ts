@@ -1,4 +1,4 @@
-import { Fault } from '../errors.js';
+import { Fault } from '../base/errors.js';
 import {
   add,
   ceiling,
@@ -12,7 +12,7 @@ import {
   subtract,
   toNumber,
   zero,
-} from '../exact/rational.js';
+} from '../base/exact/rational.js';
 import { numberFromText } from './number-text.js';
 import type { NumberColumn, WeightColumn } from './policy.js';
 

@@ -1,4 +1,4 @@
-import { Fault } from '../errors.js';
+import { Fault } from '../base/errors.js';
 import { didYouMean } from './suggest.js';
 
 /** Which columns are meant: names and patterns (`*` any letters, `?` one), and those that are not. */

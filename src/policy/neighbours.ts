@@ -1,4 +1,4 @@
-import { add, type Rational } from '../exact/rational.js';
+import { add, type Rational } from '../base/exact/rational.js';
 import type { Policy } from './policy.js';
 
 /**

@@ -1,5 +1,5 @@
-import type { FaultPlace } from '../errors.js';
-import type { Rational } from '../exact/rational.js';
+import type { FaultPlace } from '../base/errors.js';
+import type { Rational } from '../base/exact/rational.js';
 import type { Known } from './known/known.js';
 import type { Pairs } from './pairs/pairs.js';
 
@@ -22,7 +22,7 @@ export interface Policy {
   readonly relations: ReadonlyMap<string, Relation>;
   /** Tables beside the data, whose table says who there is. */
   readonly tables?: ReadonlyMap<string, Table>;
-  /** Present where this is not what a file declares, but what is known of the rows of a view over its tables (src/view): they are cut already. */
+  /** Present where this is not what a file declares, but what is known of the rows of a view over its tables (src/query/view): they are cut already. */
   readonly view?: ViewRows;
   /** Empty means `dependence: none`, which the steward must have written. */
   readonly dependence: readonly Dependence[];

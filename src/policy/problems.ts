@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { Fault } from '../errors.js';
+import { Fault } from '../base/errors.js';
 import { usageAt } from './usage.js';
 import type { Path, YamlFile } from './yaml-file.js';
 

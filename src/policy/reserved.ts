@@ -1,5 +1,5 @@
-import { Fault } from '../errors.js';
-import { isReserved } from '../mechanism/record-class.js';
+import { Fault } from '../base/errors.js';
+import { isReserved } from '../privacy/mechanism/record-class.js';
 
 /** A column or relation by such a name would be taken for every record, or for a note on how a cost was paid. */
 export function refuseReserved(names: Iterable<string>, file: string): void {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { Fault } from '../errors.js';
-import { compare, isPositive, one, parseRational, type Rational, rational, zero } from '../exact/rational.js';
-import { exceeded, type LimitName, limits } from '../input/limits.js';
+import { Fault } from '../base/errors.js';
+import { compare, isPositive, one, parseRational, type Rational, rational, zero } from '../base/exact/rational.js';
+import { exceeded, type LimitName, limits } from '../base/input/limits.js';
 import { codeText } from './code.js';
 import { daysOf } from './date-text.js';
 import { didYouMean } from './suggest.js';

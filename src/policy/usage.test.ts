@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parsePolicy } from '../terms/read.js';
+import { parsePolicy } from '../data/terms/read.js';
 
 const start = 'data: { source: a.csv }\nprotect: { secret: row }\nbudget: { epsilon: 1 }\ndependence: none\n';
 const told = async (text: string) => {

@@ -12,8 +12,8 @@ import {
   type Pair,
   Parser,
 } from 'yaml';
-import { Fault, type FaultPlace } from '../errors.js';
-import { exceeded, limits, within } from '../input/limits.js';
+import { Fault, type FaultPlace } from '../base/errors.js';
+import { exceeded, limits, within } from '../base/input/limits.js';
 
 export type Path = readonly (string | number)[];
 

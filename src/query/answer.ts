@@ -1,6 +1,6 @@
-import { add, multiply, type Rational, rational, toNumber, zero } from '../exact/rational.js';
-import type { AdditiveLaw, Law } from '../mechanism/law.js';
-import { type Part, type Spread, spreadOf } from '../mechanism/law-sum.js';
+import { add, multiply, type Rational, rational, toNumber, zero } from '../base/exact/rational.js';
+import type { AdditiveLaw, Law } from '../privacy/mechanism/law.js';
+import { type Part, type Spread, spreadOf } from '../privacy/mechanism/law-sum.js';
 import type { AnswerRow, AnswerTable, ErrorKind, Foreseen, NoisyCounts, NoisyMeasure } from './bound.js';
 import type { Query } from './query.js';
 import type { BoundQuery } from './scope.js';

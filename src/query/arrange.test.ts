@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { category, number, samplePolicy } from '../../test/sample-policy.js';
-import type { Fault } from '../errors.js';
+import type { Fault } from '../base/errors.js';
 import { type Arrangement, arranged } from './arrange.js';
 import { bindBatch } from './bind.js';
 import type { AnswerTable } from './bound.js';

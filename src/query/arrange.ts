@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Fault } from '../errors.js';
+import { Fault } from '../base/errors.js';
 import { didYouMean } from '../policy/suggest.js';
 import type { AnswerRow, AnswerTable } from './bound.js';
 import { code, columnName, list } from './form.js';

@@ -1,9 +1,9 @@
 import type * as z from 'zod';
-import { countedText, type Measure } from '../count/measure.js';
-import { Fault } from '../errors.js';
+import { countedText, type Measure } from './count/measure.js';
+import { Fault } from '../base/errors.js';
 import type { Policy } from '../policy/policy.js';
-import type { View } from '../view/view.js';
-import { seenThrough } from '../view/view-pin.js';
+import type { View } from './view/view.js';
+import { seenThrough } from './view/view-pin.js';
 import { arranged, checkArranged } from './arrange.js';
 import type { AnswerTable, BoundBatch } from './bound.js';
 import { viewOf } from './from.js';

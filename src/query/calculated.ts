@@ -1,6 +1,6 @@
-import { toNumber } from '../exact/rational.js';
-import { type Part, spreadOf, sumOfNumbers } from '../mechanism/law-sum.js';
-import { farthest } from '../mechanism/ratio.js';
+import { toNumber } from '../base/exact/rational.js';
+import { type Part, spreadOf, sumOfNumbers } from '../privacy/mechanism/law-sum.js';
+import { farthest } from '../privacy/mechanism/ratio.js';
 import { additive, lawsOf, type Term } from './answer.js';
 import type { NoisyMeasure } from './bound.js';
 

@@ -1,6 +1,6 @@
-import type { Whole } from '../count/derived.js';
-import { Fault } from '../errors.js';
-import { compare, floor, one, rational } from '../exact/rational.js';
+import type { Whole } from './count/derived.js';
+import { Fault } from '../base/errors.js';
+import { compare, floor, one, rational } from '../base/exact/rational.js';
 import { calendarOf, dateText, dayAt } from '../policy/date-text.js';
 import type { Quantity } from './quantity.js';
 import * as quantity from './quantity.js';

@@ -1,8 +1,8 @@
-import type { DerivedColumn, Whole } from '../count/derived.js';
-import { withDerived } from '../count/derived.js';
-import { columnsTested, type RowTest } from '../count/row-test.js';
-import { Fault } from '../errors.js';
-import { add, divide, multiply, parseRational, type Rational, rational } from '../exact/rational.js';
+import type { DerivedColumn, Whole } from './count/derived.js';
+import { withDerived } from './count/derived.js';
+import { columnsTested, type RowTest } from './count/row-test.js';
+import { Fault } from '../base/errors.js';
+import { add, divide, multiply, parseRational, type Rational, rational } from '../base/exact/rational.js';
 import { codesOf, codeText } from '../policy/code.js';
 import { columnNamed, isNumber } from '../policy/domain.js';
 import { gridOf } from '../policy/grid.js';

@@ -1,6 +1,6 @@
-import { isLeaf, type LeafTest, type RowTest } from '../count/row-test.js';
-import { Fault } from '../errors.js';
-import { parseRational, type Rational, rational } from '../exact/rational.js';
+import { isLeaf, type LeafTest, type RowTest } from './count/row-test.js';
+import { Fault } from '../base/errors.js';
+import { parseRational, type Rational, rational } from '../base/exact/rational.js';
 import { codesOf } from '../policy/code.js';
 import { daysOf } from '../policy/date-text.js';
 import { columnNamed, declaredCode, isCoded } from '../policy/domain.js';

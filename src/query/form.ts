@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type LimitName, within } from '../input/limits.js';
+import { type LimitName, within } from '../base/input/limits.js';
 import { type DatePart, type DateStretch, dateParts, dateStretches } from './calendar.js';
 
 const atMost =

@@ -1,6 +1,6 @@
-import type { RowKey } from '../count/measure.js';
-import type { ToldLevels } from '../dependence/model/told-levels.js';
-import { toText } from '../exact/rational.js';
+import type { RowKey } from './count/measure.js';
+import type { ToldLevels } from '../privacy/dependence/model/told-levels.js';
+import { toText } from '../base/exact/rational.js';
 import { numberNamed } from '../policy/domain.js';
 import { gridOf, numberAt } from '../policy/grid.js';
 import type { Policy } from '../policy/policy.js';

@@ -1,5 +1,5 @@
-import { type CodeKey, type JointKey, otherLabel, type RowKey } from '../count/measure.js';
-import { Fault } from '../errors.js';
+import { type CodeKey, type JointKey, otherLabel, type RowKey } from './count/measure.js';
+import { Fault } from '../base/errors.js';
 import { shownBins } from '../policy/bins.js';
 import { codesOf, missingLabel } from '../policy/code.js';
 import { categoryNamed, columnNamed, isNumber, isWeight, shownLevels } from '../policy/domain.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Fault } from '../errors.js';
+import { Fault } from '../base/errors.js';
 import { canonical, parseBatch } from './parse.js';
 
 const refused = (input: unknown): Pick<Fault, 'message' | 'hint'> => {

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { Fault } from '../errors.js';
-import { pathText, problemIn } from '../input/problem.js';
+import { Fault } from '../base/errors.js';
+import { pathText, problemIn } from '../base/input/problem.js';
 import { suggest } from '../policy/suggest.js';
 import { arrangement } from './arrange.js';
 import { list } from './form.js';

@@ -1,5 +1,5 @@
-import type { Whole } from '../count/derived.js';
-import { Fault } from '../errors.js';
+import type { Whole } from './count/derived.js';
+import { Fault } from '../base/errors.js';
 import {
   add,
   compare,
@@ -11,7 +11,7 @@ import {
   rational,
   subtract,
   zero,
-} from '../exact/rational.js';
+} from '../base/exact/rational.js';
 
 /** offset + scale x n for a whole number n of a row that is at least `low` and at most `high`, whatever the row holds (../count/derived.proof.md). */
 export interface Quantity {

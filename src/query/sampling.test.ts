@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { category, samplePolicy } from '../../test/sample-policy.js';
 import { openWorkshop, policyYaml, type Workshop } from '../../test/workshop.js';
-import { open } from '../ask/fugu.js';
-import { numbersToNoise } from '../count/noisy-cells.js';
-import { rational } from '../exact/rational.js';
-import { laplaceSampler } from '../noise/discrete-laplace.js';
+import { open } from '../app/api/fugu.js';
+import { numbersToNoise } from './count/noisy-cells.js';
+import { rational } from '../base/exact/rational.js';
+import { laplaceSampler } from '../privacy/noise/discrete-laplace.js';
 import { bindBatch } from './bind.js';
 import { parseBatch } from './parse.js';
 import { withSampling } from './sampling.js';
@@ -164,7 +164,7 @@ describe('a declared design', () => {
 
   it('reaches tables, files and reports, and says what it assumes; nothing about it is read from the data', async () => {
     shop = openWorkshop(policyYaml({ extra: 'design: { effect: 1.5 }\n' }), 600);
-    const { register } = await import('../cli/release.js');
+    const { register } = await import('../app/cli/release.js');
     const { runCommand } = await import('../../test/command.js');
     const out = join(shop.folder, 'out');
     const text = await runCommand(
@@ -188,7 +188,7 @@ describe('a declared design', () => {
   });
 
   it('is read in all its parts', async () => {
-    const { parsePolicy } = await import('../terms/read.js');
+    const { parsePolicy } = await import('../data/terms/read.js');
     const text = policyYaml({ extra: 'design: { clusters: { size: 21, alike: 0.05 }, effect: 1.5, population: 90000 }\n' });
     expect((await parsePolicy(text, '/nowhere/policy.yaml')).design).toEqual({ effect: 3, population: 90000 });
     const mixed = policyYaml({ extra: 'design: { clusters: { size: 21, alike: 0.05, mixed: [party] }, effect: 1.5 }\n' });
@@ -223,7 +223,7 @@ describe('a declared design', () => {
 
 describe('a survey with weights', () => {
   it('counts every question by the weight', async () => {
-    const { surveyBatch } = await import('../survey/query.js');
+    const { surveyBatch } = await import('../analysis/survey/query.js');
     const { queries } = surveyBatch(policy, new Set(), { weight: 'w' });
     expect(queries).toEqual([{ kind: 'histogram', column: 'vote', weight: 'w' }]);
   });

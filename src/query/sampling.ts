@@ -1,4 +1,4 @@
-import { Fault } from '../errors.js';
+import { Fault } from '../base/errors.js';
 import type { Policy } from '../policy/policy.js';
 import type { AnswerRow, AnswerTable } from './bound.js';
 

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { category, samplePolicy } from '../../test/sample-policy.js';
-import { rational } from '../exact/rational.js';
-import { laplaceSampler } from '../noise/discrete-laplace.js';
+import { rational } from '../base/exact/rational.js';
+import { laplaceSampler } from '../privacy/noise/discrete-laplace.js';
 import { bindBatch } from './bind.js';
 import { nearestCounts } from './nearest-counts.js';
 import { parseBatch } from './parse.js';
 
-vi.mock('../noise/bits.js', async (original) => {
-  const real = await original<typeof import('../noise/bits.js')>();
+vi.mock('../privacy/noise/bits.js', async (original) => {
+  const real = await original<typeof import('../privacy/noise/bits.js')>();
   return (await import('../../test/seeded-source.js')).seededNoise(real, 5);
 });
 

@@ -1,5 +1,5 @@
-import type { Part } from '../mechanism/law-sum.js';
-import { endsOfShare, ofShare, quotients } from '../mechanism/ratio.js';
+import type { Part } from '../privacy/mechanism/law-sum.js';
+import { endsOfShare, ofShare, quotients } from '../privacy/mechanism/ratio.js';
 import { lawsOf, miss, partOf, type Term } from './answer.js';
 import type { AnswerTable, NoisyMeasure } from './bound.js';
 import type { LabelledKey } from './keys.js';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { knownPolicy } from '../../test/known-policy.js';
 import { category } from '../../test/sample-policy.js';
-import type { NoisyVector } from '../count/noisy-cells.js';
-import { rational } from '../exact/rational.js';
-import { laplaceSampler } from '../noise/discrete-laplace.js';
+import type { NoisyVector } from '../query/count/noisy-cells.js';
+import { rational } from '../base/exact/rational.js';
+import { laplaceSampler } from '../privacy/noise/discrete-laplace.js';
 import { bindBatch } from '../query/bind.js';
 import { parseBatch } from '../query/parse.js';
 import { agreementOf } from './agree.js';

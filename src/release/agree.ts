@@ -1,5 +1,5 @@
-import { type Agreeing, agreeingWith, totalMeasure } from '../count/margin-cells.js';
-import type { Measure } from '../count/measure.js';
+import { type Agreeing, agreeingWith, totalMeasure } from '../query/count/margin-cells.js';
+import type { Measure } from '../query/count/measure.js';
 import type { Policy } from '../policy/policy.js';
 import { wholeNumbers } from './tidy.js';
 

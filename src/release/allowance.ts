@@ -1,9 +1,9 @@
-import type { Reading } from '../accounting/reading.js';
-import { type PartTouched, type RoomToSpend, roomFor } from '../accounting/room-to-spend.js';
-import { type Asked, askedText, chooseShare, fittingShare, type Standing } from '../accounting/share.js';
-import { Fault } from '../errors.js';
-import type { Rational } from '../exact/rational.js';
-import { columnsIn, type RecordClass } from '../mechanism/record-class.js';
+import type { Reading } from './accounting/reading.js';
+import { type PartTouched, type RoomToSpend, roomFor } from './accounting/room-to-spend.js';
+import { type Asked, askedText, chooseShare, fittingShare, type Standing } from './accounting/share.js';
+import { Fault } from '../base/errors.js';
+import type { Rational } from '../base/exact/rational.js';
+import { columnsIn, type RecordClass } from '../privacy/mechanism/record-class.js';
 import { addsRemoves } from '../policy/neighbours.js';
 import type { Policy } from '../policy/policy.js';
 import type { Desk } from './charge.js';

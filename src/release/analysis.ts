@@ -1,7 +1,7 @@
-import type { Pinned } from '../engine/engine.js';
-import { costTogether, type Mechanism } from '../mechanism/mechanism.js';
-import type { Paid } from '../mechanism/paid.js';
-import { type StoredProfile, toStored, withoutZcdp } from '../mechanism/profile.js';
+import type { Pinned } from '../data/engine/engine.js';
+import { costTogether, type Mechanism } from '../privacy/mechanism/mechanism.js';
+import type { Paid } from '../privacy/mechanism/paid.js';
+import { type StoredProfile, toStored, withoutZcdp } from '../privacy/mechanism/profile.js';
 import type { Policy } from '../policy/policy.js';
 import type { Allowance } from './allowance.js';
 import { type Charged, type Desk, outcomeOf, type Request } from './charge.js';

@@ -2,13 +2,13 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
-import type * as KnownData from '../ledger/known-data.js';
-import type { Ledger } from '../ledger/ledger.js';
-import { readPolicy } from '../terms/read.js';
+import type * as KnownData from './ledger/known-data.js';
+import type { Ledger } from './ledger/ledger.js';
+import { readPolicy } from '../data/terms/read.js';
 import { DataClaims } from './data-claims.js';
 
 /** Looking sees nothing, as if the claims of another process were written between the look and one's own claim. */
-vi.mock('../ledger/known-data.js', async (original) => ({ ...(await original<typeof KnownData>()), claimsIn: () => [] }));
+vi.mock('./ledger/known-data.js', async (original) => ({ ...(await original<typeof KnownData>()), claimsIn: () => [] }));
 
 let home: string;
 afterEach(() => {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { type FileState, lookAt, unpackedDigest } from '../engine/data-file.js';
-import { Fault, type FaultCode } from '../errors.js';
+import { type FileState, lookAt, unpackedDigest } from '../data/engine/data-file.js';
+import { Fault, type FaultCode } from '../base/errors.js';
 import {
   addClaim,
   type Claim,
@@ -13,8 +13,8 @@ import {
   type Registry,
   registriesOf,
   rememberState,
-} from '../ledger/known-data.js';
-import type { Ledger, Reservation } from '../ledger/ledger.js';
+} from './ledger/known-data.js';
+import type { Ledger, Reservation } from './ledger/ledger.js';
 import { isDatabase } from '../policy/address.js';
 import { secretServerTables } from '../policy/data-source.js';
 import type { Policy } from '../policy/policy.js';

@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import { type Account, admission, isGaussian } from '../accounting/account.js';
-import { type Foreign, foreignCosts, readByOthers, withOthers } from '../accounting/others.js';
-import { Fault } from '../errors.js';
-import { compare, isPositive, isZero, multiply, parseRational, type Rational, rational, zero } from '../exact/rational.js';
-import type { Entry } from '../ledger/ledger.js';
-import type { Profile } from '../mechanism/profile.js';
-import { everyRecord } from '../mechanism/record-class.js';
+import { type Account, admission, isGaussian } from './accounting/account.js';
+import { type Foreign, foreignCosts, readByOthers, withOthers } from './accounting/others.js';
+import { Fault } from '../base/errors.js';
+import { compare, isPositive, isZero, multiply, parseRational, type Rational, rational, zero } from '../base/exact/rational.js';
+import type { Entry } from './ledger/ledger.js';
+import type { Profile } from '../privacy/mechanism/profile.js';
+import { everyRecord } from '../privacy/mechanism/record-class.js';
 import { neighboursOf } from '../policy/neighbours.js';
 import type { Policy } from '../policy/policy.js';
 import { type Desk, outcomeOf } from './charge.js';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Entry, Ledger } from '../ledger/ledger.js';
+import type { Entry, Ledger } from './ledger/ledger.js';
 
 const prefix = 'entered:';
 

@@ -1,11 +1,11 @@
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { category, number, samplePolicy } from '../../test/sample-policy.js';
 import { seededBits } from '../../test/seeded-bits.js';
-import { rowCounter } from '../count/rows.js';
-import { rational } from '../exact/rational.js';
-import { type AdditiveLaw, inDoubles } from '../mechanism/law.js';
-import { gaussianSampler } from '../noise/discrete-gaussian.js';
-import { laplaceSampler } from '../noise/discrete-laplace.js';
+import { rowCounter } from '../query/count/rows.js';
+import { rational } from '../base/exact/rational.js';
+import { type AdditiveLaw, inDoubles } from '../privacy/mechanism/law.js';
+import { gaussianSampler } from '../privacy/noise/discrete-gaussian.js';
+import { laplaceSampler } from '../privacy/noise/discrete-laplace.js';
 import { bindBatch } from '../query/bind.js';
 import type { AnswerRow } from '../query/bound.js';
 import { parseSql } from '../query/sql/sql.js';

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { isAbsolute } from 'node:path';
-import { type Axis, type Counting, columnsOfKey, countedText, type Measure, textOf } from '../count/measure.js';
+import { type Axis, type Counting, columnsOfKey, countedText, type Measure, textOf } from '../query/count/measure.js';
 import { dataSource, placeOfData } from '../policy/data-source.js';
 import { fullPaths } from '../policy/full-path.js';
 import type { Dependence, Policy } from '../policy/policy.js';
-import { modelFile } from '../ties/kinds.js';
+import { modelFile } from '../data/ties/kinds.js';
 import { readingOf } from './request-key.js';
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Ledger } from '../ledger/ledger.js';
-import { costTogether } from '../mechanism/mechanism.js';
+import type { Ledger } from './ledger/ledger.js';
+import { costTogether } from '../privacy/mechanism/mechanism.js';
 import { withWayOut } from './amend.js';
 import type { Desk } from './charge.js';
 import { openingFor } from './data-claims.js';

@@ -1,4 +1,4 @@
-import { Fault, type Outcome } from '../errors.js';
+import { Fault, type Outcome } from '../base/errors.js';
 import type { Trail } from './trail.js';
 
 /** The words for what became of the budget; nobody else writes them. */

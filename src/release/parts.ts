@@ -1,12 +1,12 @@
-import { type Account, type SteadySpending, usedShare } from '../accounting/account.js';
-import { type About, kinds } from '../accounting/by-slice.js';
-import { toNumber } from '../exact/rational.js';
-import { isBySlice, paidBySlice, type Spent } from '../mechanism/profile.js';
-import { inOrder, isEverything, type Range, type Values } from '../mechanism/slices.js';
+import { type Account, type SteadySpending, usedShare } from './accounting/account.js';
+import { type About, kinds } from './accounting/by-slice.js';
+import { toNumber } from '../base/exact/rational.js';
+import { isBySlice, paidBySlice, type Spent } from '../privacy/mechanism/profile.js';
+import { inOrder, isEverything, type Range, type Values } from '../privacy/mechanism/slices.js';
 import { codesOf } from '../policy/code.js';
 import type { Policy } from '../policy/policy.js';
-import type { SlicingColumn } from '../ties/slicing-column.js';
-import { slicingsOf } from '../ties/slicings.js';
+import type { SlicingColumn } from '../data/ties/slicing-column.js';
+import { slicingsOf } from '../data/ties/slicings.js';
 
 /** What is spent and left where a public column has some values, in epsilon of the policy, ties included: for whoever asks about all of them at once and about nobody else. */
 export interface PartUse {

@@ -1,8 +1,8 @@
-import type { Account } from '../accounting/account.js';
-import { openAccount } from '../accounting/open-account.js';
-import type { Pinned } from '../engine/engine.js';
-import { Fault } from '../errors.js';
-import { toText } from '../exact/rational.js';
+import type { Account } from './accounting/account.js';
+import { openAccount } from './accounting/open-account.js';
+import type { Pinned } from '../data/engine/engine.js';
+import { Fault } from '../base/errors.js';
+import { toText } from '../base/exact/rational.js';
 import type { Desk } from './charge.js';
 import { lookAt, publicReads } from './public-read.js';
 

@@ -1,6 +1,6 @@
 import { type Neighbours, neighboursOf } from '../policy/neighbours.js';
 import type { Policy, SecretKind } from '../policy/policy.js';
-import { kindOf, tieColumns } from '../ties/kinds.js';
+import { kindOf, tieColumns } from '../data/ties/kinds.js';
 import type { Relied } from './relied.js';
 
 /** The record that the cost of a receipt is about, how much of it is used, and what neighbouring data sets have in common. */

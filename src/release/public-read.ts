@@ -1,4 +1,4 @@
-import { publicRecords } from '../count/kept-rows.js';
+import { publicRecords } from '../query/count/kept-rows.js';
 import {
   hiddenSteps,
   rowsBefore,
@@ -6,16 +6,16 @@ import {
   rowsWithoutStep,
   type StepRows,
   type StepRowsAsked,
-} from '../count/public-steps.js';
-import { countInSeveral } from '../count/several-groups.js';
-import { type Engine, type Pinned, pinned, type SourceColumn } from '../engine/engine.js';
-import { Fault } from '../errors.js';
+} from '../query/count/public-steps.js';
+import { countInSeveral } from '../query/count/several-groups.js';
+import { type Engine, type Pinned, pinned, type SourceColumn } from '../data/engine/engine.js';
+import { Fault } from '../base/errors.js';
 import { addsRemoves } from '../policy/neighbours.js';
 import type { Policy } from '../policy/policy.js';
-import { type Declared, declaredAmplifiers } from '../ties/declared.js';
-import { kindOf, tieColumns, tieKinds } from '../ties/kinds.js';
-import type { Told as Progress } from '../ties/record-ties.js';
-import { countTies } from '../ties/relation.js';
+import { type Declared, declaredAmplifiers } from '../data/ties/declared.js';
+import { kindOf, tieColumns, tieKinds } from '../data/ties/kinds.js';
+import type { Told as Progress } from '../data/ties/record-ties.js';
+import { countTies } from '../data/ties/relation.js';
 import type { Desk } from './charge.js';
 import { keepRelied } from './note.js';
 import { type Relied, stepIn } from './relied.js';

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Account, type Quota, usedShareOf } from '../accounting/account.js';
-import { withOthers } from '../accounting/others.js';
-import { multiply, type Rational, toNumber } from '../exact/rational.js';
-import type { Entry, Ledger } from '../ledger/ledger.js';
-import { nothingSpent, type Spent, spend, toStored } from '../mechanism/profile.js';
+import { type Account, type Quota, usedShareOf } from './accounting/account.js';
+import { withOthers } from './accounting/others.js';
+import { multiply, type Rational, toNumber } from '../base/exact/rational.js';
+import type { Entry, Ledger } from './ledger/ledger.js';
+import { nothingSpent, type Spent, spend, toStored } from '../privacy/mechanism/profile.js';
 import type { Budget, Policy } from '../policy/policy.js';
 import { enteredIn } from './entered-key.js';
 

@@ -1,7 +1,7 @@
-import type { EngineSource } from '../engine/source.js';
-import { Fault } from '../errors.js';
+import type { EngineSource } from '../data/engine/source.js';
+import { Fault } from '../base/errors.js';
 import type { Policy } from '../policy/policy.js';
-import { reads } from '../terms/source.js';
+import { reads } from '../data/terms/source.js';
 
 /** What a draft leaves to be said must be said before anything is promised: which domains are public knowledge, and whether records know each other. */
 export function refuseUnready(policy: Policy): void {

@@ -1,11 +1,11 @@
-import type { Guarantee } from '../accounting/guarantee.js';
-import type { WhatIf } from '../dependence/amplifier.js';
-import type { Entry } from '../ledger/ledger.js';
-import type { StoredProfile } from '../mechanism/profile.js';
+import type { Guarantee } from './accounting/guarantee.js';
+import type { WhatIf } from '../privacy/dependence/amplifier.js';
+import type { Entry } from './ledger/ledger.js';
+import type { StoredProfile } from '../privacy/mechanism/profile.js';
 import type { Policy } from '../policy/policy.js';
 import { publicName } from '../policy/population.js';
 import type { AnswerTable } from '../query/bound.js';
-import { version } from '../version.js';
+import { version } from '../base/version.js';
 import type { Plan, PlannedMeasure } from './plan.js';
 import { type PrivacyUnit, privacyUnitOf } from './privacy-unit.js';
 

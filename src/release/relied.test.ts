@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { category, number, samplePolicy, weight } from '../../test/sample-policy.js';
-import { isOfRecords } from '../mechanism/record-class.js';
+import { isOfRecords } from '../privacy/mechanism/record-class.js';
 import type { Policy } from '../policy/policy.js';
 import { bindBatch } from '../query/bind.js';
 import type { Query } from '../query/query.js';

@@ -1,8 +1,8 @@
-import type { Measure } from '../count/measure.js';
-import { columnsOf } from '../count/measure.js';
-import { hiddenSteps } from '../count/public-steps.js';
-import type { Profile } from '../mechanism/profile.js';
-import { everyRecord } from '../mechanism/record-class.js';
+import type { Measure } from '../query/count/measure.js';
+import { columnsOf } from '../query/count/measure.js';
+import { hiddenSteps } from '../query/count/public-steps.js';
+import type { Profile } from '../privacy/mechanism/profile.js';
+import { everyRecord } from '../privacy/mechanism/record-class.js';
 import type { Policy } from '../policy/policy.js';
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parsePolicy } from '../terms/read.js';
+import { parsePolicy } from '../data/terms/read.js';
 import { groundOf, onGroundOf } from './ground.js';
 import { requestKeys } from './request-key.js';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isAbsolute } from 'node:path';
-import { textOf } from '../count/measure.js';
+import { textOf } from '../query/count/measure.js';
 import { dataSource, placeOfData } from '../policy/data-source.js';
 import { type FullPath, fullPaths } from '../policy/full-path.js';
 import type { Column, Policy } from '../policy/policy.js';

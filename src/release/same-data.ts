@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { accountSource, declaredOwn, declaredSlices } from '../accounting/sources.js';
-import { Fault } from '../errors.js';
-import type { Account, Entry, Ledger } from '../ledger/ledger.js';
-import { addProfiles, type Profile, type Spent, slicingsIn, toStored } from '../mechanism/profile.js';
+import { accountSource, declaredOwn, declaredSlices } from './accounting/sources.js';
+import { Fault } from '../base/errors.js';
+import type { Account, Entry, Ledger } from './ledger/ledger.js';
+import { addProfiles, type Profile, type Spent, slicingsIn, toStored } from '../privacy/mechanism/profile.js';
 import type { Policy } from '../policy/policy.js';
-import { namesBefore } from '../ties/slicings.js';
+import { namesBefore } from '../data/ties/slicings.js';
 import { systemAnalyst } from './analyst.js';
 
 const prefix = 'same-data:';

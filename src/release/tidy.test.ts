@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { category, samplePolicy } from '../../test/sample-policy.js';
-import { rational } from '../exact/rational.js';
-import { laplaceSampler } from '../noise/discrete-laplace.js';
+import { rational } from '../base/exact/rational.js';
+import { laplaceSampler } from '../privacy/noise/discrete-laplace.js';
 import { bindBatch } from '../query/bind.js';
 import { finishBatch } from './batch.js';
 

@@ -1,4 +1,4 @@
-import type { Measure } from '../count/measure.js';
+import type { Measure } from '../query/count/measure.js';
 import type { AnswerRow, AnswerTable } from '../query/bound.js';
 import { nearestCounts } from '../query/nearest-counts.js';
 

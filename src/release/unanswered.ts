@@ -1,6 +1,6 @@
-import { withOthers } from '../accounting/others.js';
-import type { Standing } from '../accounting/share.js';
-import type { Entry } from '../ledger/ledger.js';
+import { withOthers } from './accounting/others.js';
+import type { Standing } from './accounting/share.js';
+import type { Entry } from './ledger/ledger.js';
 import type { Desk } from './charge.js';
 import { quotaOf, spentBy } from './quota.js';
 

@@ -1,8 +1,8 @@
-import { type Account, usedShare } from '../accounting/account.js';
-import { aboutOf } from '../accounting/by-slice.js';
-import { chooseNoise } from '../accounting/choose.js';
-import { openAccount } from '../accounting/open-account.js';
-import { remembered } from '../dependence/kept-bounds.js';
+import { type Account, usedShare } from './accounting/account.js';
+import { aboutOf } from './accounting/by-slice.js';
+import { chooseNoise } from './accounting/choose.js';
+import { openAccount } from './accounting/open-account.js';
+import { remembered } from '../privacy/dependence/kept-bounds.js';
 import {
   compare,
   divide,
@@ -14,9 +14,9 @@ import {
   subtract,
   toNumber,
   toText,
-} from '../exact/rational.js';
-import { inDoubles } from '../mechanism/law.js';
-import type { Spent } from '../mechanism/profile.js';
+} from '../base/exact/rational.js';
+import { inDoubles } from '../privacy/mechanism/law.js';
+import type { Spent } from '../privacy/mechanism/profile.js';
 import type { Policy } from '../policy/policy.js';
 import { bindBatch } from '../query/bind.js';
 import type { Batch } from '../query/query.js';

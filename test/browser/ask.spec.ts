@@ -75,7 +75,7 @@ scene('asking', (scene) => {
     const script = join(world.folder, 'asking.mjs');
     const typed = planning(await shown('TypeScript')).replace(
       "'fugu/client'",
-      JSON.stringify(join(root, 'dist/client/client.js')),
+      JSON.stringify(join(root, 'dist/app/client/client.js')),
     );
     writeFileSync(script, `${typed}\nconsole.log(JSON.stringify(plan));\n`);
     expect(JSON.parse(bash(`"${process.execPath}" "${script}"`))).toMatchObject(free);

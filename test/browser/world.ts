@@ -3,7 +3,7 @@ import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Tokens } from '../../src/service/token.js';
+import { Tokens } from '../../src/app/service/token.js';
 import { fugu } from '../fugu.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

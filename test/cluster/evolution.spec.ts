@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Pinned, pinned } from '../../src/engine/engine.js';
-import { openEngine } from '../../src/terms/open.js';
+import { type Pinned, pinned } from '../../src/data/engine/engine.js';
+import { openEngine } from '../../src/data/terms/open.js';
 import { faultOf } from '../fault.js';
 import { cluster, Town } from './town.js';
 

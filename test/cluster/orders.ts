@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { vi } from 'vitest';
-import { pinned } from '../../src/engine/engine.js';
+import { pinned } from '../../src/data/engine/engine.js';
 import { createSession, openEngine, openLedger, readPolicy } from '../inside.js';
 import { ask, type Cluster } from './start-cluster.js';
 

@@ -2,11 +2,11 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { draftPolicy } from '../../src/ask/draft.js';
-import { type Fugu, open } from '../../src/ask/fugu.js';
-import type { Question } from '../../src/ask/kinds.js';
+import { draftPolicy } from '../../src/app/api/draft.js';
+import { type Fugu, open } from '../../src/app/api/fugu.js';
+import type { Question } from '../../src/app/api/kinds.js';
 import type { Trail } from '../../src/release/trail.js';
-import { readPolicy } from '../../src/terms/read.js';
+import { readPolicy } from '../../src/data/terms/read.js';
 import { friends, homes, learnedHomes, people, type Sessions, sessionsOf, townQueries, valuesOf } from '../engine-sessions.js';
 import { catalogs, cluster, Town } from './town.js';
 

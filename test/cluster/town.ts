@@ -1,5 +1,5 @@
 import { inject } from 'vitest';
-import type { EngineSource } from '../../src/engine/source.js';
+import type { EngineSource } from '../../src/data/engine/source.js';
 import { ask } from './start-cluster.js';
 
 export const cluster = inject('trino');

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe } from 'vitest';
-import type { Engine } from '../../src/engine/engine.js';
-import { openEngine } from '../../src/terms/open.js';
+import type { Engine } from '../../src/data/engine/engine.js';
+import { openEngine } from '../../src/data/terms/open.js';
 import { describeEngine } from '../engine-contract.js';
 import { server, Town } from './town.js';
 

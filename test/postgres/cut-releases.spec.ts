@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { verifyLedger } from '../../src/ask/ledger.js';
-import { Fault } from '../../src/errors.js';
+import { verifyLedger } from '../../src/app/api/ledger.js';
+import { Fault } from '../../src/base/errors.js';
 import { createSession, openEngine, openLedger, readPolicy } from '../inside.js';
 import { server, Town } from './town.js';
 

@@ -3,9 +3,9 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Pinned, pinned } from '../../src/engine/engine.js';
-import { Connection } from '../../src/engine/postgres/connection.js';
-import { openEngine } from '../../src/terms/open.js';
+import { type Pinned, pinned } from '../../src/data/engine/engine.js';
+import { Connection } from '../../src/data/engine/postgres/connection.js';
+import { openEngine } from '../../src/data/terms/open.js';
 import { startServer } from './start-server.js';
 import { server, Town } from './town.js';
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Engine, Pinned } from '../../src/engine/engine.js';
-import { pinned } from '../../src/engine/engine.js';
-import { Fault } from '../../src/errors.js';
+import type { Engine, Pinned } from '../../src/data/engine/engine.js';
+import { pinned } from '../../src/data/engine/engine.js';
+import { Fault } from '../../src/base/errors.js';
 import { readAddress } from '../../src/policy/address.js';
-import { openEngine } from '../../src/terms/open.js';
+import { openEngine } from '../../src/data/terms/open.js';
 import { inShortTime } from '../engine-contract.js';
 import { server, Town } from './town.js';
 

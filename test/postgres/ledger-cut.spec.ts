@@ -1,10 +1,10 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { Connection } from '../../src/engine/postgres/connection.js';
-import { Fault } from '../../src/errors.js';
-import { rational, toText } from '../../src/exact/rational.js';
-import type { Entry, Ledger } from '../../src/ledger/ledger.js';
-import { openLedger } from '../../src/ledger/open.js';
+import { Connection } from '../../src/data/engine/postgres/connection.js';
+import { Fault } from '../../src/base/errors.js';
+import { rational, toText } from '../../src/base/exact/rational.js';
+import type { Entry, Ledger } from '../../src/release/ledger/ledger.js';
+import { openLedger } from '../../src/release/ledger/open.js';
 import { asking, spentBy } from '../ledger-folder.js';
 import { LedgerTown } from './ledger-server.js';
 import { server } from './town.js';

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import type { Ledger } from '../../src/ledger/ledger.js';
-import { openLedger } from '../../src/ledger/open.js';
-import { LedgerServer } from '../../src/ledger/postgres/server.js';
-import { verifyServer } from '../../src/ledger/postgres/verify.js';
+import type { Ledger } from '../../src/release/ledger/ledger.js';
+import { openLedger } from '../../src/release/ledger/open.js';
+import { LedgerServer } from '../../src/release/ledger/postgres/server.js';
+import { verifyServer } from '../../src/release/ledger/postgres/verify.js';
 import type { LedgerRoom } from '../ledger-contract.js';
 import { type Started, startServer } from './start-server.js';
 

@@ -2,8 +2,8 @@ import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type StreamOptions, stream } from '../../src/ask/stream.js';
-import { openLedger } from '../../src/ledger/open.js';
+import { type StreamOptions, stream } from '../../src/app/api/stream.js';
+import { openLedger } from '../../src/release/ledger/open.js';
 import { LedgerTown } from './ledger-server.js';
 import { server, Town } from './town.js';
 

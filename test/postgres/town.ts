@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { inject } from 'vitest';
-import type { EngineSource } from '../../src/engine/source.js';
+import type { EngineSource } from '../../src/data/engine/source.js';
 
 export const server = inject('postgres');
 

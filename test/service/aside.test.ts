@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { Tokens } from '../../src/service/token.js';
+import { Tokens } from '../../src/app/service/token.js';
 import { builtOnce } from '../fugu.js';
 import { running } from './process.js';
 import { askOver, townFolder } from './served.js';

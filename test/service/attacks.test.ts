@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { Tokens } from '../../src/service/token.js';
+import { Tokens } from '../../src/app/service/token.js';
 import { askOver, openTown, serveTown, type Town } from './served.js';
 
 type Place = Awaited<ReturnType<typeof serveTown>>;

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { clientOf } from '../../scripts/client.mjs';
 import { pageOf } from '../../scripts/service-api.mjs';
-import { FuguClient, FuguProblem } from '../../src/client/client.js';
-import { openapi } from '../../src/service/openapi.js';
-import { routes } from '../../src/service/routes/routes.js';
+import { FuguClient, FuguProblem } from '../../src/app/client/client.js';
+import { openapi } from '../../src/app/service/openapi.js';
+import { routes } from '../../src/app/service/routes/routes.js';
 import { openTown, type Town } from './served.js';
 
 let town: Town;
@@ -22,7 +22,7 @@ describe('the page of the API', () => {
 
 describe('the client', () => {
   it('is what the API document says', () => {
-    const committed = readFileSync(join(import.meta.dirname, '../../src/client/client.ts'), 'utf8');
+    const committed = readFileSync(join(import.meta.dirname, '../../src/app/client/client.ts'), 'utf8');
     expect(bare(committed)).toBe(bare(clientOf(openapi(routes))));
   });
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { routes } from '../../src/service/routes/routes.js';
+import { routes } from '../../src/app/service/routes/routes.js';
 import { type Answered, openTown, type Town } from './served.js';
 
 let town: Town;

@@ -1,8 +1,8 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { verifyLog } from '../../src/service/audit-log.js';
-import { Tokens } from '../../src/service/token.js';
+import { verifyLog } from '../../src/app/service/audit-log.js';
+import { Tokens } from '../../src/app/service/token.js';
 import { builtOnce } from '../fugu.js';
 import { running, tried } from './process.js';
 import { askOver, townFolder } from './served.js';

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { routes } from '../../src/service/routes/routes.js';
+import { routes } from '../../src/app/service/routes/routes.js';
 import { openTown, type Town } from './served.js';
 
 let town: Town;

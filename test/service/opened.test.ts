@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openerOf, openInBrowser } from '../../src/cli/browser.js';
+import { openerOf, openInBrowser } from '../../src/app/cli/browser.js';
 import { builtOnce, fugu, mainFile } from '../fugu.js';
 import { type Desktop, hasScript, openDesktop, terminal } from './desktop.js';
 import { townFolder } from './served.js';

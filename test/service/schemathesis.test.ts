@@ -2,7 +2,7 @@ import { execFile, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Tokens } from '../../src/service/token.js';
+import { Tokens } from '../../src/app/service/token.js';
 import { askOver, serveTown } from './served.js';
 
 /**

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Hono } from 'hono';
-import { appOf } from '../../src/service/app.js';
-import type { ServiceLimits } from '../../src/service/limits.js';
-import type { Role } from '../../src/service/role.js';
-import { type ServeOptions, type Serving, serve } from '../../src/service/serve.js';
-import { Service } from '../../src/service/service.js';
-import { Tokens } from '../../src/service/token.js';
+import { appOf } from '../../src/app/service/app.js';
+import type { ServiceLimits } from '../../src/app/service/limits.js';
+import type { Role } from '../../src/app/service/role.js';
+import { type ServeOptions, type Serving, serve } from '../../src/app/service/serve.js';
+import { Service } from '../../src/app/service/service.js';
+import { Tokens } from '../../src/app/service/token.js';
 
 export interface Answered {
   readonly status: number;

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { verifyLog } from '../../src/service/audit-log.js';
+import { verifyLog } from '../../src/app/service/audit-log.js';
 import { openTown, type Town } from './served.js';
 
 let town: Town;

@@ -4,7 +4,7 @@ import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { serve } from '../../src/service/serve.js';
+import { serve } from '../../src/app/service/serve.js';
 import { openWorkshop, policyYaml } from '../workshop.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'fugu-tls-'));

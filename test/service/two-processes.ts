@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { Tokens } from '../../src/service/token.js';
+import { Tokens } from '../../src/app/service/token.js';
 import { running } from './process.js';
 import { askOver, townFolder } from './served.js';
 

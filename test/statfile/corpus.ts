@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openStatFile, type StatCell, type Variable } from '../../src/statfile/statfile.js';
+import { openStatFile, type StatCell, type Variable } from '../../src/data/statfile/statfile.js';
 
 /** What pyreadstat reads from a file; made by make.py. */
 export interface Expected {

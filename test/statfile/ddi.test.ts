@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { readCodebook } from '../../src/policy/codebook/codebook.js';
-import { readDdi } from '../../src/statfile/ddi.js';
+import { readCodebook } from '../../src/data/codebook/codebook.js';
+import { readDdi } from '../../src/data/statfile/ddi.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'fugu-ddi-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -2,11 +2,11 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileS
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { confirmPolicy } from '../../src/ask/confirm.js';
-import { draftPolicy } from '../../src/ask/draft.js';
-import { open } from '../../src/ask/fugu.js';
-import type { Pinned } from '../../src/engine/engine.js';
-import { readPolicy } from '../../src/terms/read.js';
+import { confirmPolicy } from '../../src/app/api/confirm.js';
+import { draftPolicy } from '../../src/app/api/draft.js';
+import { open } from '../../src/app/api/fugu.js';
+import type { Pinned } from '../../src/data/engine/engine.js';
+import { readPolicy } from '../../src/data/terms/read.js';
 import { openNow } from '../now.js';
 import { corpus, expectedOf } from './corpus.js';
 import { workbookOf } from './zip.js';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { inflateRawSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
-import { Fault } from '../../src/errors.js';
+import { Fault } from '../../src/base/errors.js';
 import { corpus, readWhole } from './corpus.js';
 import { zipOf } from './zip.js';
 

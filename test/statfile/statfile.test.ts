@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Variable } from '../../src/statfile/statfile.js';
+import type { Variable } from '../../src/data/statfile/statfile.js';
 import { corpus, type Expected, expectedOf, readWhole } from './corpus.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'fugu-statfile-'));

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { openStatFile } from '../../src/statfile/statfile.js';
+import { openStatFile } from '../../src/data/statfile/statfile.js';
 import { processorTime } from '../processor-time.js';
 import { corpus, readWhole } from './corpus.js';
 import { workbookOf } from './zip.js';

@@ -1,6 +1,6 @@
-import { valuesAt } from '../../src/audit/workload.js';
-import type { Joint } from '../../src/dependence/model/joint.js';
-import { cryptoBits } from '../../src/noise/bits.js';
+import { valuesAt } from '../../src/evaluate/audit/workload.js';
+import type { Joint } from '../../src/privacy/dependence/model/joint.js';
+import { cryptoBits } from '../../src/privacy/noise/bits.js';
 
 /** Draws whole datasets from a joint distribution given that one record has one value: the world an adversary imagines. */
 export function worldGiven(joint: Joint, record: number, value: number): () => readonly number[] {

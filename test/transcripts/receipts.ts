@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { open } from '../../src/ask/fugu.js';
+import { open } from '../../src/app/api/fugu.js';
 import type { ForeignReceipt } from './run.js';
 
 /** Visits of the same people at somebody else's, three of each person. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { compare, parseRational, type Rational } from '../../exact/rational.js';
+import { compare, parseRational, type Rational } from '../../base/exact/rational.js';
 import { shownBins } from '../bins.js';
 import { codesOf, codeText, missingLabel } from '../code.js';
 import { isNumber } from '../domain.js';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { fromNumber, toNumberUp, toText } from '../../exact/rational.js';
+import { fromNumber, toNumberUp, toText } from '../../base/exact/rational.js';
 import { codesOf } from '../code.js';
 import { isCoded, isNumber } from '../domain.js';
 import { gridOf } from '../grid.js';

@@ -1,4 +1,4 @@
-import { multiply, rational, toNumber } from '../../exact/rational.js';
+import { multiply, rational, toNumber } from '../../base/exact/rational.js';
 import { cellsAcross, isReadAsIs, readingText } from '../as-read.js';
 import { startOf } from '../bins.js';
 import { isCoded } from '../domain.js';

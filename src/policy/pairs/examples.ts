@@ -1,4 +1,4 @@
-import { toNumber } from '../../exact/rational.js';
+import { toNumber } from '../../base/exact/rational.js';
 import { codesOf, missingLabel } from '../code.js';
 import { dateText } from '../date-text.js';
 import { isCoded } from '../domain.js';

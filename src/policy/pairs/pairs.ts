@@ -1,4 +1,4 @@
-import type { Rational } from '../../exact/rational.js';
+import type { Rational } from '../../base/exact/rational.js';
 
 /**
  * Which values of a column must not be told apart (pairs.proof.md). Values are positions, codes in their order and numbers on their grid; -1 is no answer.

@@ -1,5 +1,5 @@
-import { Fault } from '../../errors.js';
-import { add, compare, divide, floor, isPositive, parseRational, type Rational, rational } from '../../exact/rational.js';
+import { Fault } from '../../base/errors.js';
+import { add, compare, divide, floor, isPositive, parseRational, type Rational, rational } from '../../base/exact/rational.js';
 import { isReadAsIs } from '../as-read.js';
 import { startOf } from '../bins.js';
 import { codesOf } from '../code.js';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { CodeKey } from '../../count/measure.js';
-import { Fault } from '../../errors.js';
+import type { CodeKey } from '../count/measure.js';
+import { Fault } from '../../base/errors.js';
 import { codesOf } from '../../policy/code.js';
 import { categoryNamed, declaredCode } from '../../policy/domain.js';
 import { foreseen, noiseOf, table } from '../answer.js';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { Fault } from '../../errors.js';
-import { one } from '../../exact/rational.js';
+import { Fault } from '../../base/errors.js';
+import { one } from '../../base/exact/rational.js';
 import { columnNamed } from '../../policy/domain.js';
 import type { Policy } from '../../policy/policy.js';
 import { linearAnswer, sameCell, type Term } from '../answer.js';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { Fault } from '../../errors.js';
-import { multiply, rational, toNumber } from '../../exact/rational.js';
+import { Fault } from '../../base/errors.js';
+import { multiply, rational, toNumber } from '../../base/exact/rational.js';
 import { numberNamed } from '../../policy/domain.js';
 import { gridOf } from '../../policy/grid.js';
 import { foreseen, miss, type Term, table } from '../answer.js';

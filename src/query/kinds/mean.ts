@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { multiply, rational, toNumber } from '../../exact/rational.js';
-import { sumOfNumbers } from '../../mechanism/law-sum.js';
-import { endsOfMean, factorsAt, ofMean, quotients } from '../../mechanism/ratio.js';
+import { multiply, rational, toNumber } from '../../base/exact/rational.js';
+import { sumOfNumbers } from '../../privacy/mechanism/law-sum.js';
+import { endsOfMean, factorsAt, ofMean, quotients } from '../../privacy/mechanism/ratio.js';
 import { numberAt } from '../../policy/grid.js';
 import { foreseen, lawsOf, miss, noiseOf, noisySum, table } from '../answer.js';
 import { asked, columnName } from '../form.js';

@@ -1,4 +1,4 @@
-import { Fault } from '../../errors.js';
+import { Fault } from '../../base/errors.js';
 import { linearAnswer } from '../answer.js';
 import { jointKeyOf, keyOf } from '../keys.js';
 import { type BoundQuery, furtherBy, rowsOf, type Scope } from '../scope.js';

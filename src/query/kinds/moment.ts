@@ -1,4 +1,4 @@
-import { multiply, type Rational, rational } from '../../exact/rational.js';
+import { multiply, type Rational, rational } from '../../base/exact/rational.js';
 import { numberNamed, weightNamed } from '../../policy/domain.js';
 import { type Grid, gridOf, unitsAt } from '../../policy/grid.js';
 import type { Term } from '../answer.js';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { number, samplePolicy } from '../../../test/sample-policy.js';
-import type { SelectedMeasure } from '../../count/measure.js';
-import { rational, toNumber } from '../../exact/rational.js';
-import { exponentialSampler } from '../../noise/exponential.js';
+import type { SelectedMeasure } from '../count/measure.js';
+import { rational, toNumber } from '../../base/exact/rational.js';
+import { exponentialSampler } from '../../privacy/noise/exponential.js';
 import { bindBatch } from '../bind.js';
 
 const last = 73;

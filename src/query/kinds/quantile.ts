@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { rankEffects } from '../../count/effects.js';
-import type { RowKey, SelectedMeasure } from '../../count/measure.js';
-import { Fault } from '../../errors.js';
-import { parseRational, type Rational, toNumber } from '../../exact/rational.js';
-import type { Law, SelectionLaw } from '../../mechanism/law.js';
+import { rankEffects } from '../count/effects.js';
+import type { RowKey, SelectedMeasure } from '../count/measure.js';
+import { Fault } from '../../base/errors.js';
+import { parseRational, type Rational, toNumber } from '../../base/exact/rational.js';
+import type { Law, SelectionLaw } from '../../privacy/mechanism/law.js';
 import { numberNamed } from '../../policy/domain.js';
 import { gridOf, numberAt } from '../../policy/grid.js';
 import { foreseen, miss, table } from '../answer.js';

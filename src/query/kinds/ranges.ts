@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import type { Axis } from '../../count/measure.js';
-import { Fault } from '../../errors.js';
-import { compare, parseRational } from '../../exact/rational.js';
-import { readingOf } from '../../mechanism/ordered/reading.js';
+import type { Axis } from '../count/measure.js';
+import { Fault } from '../../base/errors.js';
+import { compare, parseRational } from '../../base/exact/rational.js';
+import { readingOf } from '../../privacy/mechanism/ordered/reading.js';
 import { shownBins } from '../../policy/bins.js';
 import { categoryNamed, columnNamed, declaredCode, isNumber } from '../../policy/domain.js';
 import { gridOf, positionsWhere } from '../../policy/grid.js';

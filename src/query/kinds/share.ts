@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import type { RowKey } from '../../count/measure.js';
-import { toNumber } from '../../exact/rational.js';
-import { sumOfNumbers } from '../../mechanism/law-sum.js';
-import { endsOfShare, factorsAt, ofShare, quotients } from '../../mechanism/ratio.js';
+import type { RowKey } from '../count/measure.js';
+import { toNumber } from '../../base/exact/rational.js';
+import { sumOfNumbers } from '../../privacy/mechanism/law-sum.js';
+import { endsOfShare, factorsAt, ofShare, quotients } from '../../privacy/mechanism/ratio.js';
 import { codesOf } from '../../policy/code.js';
 import { codedNamed, declaredCode } from '../../policy/domain.js';
 import { foreseen, lawsOf, miss, noiseOf, noisySum, table } from '../answer.js';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { multiply, rational } from '../../exact/rational.js';
+import { multiply, rational } from '../../base/exact/rational.js';
 import { numberNamed } from '../../policy/domain.js';
 import { gridOf } from '../../policy/grid.js';
 import { linearAnswer, type Term } from '../answer.js';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { multiply, rational, toNumber } from '../../exact/rational.js';
-import { spreadDeviation, sumOfNumbers } from '../../mechanism/law-sum.js';
+import { multiply, rational, toNumber } from '../../base/exact/rational.js';
+import { spreadDeviation, sumOfNumbers } from '../../privacy/mechanism/law-sum.js';
 import { foreseen, lawsOf, miss, noiseOf, noisySum, table } from '../answer.js';
 import type { AnswerRow } from '../bound.js';
 import { asked, columnName } from '../form.js';

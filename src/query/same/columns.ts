@@ -1,8 +1,8 @@
-import { type DerivedColumn, type Whole, withDerived } from '../../count/derived.js';
+import { type DerivedColumn, type Whole, withDerived } from '../count/derived.js';
 import { columnNamed } from '../../policy/domain.js';
 import type { Policy } from '../../policy/policy.js';
-import { columnsOfView, policyOfView } from '../../view/declared.js';
-import type { Part, View } from '../../view/view.js';
+import { columnsOfView, policyOfView } from '../view/declared.js';
+import type { Part, View } from '../view/view.js';
 import { hashed, hashedOnce } from './hashed.js';
 import { type Columns, testsText } from './row-tests.js';
 

@@ -1,6 +1,6 @@
-import { type Measure, type RowKey, type RowValue, textOf } from '../../count/measure.js';
+import { type Measure, type RowKey, type RowValue, textOf } from '../count/measure.js';
 import type { Policy } from '../../policy/policy.js';
-import type { View } from '../../view/view.js';
+import type { View } from '../view/view.js';
 import { columnsSeen, viewText, withMade } from './columns.js';
 import { withoutEnds } from './ends.js';
 import { hashed, hashedOnce } from './hashed.js';

@@ -1,6 +1,6 @@
-import { type Counting, namesIn } from '../../count/measure.js';
-import { isLeaf, leavesOf, type RowTest } from '../../count/row-test.js';
-import { add, rational } from '../../exact/rational.js';
+import { type Counting, namesIn } from '../count/measure.js';
+import { isLeaf, leavesOf, type RowTest } from '../count/row-test.js';
+import { add, rational } from '../../base/exact/rational.js';
 import { gridOf, unboundedGrid } from '../../policy/grid.js';
 import type { Column, NumberColumn, Policy } from '../../policy/policy.js';
 

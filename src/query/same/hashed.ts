@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { textOf } from '../../count/measure.js';
+import { textOf } from '../count/measure.js';
 
 /** A short text for a value: texts within texts would grow without end. */
 export const hashed = (value: unknown): string => createHash('sha256').update(textOf(value)).digest('hex').slice(0, 32);

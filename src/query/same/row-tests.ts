@@ -1,4 +1,4 @@
-import { isLeaf, type LeafTest, type RowTest } from '../../count/row-test.js';
+import { isLeaf, type LeafTest, type RowTest } from '../count/row-test.js';
 import { codesOf } from '../../policy/code.js';
 import { isCoded } from '../../policy/domain.js';
 import { gridOf } from '../../policy/grid.js';

@@ -1,5 +1,5 @@
 import type { Expr, ExprCall } from 'pgsql-ast-parser';
-import { Fault } from '../../errors.js';
+import { Fault } from '../../base/errors.js';
 import type { Calculation } from '../kinds/formula.js';
 import type { Condition, Query } from '../query.js';
 import { type Derived, isWholeType, textOf } from './expression.js';

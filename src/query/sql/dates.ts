@@ -1,5 +1,5 @@
 import type { Expr, ExprCall } from 'pgsql-ast-parser';
-import { Fault } from '../../errors.js';
+import { Fault } from '../../base/errors.js';
 import { dateText, daysOf } from '../../policy/date-text.js';
 import { type DatePart, type DateStretch, dateStretches } from '../calendar.js';
 import type { Expression } from '../form.js';

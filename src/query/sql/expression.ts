@@ -1,5 +1,5 @@
 import { type Expr, toSql } from 'pgsql-ast-parser';
-import { Fault } from '../../errors.js';
+import { Fault } from '../../base/errors.js';
 import type { Expression } from '../form.js';
 import { dateLiteral, datePart, daysIn, isDateType } from './dates.js';
 import { columnName, refuse, refusePerson, type SqlText } from './refuse.js';

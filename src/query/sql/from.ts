@@ -1,5 +1,5 @@
 import type { Expr, ExprCall, From, JoinClause, PGNode, SelectFromStatement, Statement } from 'pgsql-ast-parser';
-import { Fault } from '../../errors.js';
+import { Fault } from '../../base/errors.js';
 import type { Policy } from '../../policy/policy.js';
 import type { Condition, FeatureForm, FromForm, JoinForm, PartForm } from '../form.js';
 import { dataTable } from '../from.js';

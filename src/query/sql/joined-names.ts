@@ -1,9 +1,9 @@
-import { Fault } from '../../errors.js';
+import { Fault } from '../../base/errors.js';
 import type { Policy } from '../../policy/policy.js';
 import { didYouMean } from '../../policy/suggest.js';
-import { columnOfPart, columnsOfView } from '../../view/declared.js';
-import { tableOf } from '../../view/rows-per-person.js';
-import type { Part } from '../../view/view.js';
+import { columnOfPart, columnsOfView } from '../view/declared.js';
+import { tableOf } from '../view/rows-per-person.js';
+import type { Part } from '../view/view.js';
 import type { FromForm } from '../form.js';
 import { composed } from '../from.js';
 import { type SqlText, unfolded } from './refuse.js';

@@ -1,5 +1,5 @@
 import type { Expr, PGNode } from 'pgsql-ast-parser';
-import { Fault } from '../../errors.js';
+import { Fault } from '../../base/errors.js';
 
 /** The text asked, to tell places in it. */
 export class SqlText {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Fault } from '../../errors.js';
+import { Fault } from '../../base/errors.js';
 import { canonical } from '../parse.js';
 import { parseSql as parseFor } from './sql.js';
 

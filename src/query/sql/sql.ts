@@ -1,5 +1,5 @@
 import type { Expr, SelectFromStatement, Statement } from 'pgsql-ast-parser';
-import { Fault } from '../../errors.js';
+import { Fault } from '../../base/errors.js';
 import type { Arrangement } from '../arrange.js';
 import { parseBatch } from '../parse.js';
 import type { Batch, Query } from '../query.js';

@@ -1,6 +1,6 @@
 import { parse, type Statement } from 'pgsql-ast-parser';
-import { Fault } from '../../errors.js';
-import { limits, within } from '../../input/limits.js';
+import { Fault } from '../../base/errors.js';
+import { limits, within } from '../../base/input/limits.js';
 
 /**
  * The statements of an SQL text, with their places. The parser takes time and memory that grow faster than the text, so the text is measured by a

@@ -1,5 +1,5 @@
 import type { Expr } from 'pgsql-ast-parser';
-import { Fault } from '../../errors.js';
+import { Fault } from '../../base/errors.js';
 import type { Condition } from '../query.js';
 import { dateLiteral } from './dates.js';
 import type { Derived } from './expression.js';

@@ -1,5 +1,5 @@
-import { Fault } from '../../errors.js';
-import { add, divide, multiply, rational, toNumber } from '../../exact/rational.js';
+import { Fault } from '../../base/errors.js';
+import { add, divide, multiply, rational, toNumber } from '../../base/exact/rational.js';
 import { numberNamed } from '../../policy/domain.js';
 import { gridOf } from '../../policy/grid.js';
 import type { Term } from '../answer.js';

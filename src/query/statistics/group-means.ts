@@ -1,6 +1,6 @@
-import { toNumber } from '../../exact/rational.js';
-import { spreadDeviation } from '../../mechanism/law-sum.js';
-import { deviation } from '../../mechanism/law-width.js';
+import { toNumber } from '../../base/exact/rational.js';
+import { spreadDeviation } from '../../privacy/mechanism/law-sum.js';
+import { deviation } from '../../privacy/mechanism/law-width.js';
 import { additive, lawsOf, type Term } from '../answer.js';
 import type { AnswerRow, NoisyMeasure } from '../bound.js';
 import { isLaplace, type Movable, reachOf } from './reach.js';

@@ -1,6 +1,6 @@
-import type { RowKey } from '../../count/measure.js';
-import { Fault } from '../../errors.js';
-import { multiply, rational, toNumber } from '../../exact/rational.js';
+import type { RowKey } from '../count/measure.js';
+import { Fault } from '../../base/errors.js';
+import { multiply, rational, toNumber } from '../../base/exact/rational.js';
 import { codesOf } from '../../policy/code.js';
 import { categoryNamed, columnNamed, declaredCode, isNumber } from '../../policy/domain.js';
 import { unitsAt } from '../../policy/grid.js';

@@ -1,8 +1,8 @@
-import type { CodeKey } from '../../count/measure.js';
-import { Fault } from '../../errors.js';
-import { multiply, rational, toNumber } from '../../exact/rational.js';
-import type { Law } from '../../mechanism/law.js';
-import { deviation } from '../../mechanism/law-width.js';
+import type { CodeKey } from '../count/measure.js';
+import { Fault } from '../../base/errors.js';
+import { multiply, rational, toNumber } from '../../base/exact/rational.js';
+import type { Law } from '../../privacy/mechanism/law.js';
+import { deviation } from '../../privacy/mechanism/law-width.js';
 import { columnNamed, isNumber, shownLevels } from '../../policy/domain.js';
 import { additive, lawsOf, miss, noiseOf, type Term } from '../answer.js';
 import type { NoisyMeasure } from '../bound.js';

@@ -1,4 +1,4 @@
-import { multiply, rational, toNumber } from '../../exact/rational.js';
+import { multiply, rational, toNumber } from '../../base/exact/rational.js';
 import { numberNamed } from '../../policy/domain.js';
 import { gridOf } from '../../policy/grid.js';
 import type { Term } from '../answer.js';

@@ -1,4 +1,4 @@
-import type { AdditiveLaw } from '../../mechanism/law.js';
+import type { AdditiveLaw } from '../../privacy/mechanism/law.js';
 
 /** A number and how much it moves for each of several independent errors of deviation one; undefined where the errors leave no such number. */
 export type Movable = (errors: Float64Array) => { readonly value: number; readonly slopes: Float64Array } | undefined;

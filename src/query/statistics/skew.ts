@@ -1,4 +1,4 @@
-import { scaledNormalTail } from '../../mechanism/law-width.js';
+import { scaledNormalTail } from '../../privacy/mechanism/law-width.js';
 
 /** Third moment of a mean over samples, and how far noise may have moved it. */
 export interface Skew {

@@ -1,6 +1,6 @@
-import type { RowKey } from '../../count/measure.js';
-import { one } from '../../exact/rational.js';
-import { deviation } from '../../mechanism/law-width.js';
+import type { RowKey } from '../count/measure.js';
+import { one } from '../../base/exact/rational.js';
+import { deviation } from '../../privacy/mechanism/law-width.js';
 import { numberNamed } from '../../policy/domain.js';
 import { gridOf } from '../../policy/grid.js';
 import { additive, lawsOf } from '../answer.js';

@@ -1,0 +1,74 @@
+import fc from 'fast-check';
+import { describe, expect, it, vi } from 'vitest';
+import { within } from '../../base/input/limits.js';
+import { eliminated } from './eliminate.js';
+import { cellsOf, placesOf, sumInto } from './margin.js';
+import { propagation } from './propagate.js';
+import { treeOf } from './tree.js';
+
+vi.mock('../../base/input/limits.js', { spy: true });
+
+/** Up to six columns, and factors over some of them. */
+const models = fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 2, maxLength: 6 }).chain((sizes) =>
+  fc.record({
+    sizes: fc.constant(sizes),
+    sets: fc.array(fc.subarray([...sizes.keys()], { minLength: 1, maxLength: Math.min(3, sizes.length) }), {
+      minLength: 1,
+      maxLength: 6,
+    }),
+    asked: fc.subarray([...sizes.keys()]),
+    seed: fc.integer({ min: 1, max: 2 ** 30 }),
+  }),
+);
+
+describe('a table that no clique holds', () => {
+  it('has the sums of the whole domain, however few cells are worked on at once', () => {
+    fc.assert(
+      fc.property(models, fc.constantFrom(1, 2, 3, 5, 8, 20, 2 ** 20), ({ sizes, sets, asked, seed }, most) => {
+        const all = [...sizes.keys()];
+        const factors = [...sets, ...all.map((a) => [a])];
+        let state = seed;
+        const values = factors.map((own) =>
+          Float64Array.from({ length: cellsOf(sizes, own) }, () => {
+            state = (state * 48271) % 2147483647;
+            return (6 * state) / 2147483647 - 3;
+          }),
+        );
+        const tree = treeOf(sizes, factors);
+        const spread = propagation(sizes, tree, factors, []);
+        spread.run(values, 100);
+        const full = new Float64Array(cellsOf(sizes, all));
+        for (const [k, own] of factors.entries()) {
+          const { high, low } = placesOf(sizes, all, own);
+          full.forEach((x, cell) => {
+            full[cell] = x + values[k]![high[Math.floor(cell / low.length)]! + low[cell % low.length]!]!;
+          });
+        }
+        const sum = full.reduce((a, x) => a + Math.exp(x), 0);
+        const whole = full.map((x) => (100 * Math.exp(x)) / sum);
+        const expected = new Float64Array(cellsOf(sizes, asked));
+        sumInto(placesOf(sizes, all, asked), whole, expected);
+        const found = eliminated({ sizes, tree, beliefs: spread.beliefs }, asked, most);
+        expect(found.length).toBe(expected.length);
+        found.forEach((x, cell) => {
+          expect(Math.abs(x - expected[cell]!)).toBeLessThan(1e-9);
+        });
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  it('is refused for its own size alone', () => {
+    // A ring of columns: what joins the two that are asked for has many times the cells of their table.
+    const sizes = new Array(8).fill(40);
+    const tree = treeOf(
+      sizes,
+      sizes.slice(1).map((_, a) => [a, a + 1]),
+    );
+    const beliefs = tree.cliques.map((own) => new Float64Array(cellsOf(sizes, own)).fill(1 / 1600));
+    vi.mocked(within).mockClear();
+    const table = eliminated({ sizes, tree, beliefs }, [0, 4, 7], 1600);
+    expect(table.every((x) => Math.abs(x - 1 / 64_000) < 1e-12)).toBe(true);
+    expect(vi.mocked(within).mock.calls).toEqual([['graphicalCells', 64_000]]);
+  });
+});

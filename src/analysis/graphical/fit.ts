@@ -1,0 +1,95 @@
+import { Fault } from '../../base/errors.js';
+import { type Descent, descend } from './descend.js';
+import { type Graphical, graphical } from './graphical.js';
+import { addTo, cellsOf, placesOf } from './margin.js';
+import { type Factor, propagation } from './propagate.js';
+import { withSteps } from './steps.js';
+import { isWithin, refuseLarge, treeOf } from './tree.js';
+
+/** A noisy table: columns in increasing order, cells row-major, each with noise of this deviation. */
+export interface Measured {
+  readonly columns: readonly number[];
+  readonly counts: Float64Array;
+  readonly sd: number;
+  /**
+   * Where noise is not that of every cell by itself: its variance in each set of the columns (bit i for the i-th), in what is centred along these and the same along the others. `sd` is then
+   * of no matter.
+   */
+  readonly variances?: readonly number[];
+}
+
+/** Cells of a table over these columns in which no row can be. */
+export interface Impossible {
+  readonly columns: readonly number[];
+  readonly cells: readonly number[];
+}
+
+export interface FitOptions {
+  readonly sizes: readonly number[];
+  readonly measured: readonly Measured[];
+  /** How many rows there are. */
+  readonly total: number;
+  readonly impossible?: readonly Impossible[];
+  /** A model to start from; what it knew of columns that now lie in no clique together is not used. */
+  readonly from?: Graphical;
+  /** How often all tables of the model may be worked out: 1,000 unless told. */
+  readonly iterations?: number;
+  /** It ends where a step lowers the loss by less than half its square per measured cell: 0.1 unless told, a tenth of the noise (fit.proof.md). */
+  readonly within?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** A distribution that was fitted, and how near it came. */
+export interface Fitted extends Graphical {
+  readonly descent: Descent;
+}
+
+/**
+ * The distribution whose tables lie nearest to the measured ones: the sum of squares over cells, in units of their noise, is least among all distributions of `total` rows without impossible
+ * cells; of those with the same tables it takes the one that ties columns least (fit.proof.md).
+ */
+export function fit(options: FitOptions): Fitted {
+  const { sizes, measured, total, impossible = [], from } = options;
+  const tree = treeOf(sizes, [...measured.map(({ columns }) => columns), ...impossible.map(({ columns }) => columns)]);
+  refuseLarge(tree.cells);
+  const columns = outermost(measured.map((m) => m.columns));
+  const ruled = impossible.map((own) => ruledOut(sizes, own));
+  const walked = withSteps(sizes, tree, [...columns, ...impossible.map((own) => own.columns)]);
+  const spread = propagation(sizes, walked, columns, ruled);
+  const values = columns.map((own) => new Float64Array(cellsOf(sizes, own)));
+  if (from) startFrom(sizes, from.factors, columns, values);
+  const descent = descend({ ...options, columns, values, spread });
+  if (!descent)
+    throw new Fault(
+      'MODEL_INVALID',
+      'No row is possible: the combinations that are declared impossible leave none.',
+      'Declare fewer of them impossible.',
+    );
+  const factors = columns.map((own, k): Factor => ({ columns: own, values: values[k]! }));
+  return { ...graphical(sizes, total, tree, walked, spread.beliefs, factors), descent };
+}
+
+/** Those that no other holds, each once. */
+function outermost(sets: readonly (readonly number[])[]): readonly (readonly number[])[] {
+  const different = [...new Map(sets.map((own) => [own.join(), own])).values()];
+  return different.filter((own) => !different.some((other) => other !== own && isWithin(own, other)));
+}
+
+function ruledOut(sizes: readonly number[], { columns, cells }: Impossible): Factor {
+  const values = new Float64Array(cellsOf(sizes, columns));
+  for (const cell of cells) values[cell] = Number.NEGATIVE_INFINITY;
+  return { columns, values };
+}
+
+/** Factors of another model over columns that one of these holds are added to it. */
+function startFrom(
+  sizes: readonly number[],
+  factors: readonly Factor[],
+  columns: readonly (readonly number[])[],
+  values: readonly Float64Array[],
+): void {
+  for (const factor of factors) {
+    const k = columns.findIndex((own) => isWithin(factor.columns, own));
+    if (k >= 0) addTo(placesOf(sizes, columns[k]!, factor.columns), factor.values, values[k]!);
+  }
+}

@@ -1,0 +1,111 @@
+import { within } from '../../base/input/limits.js';
+
+/** Sets of columns that hold every set given, joined to a tree in which whatever two of them share lies on the whole way between them. */
+export interface Tree {
+  /** In increasing order of columns; none inside another. The first is the root, and each comes after its parent. */
+  readonly cliques: readonly (readonly number[])[];
+  /** By clique: its neighbour towards the root, -1 for the root. */
+  readonly parents: readonly number[];
+  /** Of all cliques together: what a model over them holds in memory. Infinite where one clique is beyond all bounds; then nothing else is told. */
+  readonly cells: number;
+}
+
+/** No table of so many cells is ever made; the search for cliques ends where it would be needed. */
+const beyond = 2 ** 40;
+
+/** Columns are taken out one after the other, each with the neighbours it then has as a clique: the one whose clique is smallest first, or the one that joins fewest strangers; whichever leads to less. */
+export function treeOf(sizes: readonly number[], sets: readonly (readonly number[])[]): Tree {
+  const bySize = cliquesOf(sizes, sets, 'cells');
+  if (!Number.isFinite(bySize.cells)) return { cliques: [], parents: [], cells: bySize.cells };
+  const byFill = cliquesOf(sizes, sets, 'fill');
+  const [cliques, cells] = bySize.cells <= byFill.cells ? [bySize.cliques, bySize.cells] : [byFill.cliques, byFill.cells];
+  return { ...joined(cliques, sizes), cells };
+}
+
+interface Found {
+  readonly cliques: readonly (readonly number[])[];
+  readonly cells: number;
+}
+
+function cliquesOf(sizes: readonly number[], sets: readonly (readonly number[])[], by: 'cells' | 'fill'): Found {
+  const k = sizes.length;
+  const near = new Uint8Array(k * k);
+  for (const set of sets) for (const a of set) for (const b of set) if (a !== b) near[a * k + b] = 1;
+  const left = new Uint8Array(k).fill(1);
+  const score = new Float64Array(k);
+  const around = (a: number): number[] => {
+    const list: number[] = [];
+    for (let b = 0; b < k; b++) if (left[b] && near[a * k + b]) list.push(b);
+    return list;
+  };
+  const rate = (a: number): number => {
+    const own = around(a);
+    const cells = own.reduce((n, b) => n * sizes[b]!, sizes[a]!);
+    if (by === 'cells') return cells;
+    let strangers = 0;
+    for (let i = 0; i < own.length; i++) for (let j = i + 1; j < own.length; j++) if (!near[own[i]! * k + own[j]!]) strangers++;
+    // Of two that join as few the smaller.
+    return strangers + 1 - 1 / (1 + Math.log(cells));
+  };
+  for (let a = 0; a < k; a++) score[a] = rate(a);
+  const cliques: number[][] = [];
+  let all = 0;
+  for (let step = 0; step < k; step++) {
+    let best = -1;
+    for (let a = 0; a < k; a++) if (left[a] && (best < 0 || score[a]! < score[best]!)) best = a;
+    const own = around(best);
+    left[best] = 0;
+    const clique = [best, ...own].sort((a, b) => a - b);
+    if (!cliques.some((held) => isWithin(clique, held))) {
+      const cells = clique.reduce((n, a) => n * sizes[a]!, 1);
+      if (cells > beyond) return { cliques: [], cells: Number.POSITIVE_INFINITY };
+      all += cells;
+      cliques.push(clique);
+    }
+    for (const a of own) for (const b of own) if (a !== b) near[a * k + b] = 1;
+    const touched = by === 'cells' ? own : [...new Set(own.flatMap((a) => [a, ...around(a)]))];
+    for (const a of touched) score[a] = rate(a);
+  }
+  return { cliques, cells: all };
+}
+
+/** Both in increasing order. */
+export function isWithin(inner: readonly number[], outer: readonly number[]): boolean {
+  let at = 0;
+  for (const a of inner) {
+    while (at < outer.length && outer[at]! < a) at++;
+    if (outer[at] !== a) return false;
+  }
+  return true;
+}
+
+/** A spanning tree in which neighbours share as many columns as can be: that is a junction tree. */
+export function joined(cliques: readonly (readonly number[])[], sizes: readonly number[]): Pick<Tree, 'cliques' | 'parents'> {
+  const cells = cliques.map((own) => own.reduce((n, a) => n * sizes[a]!, 1));
+  const root = cells.indexOf(Math.max(...cells));
+  const order = [root];
+  const parents = [-1];
+  const share = cliques.map((own) => shared(own, cliques[root]!));
+  const towards = cliques.map(() => 0);
+  const inside = new Set(order);
+  while (order.length < cliques.length) {
+    let best = -1;
+    for (let c = 0; c < cliques.length; c++) if (!inside.has(c) && (best < 0 || share[c]! > share[best]!)) best = c;
+    inside.add(best);
+    parents.push(towards[best]!);
+    order.push(best);
+    for (let c = 0; c < cliques.length; c++) {
+      if (inside.has(c)) continue;
+      const common = shared(cliques[c]!, cliques[best]!);
+      // Of neighbours that share as much the smallest.
+      if (common > share[c]! || (common === share[c] && cells[best]! < cells[order[towards[c]!]!]!))
+        [share[c], towards[c]] = [common, order.length - 1];
+    }
+  }
+  return { cliques: order.map((c) => cliques[c]!), parents };
+}
+
+const shared = (a: readonly number[], b: readonly number[]): number => a.filter((x) => b.includes(x)).length;
+
+/** Said before anything of that size is made. */
+export const refuseLarge = (cells: number): void => within('graphicalCells', cells);

@@ -1,0 +1,235 @@
+import { closing } from '../../../release/accounting/choose.js';
+import { nothingLeft } from '../../../release/accounting/share.js';
+import { Fault } from '../../../base/errors.js';
+import { fromNumber, one, subtract, toNumber } from '../../../base/exact/rational.js';
+import { type Allotment, partOf } from '../../../privacy/mechanism/allotment.js';
+import type { Mechanism } from '../../../privacy/mechanism/mechanism.js';
+import { columnNamed, isCoded } from '../../../policy/domain.js';
+import type { Policy } from '../../../policy/policy.js';
+import { bindBatch } from '../../../query/bind.js';
+import type { Query } from '../../../query/query.js';
+import { type Allowance, toldOf } from '../../../release/allowance.js';
+import type { Plan } from '../../../release/plan.js';
+import type { Receipt } from '../../../release/receipt.js';
+import type { AskOptions, Session } from '../../../release/session.js';
+import { recordsHeld, rowsPerRecord, stillAsMany } from '../public-size.js';
+import { descentTrainer } from './descent.js';
+import { readExamples } from './examples.js';
+import { type FeatureMap, joinFeatures, mapFeatures, unit } from './features.js';
+import { easedLogistic, huberHinge, logistic } from './loss.js';
+import { objectiveTrainer } from './objective.js';
+import { outputTrainer } from './output.js';
+import type { ClassifyResult } from './predict.js';
+import { type ClassifyRequest, parseClassify } from './request.js';
+import { choiceOfFeatures, type FeatureChoice } from './select.js';
+import { boundsIn, currentForm } from './stored.js';
+import { tiltTrainer } from './tilt.js';
+import type { Setting, Trainer } from './trainer.js';
+
+export async function planClassify(session: Session, input: unknown, options: AskOptions = {}): Promise<Plan> {
+  return (await prepare(session, input, options)).plan;
+}
+
+export async function releaseClassify(
+  session: Session,
+  input: unknown,
+  options: AskOptions = {},
+): Promise<{ result: ClassifyResult; receipt: Receipt }> {
+  const { ask, map, plan, mechanisms, allowance, trainer, features, records } = await prepare(session, input, options);
+  const { result, receipt } = await session.analyse<ClassifyResult>({
+    kind: 'classify',
+    allowance,
+    canonical: JSON.stringify(ask),
+    plan,
+    mechanisms,
+    still: stillAsMany(records),
+    execute: async (engine, paid) => {
+      const kept = features && joinFeatures(await features.choice.choose(engine, paid), map.label);
+      const used = kept ? features.trainerFor(kept) : trainer;
+      // The features are published by now: noise that fits fewer of them costs the same.
+      if (kept) for (const [k, booked] of trainer.mechanisms.entries()) paid.exchange(booked, used.mechanisms[k]!);
+      const train = used.ready(paid);
+      const rows = kept ?? map;
+      return tell(ask, used, rows, train((await readExamples(engine, session.policy, rows)).open()));
+    },
+  });
+  // A recorded answer may be of version 0.2; its request key holds the columns' bounds, so those of the policy are its own.
+  return { result: currentForm(result, boundsIn(map)), receipt };
+}
+
+interface Prepared {
+  readonly ask: ClassifyRequest;
+  readonly map: FeatureMap;
+  readonly plan: Plan;
+  readonly mechanisms: readonly Mechanism[];
+  readonly allowance: Allowance;
+  readonly trainer: Trainer;
+  readonly records: number;
+  /** Where features are chosen first: the method is fixed, the noise follows the features that are kept. */
+  readonly features?: { readonly choice: FeatureChoice; readonly trainerFor: (map: FeatureMap) => Trainer };
+}
+
+/** Faults that the reading would meet are met here, before anything is spent. */
+function refuseUncountable(policy: Policy, names: readonly string[]): void {
+  const counted = (name: string): Query =>
+    isCoded(columnNamed(policy, name)) ? { kind: 'count', by: [name] } : { kind: 'sum', column: name };
+  bindBatch({ queries: names.map(counted) }, policy);
+}
+
+/** An entry of a row with its place, in lists that double as they grow. */
+const bytesPerSlot = 24;
+
+async function prepare(session: Session, input: unknown, options: AskOptions): Promise<Prepared> {
+  const ask = parseClassify(input);
+  const { policy } = session;
+  const map = mapFeatures(policy, ask);
+  refuseUncountable(policy, [ask.label, ...ask.features]);
+  const allowance = await session.allowance(options);
+  const read = [ask.label, ...ask.features];
+  const { records, counting } = await recordsHeld(session, read, bytesPerSlot * read.length);
+  if (records < 1) throw new Fault('QUERY_INVALID', 'The table has no rows to learn from.', 'Check the source of the data.');
+  if (ask.method === 'objective' && !ask.asPublished)
+    throw new Fault(
+      'NOT_PRIVATE',
+      'Objective perturbation is proven for real numbers and exact minimisers, which no computer has.',
+      'Use the method "tilt", which pays for both; to compare with the paper all the same, add "asPublished": true.',
+    );
+  const within = [allowance.rho, allowance.pure].filter((allotment) => allotment !== undefined);
+  if (within.length === 0) throw nothingLeft();
+  const each = rowsPerRecord(policy);
+  const { allotment, makeTrainer } = choose(ask, { map, loss: lossOf(ask), records, each }, within, allowance.closes);
+  const share = fromNumber(ask.select?.share ?? 0);
+  const choice = ask.select && choiceOfFeatures(policy, map, partOf(allotment, share), { keep: ask.select.keep, records });
+  const trainerFor = (kept: FeatureMap) => makeTrainer(kept, partOf(allotment, subtract(one, share)));
+  const trainer = trainerFor(map);
+  const mechanisms = [...(choice?.mechanisms ?? []), ...trainer.mechanisms];
+  const framed = session.frame({
+    label: options.label ?? `classify ${ask.label}: ${ask.model} on ${ask.features.length} columns (${trainer.method})`,
+    ...toldOf(allowance),
+    mechanisms,
+    mechanism: `${trainer.noise}, ${trainer.method}`,
+    why: trainer.why,
+    counting,
+    errors: [],
+    candidates: [],
+  });
+  return {
+    ask,
+    map,
+    plan: trainer.certified ? framed : asPublished(framed),
+    mechanisms,
+    allowance,
+    trainer,
+    records,
+    ...(choice && { features: { choice, trainerFor } }),
+  };
+}
+
+const lossOf = (ask: ClassifyRequest) => (ask.model === 'logistic' ? logistic : huberHinge(ask.huber));
+
+interface Choice {
+  readonly allotment: Allotment;
+  readonly makeTrainer: (map: FeatureMap, allotment: Allotment) => Trainer;
+}
+
+/** Noise this short beside weights of a length around ten does no harm: then the true minimiser beats any number of steps. */
+const harmless = 0.5;
+/** Noise this long still leaves a useful classifier. */
+const bearable = 2.5;
+const defaultPenalty = { output: 1e-3, sgd: 1e-4, objective: 1e-3 };
+/**
+ * How steep the loss may be and how strong the penalty, fitted to census data of 400 to 70,000 rows: with few rows beside the noise it is better that wrong
+ * ones pull less. The curvature costs at most an eighth of the budget.
+ */
+function tiltTerms(
+  { records, each, loss }: Omit<Setting, 'regularisation'>,
+  epsilon: number,
+): Pick<Setting, 'loss' | 'regularisation'> {
+  const room = (records / each) * epsilon;
+  const penalty = Math.max(3 * (30_000 / room) ** 0.25, (8 * loss.curvature * each) / epsilon);
+  const steepest = room < 10_000 ? 9 / 16 : room < 100_000 ? 3 / 4 : 1;
+  return { regularisation: penalty / records, loss: loss.name === 'svm' || steepest === 1 ? loss : easedLogistic(steepest) };
+}
+
+/** Which method with which noise; decided from public numbers alone. */
+function choose(
+  ask: ClassifyRequest,
+  base: Omit<Setting, 'regularisation'>,
+  within: readonly Allotment[],
+  closes: true | undefined,
+): Choice {
+  const setting = (method: keyof typeof defaultPenalty, map: FeatureMap, penalty = defaultPenalty[method]): Setting => ({
+    ...base,
+    map,
+    regularisation: ask.regularisation ?? penalty,
+    ...(ask.steps !== undefined && { steps: ask.steps }),
+  });
+  const pure = within.find(({ noise }) => noise === 'pure');
+  if ((ask.method === 'objective' || ask.method === 'tilt') && !pure)
+    throw new Fault('QUERY_UNSUPPORTED', 'A random linear term needs pure epsilon.', 'Use the method "output" or "sgd".');
+  if (ask.method === 'objective') {
+    return { allotment: pure!, makeTrainer: (map, { amount }) => objectiveTrainer(setting('objective', map), amount) };
+  }
+  const tilt = (map: FeatureMap, allotment: Allotment): Trainer => {
+    const { loss, regularisation } = tiltTerms(base, toNumber(allotment.amount));
+    return tiltTrainer({ ...base, map, loss, regularisation: ask.regularisation ?? regularisation }, allotment);
+  };
+  if (ask.method === 'tilt') return { allotment: pure!, makeTrainer: tilt };
+  const outputAt =
+    (penalty: number) =>
+    (map: FeatureMap, allotment: Allotment): Trainer =>
+      outputTrainer(setting('output', map, penalty), allotment);
+  // The noise is as long as the penalty is small: as small a penalty as keeps the noise bearable.
+  const output = (map: FeatureMap, allotment: Allotment): Trainer => {
+    const { blur } = outputAt(defaultPenalty.output)(map, allotment);
+    return outputAt(Math.min(0.1, Math.max(defaultPenalty.sgd, (defaultPenalty.output * blur) / bearable)))(map, allotment);
+  };
+  const descent = (map: FeatureMap, allotment: Allotment): Trainer => descentTrainer(setting('sgd', map), allotment);
+  const weighed = ({ allotment, blur }: { readonly allotment: Allotment; readonly blur: number }): number =>
+    closes && allotment.noise === 'pure' ? blur * Math.sqrt(closing) : blur;
+  const least = (makeTrainer: Choice['makeTrainer']) =>
+    within
+      .map((allotment) => ({ allotment, blur: makeTrainer(base.map, allotment).blur }))
+      .reduce((a, b) => (weighed(b) < weighed(a) ? b : a));
+  const exact = least(outputAt(defaultPenalty.sgd));
+  if (ask.method === 'output' || (ask.method === 'auto' && exact.blur <= harmless))
+    return { allotment: exact.allotment, makeTrainer: output };
+  // Gaussian noise grows only with the root of the steps; without it, noise once is better than in every step.
+  if (ask.method === 'auto' && pure && within.length === 1) return { allotment: pure, makeTrainer: tilt };
+  return { allotment: least(descent).allotment, makeTrainer: descent };
+}
+
+function tell(ask: ClassifyRequest, { method, half, intervals }: Trainer, map: FeatureMap, w: Float64Array): ClassifyResult {
+  // Weights are for rows divided by the radius; told for features in -1 .. 1.
+  const natural = unit / map.radius;
+  const terms = map.features.flatMap((feature) => feature.terms);
+  const around = (x: number): readonly [number, number] => [(x - half!) * natural, (x + half!) * natural];
+  return {
+    model: ask.model,
+    method,
+    label: ask.label,
+    positive: ask.positive,
+    features: map.features.map((f) => f.column),
+    intercept: w[0]! * natural,
+    ...(half !== undefined && { interceptInterval: around(w[0]!) }),
+    weights: terms.map((term, k) => ({
+      ...term,
+      weight: w[k + 1]! * natural,
+      ...(half !== undefined && { interval: around(w[k + 1]!) }),
+    })),
+    intervals,
+  };
+}
+
+const asPublished = (plan: Plan): Plan => ({
+  ...plan,
+  guarantee: {
+    ...plan.guarantee,
+    certified: false,
+    assumptions: [
+      ...plan.guarantee.assumptions,
+      'As published: the noise is a real number and the minimiser is exact. Neither is true of a computer, so nothing is certified.',
+    ],
+    sentences: ['As published, for comparison: what follows holds for the mechanism on paper only.', ...plan.guarantee.sentences],
+  },
+});

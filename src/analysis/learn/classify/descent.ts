@@ -1,0 +1,112 @@
+import { one, rational, subtract } from '../../../base/exact/rational.js';
+import { type Additive, additive } from '../../../privacy/mechanism/additive.js';
+import { type Allotment, partOf } from '../../../privacy/mechanism/allotment.js';
+import { lawWords } from '../../../privacy/mechanism/law.js';
+import { rowsReplaced } from '../effects.js';
+import type { Examples } from './examples.js';
+import { unit } from './features.js';
+import { margin } from './gradient.js';
+import type { Loss } from './loss.js';
+import type { Setting, Trainer } from './trainer.js';
+import { descend } from './walk.js';
+
+/** Slopes are whole multiples of 1 / fineness. */
+export const fineness = 1024;
+
+/**
+ * What a row adds to the gradient: its slope (a whole number within +-fineness, whatever the arithmetic did) times its whole-number row.
+ * It depends on the row and on published weights only, so its size alone bounds what replacing the row can do.
+ */
+export function addSlopes(examples: Examples, loss: Loss, radius: number, w: Float64Array): Float64Array {
+  const { count, slots, entry, value, label, width } = examples;
+  const total = new Float64Array(width);
+  for (let i = 0; i < count; i++) {
+    const slope = Math.round(fineness * loss.slope(margin(examples, radius, w, i)));
+    const bounded = slope >= -fineness && slope <= 0 ? slope * label[i]! : 0;
+    // Whole numbers of at most 2^20 each: exact in doubles up to 2^33 rows.
+    if (bounded !== 0) for (let at = i * slots, end = at + slots; at < end; at++) total[entry[at]!]! += bounded * value[at]!;
+  }
+  return total;
+}
+
+/** Sum of the whole-number rows; entry 0 is `unit` times their number. */
+function addRows({ count, slots, entry, value, width }: Examples): Float64Array {
+  const total = new Float64Array(width);
+  for (let at = 0; at < count * slots; at++) total[entry[at]!]! += value[at]!;
+  return total;
+}
+
+/** Laplace noise grows with the steps, Gaussian noise with their root: they are compared at this many. */
+const commonSteps = 15;
+/** Share of the budget for the mean row, around which descent is far better conditioned. */
+const meanShare = rational(2, 25);
+
+/** Full-batch descent: a noisy mean row, then `steps` noisy gradients. Guarantee in descent.proof.md. */
+export function descentTrainer(setting: Setting, allotment: Allotment): Trainer {
+  const { map, loss, regularisation, records } = setting;
+  const perUnit = 1 / (fineness * map.radius * records);
+  const spreadOf = ({ variance }: Additive): number => perUnit * Math.sqrt(variance);
+  const steps = setting.steps ?? stepsFor(allotment.noise, spreadOf(gradientNoise(setting, allotment, 1)) * Math.sqrt(map.width));
+  const gradients = gradientNoise(setting, allotment, steps);
+  const mean = meanNoise(setting, allotment);
+  const spread = spreadOf(gradients);
+  // A mean drowned in noise is worse than none.
+  const trust = 1 / (1 + (Math.sqrt(mean.variance) / (0.1 * unit * records)) ** 2);
+  return {
+    method: 'sgd',
+    noise: gradients.law.kind,
+    certified: true,
+    intervals:
+      'No intervals: what noise does to a weight in one step is carried on by the next ones, as far as the rows say. The method "output" has them.',
+    why: `${steps} steps of gradient descent around a noisy mean row, each with ${lawWords(gradients.law.kind)} noise on a whole-number gradient.`,
+    mechanisms: [mean, gradients],
+    blur: spreadOf(gradientNoise(setting, allotment, commonSteps)) * Math.sqrt(map.width),
+    ready: (paid) => {
+      const addMean = mean.ready(paid);
+      return (examples) => {
+        const rows = noisy(addMean, addRows(examples));
+        return descend({
+          steps,
+          mean: rows.map((x) => trust * Math.min(1, Math.max(-1, x / Math.max(unit, rows[0]!)))),
+          smoothness: loss.curvature + regularisation,
+          regularisation,
+          spread,
+          gradient: (w) => noisy(gradients.ready(paid), addSlopes(examples, loss, map.radius, w)).map((x) => x * perUnit),
+        });
+      };
+    },
+  };
+}
+
+const noisy = (add: (exact: readonly bigint[]) => bigint[], exact: Float64Array): Float64Array =>
+  Float64Array.from(add(Array.from(exact, BigInt)), Number);
+
+/** A row has `slots` entries of at most `unit`. */
+const meanNoise = ({ map, each }: Setting, allotment: Allotment): Additive =>
+  additive(
+    { name: 'sum of the rows', cells: map.width, effects: rowsReplaced(each, map.slots, unit), unit: 1 / unit },
+    partOf(allotment, meanShare),
+  );
+
+/** A row adds itself times a slope of at most `fineness`. */
+const gradientNoise = ({ map, each, records }: Setting, allotment: Allotment, steps: number): Additive =>
+  additive(
+    {
+      name: 'gradient per step',
+      cells: map.width,
+      effects: rowsReplaced(each, map.slots, fineness * unit),
+      unit: 1 / (fineness * map.radius * records),
+      times: steps,
+    },
+    partOf(allotment, subtract(one, meanShare)),
+  );
+
+/**
+ * More steps get closer but share the budget. The rule is fitted to census data; it uses only the length of one gradient's noise if there were one
+ * step, which is public.
+ */
+export const stepsFor = (noise: Allotment['noise'], blurOfOneStep: number): number => {
+  const room = 0.003 / blurOfOneStep;
+  const steps = noise === 'pure' ? 12 * room ** 0.55 : 30 * room ** 0.8;
+  return Math.min(100, Math.max(3, Math.round(steps)));
+};

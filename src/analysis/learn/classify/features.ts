@@ -1,0 +1,160 @@
+import { Fault } from '../../../base/errors.js';
+import { type Rational, toNumber } from '../../../base/exact/rational.js';
+import { integerRoot } from '../../../privacy/noise/discrete-gaussian.js';
+import { isReadAsIs } from '../../../policy/as-read.js';
+import { startOf } from '../../../policy/bins.js';
+import { codesOf } from '../../../policy/code.js';
+import { codedNamed, columnNamed, declaredCode, isCoded, isNumber } from '../../../policy/domain.js';
+import { firstAt, type Grid, gridOf } from '../../../policy/grid.js';
+import type { NumberColumn, Policy } from '../../../policy/policy.js';
+import type { ClassifyRequest } from './request.js';
+
+/** Features are whole numbers in -unit .. unit, so that gradients add up exactly. */
+export const unit = 1024;
+
+/** One entry of the weight vector, told so that anyone can apply it. */
+export type Term =
+  /** -1 at the column's lower bound, 1 at its upper one. */
+  | { readonly column: string; readonly kind: 'number'; readonly low: number; readonly high: number }
+  /** +1 for the first code, -1 for the second. */
+  | { readonly column: string; readonly kind: 'sign'; readonly plus: string; readonly minus: string }
+  | { readonly column: string; readonly kind: 'level'; readonly level: string }
+  /** from <= number < to. */
+  | { readonly column: string; readonly kind: 'bin'; readonly from: number | null; readonly to: number | null };
+
+/** How one declared column enters a row: at most one entry of the vector, of size at most `unit`; nothing when the cell is missing. */
+export interface Feature {
+  readonly column: string;
+  readonly terms: readonly Term[];
+  /** The entry (within this feature) and value of a cell read as an index (codes) or a grid position (numbers); -1 is missing. */
+  readonly entry: (index: number) => number;
+  readonly value: (index: number) => number;
+  /** The same cell as one of `levels` classes (missing is the last), for judging how much it says. */
+  readonly levels: number;
+  readonly level: (index: number) => number;
+}
+
+export interface FeatureMap {
+  readonly features: readonly Feature[];
+  /** 1 (the intercept comes first) + all terms. */
+  readonly width: number;
+  /** First entry of each feature. */
+  readonly start: readonly number[];
+  /** Most non-zero entries of a row, intercept included. */
+  readonly slots: number;
+  /** Whole, and at least the length of every row: a row divided by it has length at most one. */
+  readonly radius: number;
+  readonly label: { readonly column: string; readonly positive: ReadonlySet<number> };
+}
+
+export function mapFeatures(policy: Policy, ask: ClassifyRequest): FeatureMap {
+  const repeated = ask.features.find((name, i) => ask.features.indexOf(name) !== i);
+  if (repeated !== undefined || ask.features.includes(ask.label))
+    throw new Fault(
+      'QUERY_INVALID',
+      repeated !== undefined ? `The feature "${repeated}" is listed twice.` : `The label "${ask.label}" is also a feature.`,
+      'List each feature once, and not the label.',
+    );
+  return joinFeatures(
+    ask.features.map((name) => featureOf(policy, name)),
+    labelOf(policy, ask),
+  );
+}
+
+export function joinFeatures(features: readonly Feature[], label: FeatureMap['label']): FeatureMap {
+  let width = 1;
+  const start = features.map((feature) => {
+    const at = width;
+    width += feature.terms.length;
+    return at;
+  });
+  if (width > 5000)
+    throw new Fault('QUERY_UNSUPPORTED', 'The features have more than 5,000 levels.', 'Choose columns with fewer codes.');
+  const slots = features.length + 1;
+  const square = BigInt(slots) * BigInt(unit) ** 2n;
+  const root = integerRoot(square);
+  return { features, width, start, slots, radius: Number(root * root === square ? root : root + 1n), label };
+}
+
+/** Whether there are two classes is judged from the declared domain: the data is not looked at. */
+function labelOf(policy: Policy, ask: ClassifyRequest): FeatureMap['label'] {
+  const column = codedNamed(policy, ask.label);
+  const codes = codesOf(column);
+  const positive = new Set(ask.positive.map((code) => codes.indexOf(declaredCode(column, code))));
+  if (column.type === 'multi' || positive.size >= codes.length)
+    throw new Fault(
+      'QUERY_INVALID',
+      column.type === 'multi' ? `The label "${ask.label}" can hold several codes at once.` : 'The label has only one class.',
+      'Name as positive some, but not all, of the declared codes of a category column.',
+    );
+  return { column: ask.label, positive };
+}
+
+function featureOf(policy: Policy, name: string): Feature {
+  const column = columnNamed(policy, name);
+  if (column.type === 'category') return levels(name, codesOf(column));
+  if (isNumber(column)) {
+    const grid = gridOf(column);
+    if (grid.last < 1)
+      throw new Fault(
+        'QUERY_INVALID',
+        `Column "${name}" has only one value.`,
+        'Declare bounds with the low one below the high one.',
+      );
+    return column.bins && column.bins.length > 0 ? bins(column, grid, column.bins) : line(name, grid);
+  }
+  throw new Fault(
+    'QUERY_INVALID',
+    `Column "${name}" is declared as ${column.type}; a feature is a category or a number.`,
+    isCoded(column) ? 'Declare its options as columns of their own.' : 'Leave it out.',
+  );
+}
+
+function levels(column: string, codes: readonly string[]): Feature {
+  if (codes.length < 2)
+    throw new Fault('QUERY_INVALID', `Column "${column}" has only one value.`, 'Leave it out of the features.');
+  if (codes.length === 2)
+    return {
+      column,
+      terms: [{ column, kind: 'sign', plus: codes[0]!, minus: codes[1]! }],
+      entry: () => 0,
+      value: (index) => (index < 0 ? 0 : index === 0 ? unit : -unit),
+      levels: 3,
+      level: (index) => (index < 0 ? 2 : index),
+    };
+  return {
+    column,
+    terms: codes.map((level) => ({ column, kind: 'level', level })),
+    entry: (index) => Math.max(0, index),
+    value: (index) => (index < 0 ? 0 : unit),
+    levels: codes.length + 1,
+    level: (index) => (index < 0 ? codes.length : index),
+  };
+}
+
+/** A number without declared bins is judged in eight equal parts of its range. */
+const eighths = 8;
+const line = (column: string, grid: Grid): Feature => ({
+  column,
+  terms: [{ column, kind: 'number', low: grid.from, high: grid.top }],
+  entry: () => 0,
+  value: (p) => (p < 0 ? 0 : Math.round(((2 * p - grid.last) / grid.last) * unit)),
+  levels: eighths + 1,
+  level: (p) => (p < 0 ? eighths : Math.floor((p * eighths) / (grid.last + 1))),
+});
+
+function bins(declared: NumberColumn, grid: Grid, edges: readonly Rational[]): Feature {
+  const { name: column } = declared;
+  const starts = edges.map((edge) => startOf(grid, edge));
+  // Whoever applies the model has cells: they are divided where they are read to be.
+  const limits = edges.map((edge, k) => (isReadAsIs(declared) ? toNumber(edge) : firstAt(grid, starts[k]!)));
+  const entry = (p: number) => starts.filter((s) => p >= s).length;
+  return {
+    column,
+    terms: [null, ...limits].map((from, k) => ({ column, kind: 'bin', from, to: limits[k] ?? null })),
+    entry,
+    value: (p) => (p < 0 ? 0 : unit),
+    levels: edges.length + 2,
+    level: (p) => (p < 0 ? edges.length + 1 : entry(p)),
+  };
+}

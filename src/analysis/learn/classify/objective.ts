@@ -1,0 +1,62 @@
+import { Fault } from '../../../base/errors.js';
+import { type Rational, toNumber, toText } from '../../../base/exact/rational.js';
+import type { Mechanism } from '../../../privacy/mechanism/mechanism.js';
+import { pureProfile } from '../../../privacy/mechanism/profile.js';
+import { everyRecord } from '../../../privacy/mechanism/record-class.js';
+import { cryptoBits } from '../../../privacy/noise/bits.js';
+import { objectiveTerms } from './budget.js';
+import { length } from './gradient.js';
+import { minimise } from './minimise.js';
+import type { Setting, Trainer } from './trainer.js';
+
+/** A uniform double in (0, 1): floating-point noise, which is why this method is not certified. */
+const uniform = (): number => (cryptoBits.below(2 ** 53) + 0.5) / 2 ** 53;
+const exponential = (): number => -Math.log(uniform());
+const normal = (): number => Math.sqrt(2 * exponential()) * Math.cos(2 * Math.PI * uniform());
+
+/** Length Gamma(width, 2 / epsilon), any direction alike. */
+function linearTerm(width: number, epsilon: number): Float64Array {
+  const direction = Float64Array.from({ length: width }, normal);
+  let size = 0;
+  for (let k = 0; k < width; k++) size += exponential();
+  const scale = ((2 / epsilon) * size) / length(direction);
+  return direction.map((x) => x * scale);
+}
+
+/**
+ * Objective perturbation as published: the minimiser of the objective plus a random linear term. Its proof is about real numbers and the exact
+ * minimiser; a computer has neither, so this is for comparison only and has to be asked for by name.
+ */
+export function objectiveTrainer(setting: Setting, epsilon: Rational): Trainer {
+  const { map, loss, regularisation, records, each } = setting;
+  if (each !== 1)
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      'Objective perturbation is published for one row per record only.',
+      'Use the method "output" or "sgd", or protect rows.',
+    );
+  const terms = objectiveTerms({ rows: records, regularisation, curvature: loss.curvature, epsilon: toNumber(epsilon) });
+  const penalty = regularisation + terms.penalty;
+  const mechanism: Mechanism = {
+    law: { kind: 'published' },
+    // As published: nothing here works out that the noise costs this.
+    cost: pureProfile([[everyRecord, epsilon]]),
+    draws: 1,
+    told: { name: `linear term of length Gamma(${map.width}, 2/${toText(epsilon)}) or more`, cells: map.width },
+  };
+  return {
+    method: 'objective',
+    noise: 'gamma',
+    certified: false,
+    intervals: 'No intervals: as published, the noise is a slope of the objective. The method "output" has them.',
+    why: `The minimiser of the objective with a random linear term (epsilon ${terms.epsilon.toPrecision(3)} of it for the term, extra penalty ${terms.penalty.toPrecision(3)}).`,
+    mechanisms: [mechanism],
+    blur: (2 * map.width) / (terms.epsilon * records * penalty),
+    ready: (paid) => {
+      paid.take(mechanism, 1);
+      const linear = linearTerm(map.width, terms.epsilon);
+      const objective = { loss, records, radius: map.radius, regularisation: penalty, linear };
+      return (given) => paid.release(mechanism, given, (examples) => minimise({ examples, ...objective }, 1e-9));
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import { add, ceiling, divide, fromNumber, multiply, type Rational, rational, toNumber } from '../../../base/exact/rational.js';
+import { additive } from '../../../privacy/mechanism/additive.js';
+import type { Allotment } from '../../../privacy/mechanism/allotment.js';
+import type { Effect } from '../../../privacy/mechanism/effect.js';
+import { inDoubles, lawWords } from '../../../privacy/mechanism/law.js';
+import { halfWidth } from '../../../privacy/mechanism/law-width.js';
+import { integerRoot } from '../../../privacy/noise/discrete-gaussian.js';
+import { ofRecord } from '../effects.js';
+import { gradientError } from './gradient.js';
+import { minimise } from './minimise.js';
+import type { Setting, Trainer } from './trainer.js';
+
+/** The root of a whole number, rounded up to a millionth. */
+export const rootUp = (n: bigint): Rational => rational(integerRoot(n * 10n ** 12n) + 1n, 10n ** 6n);
+
+/**
+ * How far the weights can move when one record is replaced (output.proof.md): 2 each / (records regularisation) for the true minimiser, plus
+ * 2 tolerance / regularisation because the solver stops early; then in whole steps of a public grid.
+ */
+export interface OutputReach {
+  readonly tolerance: number;
+  /** In units of the weights. */
+  readonly l2: Rational;
+  /** A power of two. */
+  readonly grid: number;
+  /** In grid units, rounding included. */
+  readonly effect: Effect;
+}
+
+export function outputReach({ map, loss, regularisation, records, each }: Setting): OutputReach {
+  // Small against one row's pull, but safely above what rounding can hide. Only public numbers go in.
+  const blind = gradientError({
+    rows: each * records,
+    perRecord: each,
+    slots: map.slots,
+    curvature: loss.curvature,
+    regularisation,
+    size: 2 * Math.sqrt((2 * each) / regularisation),
+  });
+  const tolerance = Math.max(1 / (1000 * records), 8 * blind);
+  const pull = add(rational(2 * each, records), multiply(rational(2), fromNumber(tolerance)));
+  const l2 = divide(pull, fromNumber(regularisation));
+  return { tolerance, l2, ...onGrid(l2, map.width) };
+}
+
+/** Weights that lie at most `l2` apart, in whole steps of a grid that is fine beside it: how far apart then, rounding included. */
+export function onGrid(l2: Rational, width: number): Pick<OutputReach, 'grid' | 'effect'> {
+  const root = rootUp(BigInt(width));
+  const grid = 2 ** Math.floor(Math.log2(toNumber(l2) / (1000 * Math.sqrt(width))));
+  const units = divide(l2, fromNumber(grid));
+  const length = add(units, root);
+  return {
+    grid,
+    effect: { l1: ceiling(add(multiply(root, units), rational(width))), l2squared: ceiling(multiply(length, length)) },
+  };
+}
+
+/** Output perturbation: the minimiser on a grid, plus whole-number noise. */
+export function outputTrainer(setting: Setting, allotment: Allotment): Trainer {
+  const { effect, grid, l2, tolerance } = outputReach(setting);
+  const { map, loss, regularisation, records } = setting;
+  const weights = additive({ name: 'weights', cells: map.width, effects: ofRecord(effect), unit: grid }, allotment);
+  return {
+    method: 'output',
+    noise: weights.law.kind,
+    certified: true,
+    why: `The best weights with ${lawWords(weights.law.kind)} noise; one record can move them by at most ${toNumber(l2).toPrecision(3)}.`,
+    mechanisms: [weights],
+    blur: grid * Math.sqrt(weights.variance * map.width),
+    // Beside the noise: the rounding to the grid, and a solver that stops early.
+    half: grid * (halfWidth(inDoubles(weights.law), 0.05) + 0.5) + tolerance / regularisation,
+    intervals: `95 % intervals of the noise around the weights that are best for these very rows under the penalty ${regularisation.toPrecision(2)}; what the penalty pulls towards 0 and the error of sampling are not in them.`,
+    ready: (paid) => {
+      const add = weights.ready(paid);
+      return (examples) => {
+        const w = minimise({ examples, loss, records, radius: map.radius, regularisation }, tolerance);
+        // Dividing by a power of two is exact, so each coordinate is off by at most half a grid unit.
+        const whole = Array.from(w, (x) => BigInt(Math.round(x / grid)));
+        return Float64Array.from(add(whole), (x) => Number(x) * grid);
+      };
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { Transcript, usedOf } from '../../../../test/transcript.js';
+import { rational } from '../../../base/exact/rational.js';
+import { pure, zcdp } from '../../../privacy/mechanism/allotment.js';
+import { scoreGrid } from '../network/score-grid.js';
+import { choices, pick, scoresOf, tallyPairs } from './select.js';
+
+/** Rows of (label, feature, feature, feature), two levels each. */
+type Row = readonly [number, number, number, number];
+const run = (rows: readonly Row[], steps: ReturnType<typeof choices>, told?: 'exact') => {
+  const transcript = new Transcript([...new Set(steps)], told);
+  const tally = tallyPairs([2, 2, 2, 2]);
+  for (const row of rows) tally.add(row);
+  return { transcript, kept: pick(3, steps, transcript, scoresOf(tally, rows.length)) };
+};
+const n = 300;
+const same = Array.from({ length: n - 1 }, (): Row => [0, 0, 0, 0]);
+const world = (row: Row): Row[] => [row, ...same];
+
+describe('the choice of features', () => {
+  it('keeps what says much about the label and little about what is kept', () => {
+    // The label needs both halves; the second feature is a copy of the first.
+    const rows = Array.from({ length: n }, (_, i): Row => {
+      const [a, b] = [i & 1, (i >> 1) & 1];
+      return [a & b, a, a, b];
+    });
+    expect(run(rows, choices(2, n, pure(rational(1))), 'exact').kept).toEqual([0, 2]);
+  });
+
+  it('moves by no more than is booked when any row becomes any other, and after the first choice farther than that one', () => {
+    for (const within of [pure(rational(1)), zcdp(rational(1, 50))]) {
+      const steps = choices(2, n, within);
+      const all = Array.from({ length: 16 }, (_, k): Row => [k & 1, (k >> 1) & 1, (k >> 2) & 1, (k >> 3) & 1]);
+      const transcripts = all.map((row) => run(world(row), steps).transcript);
+      for (const a of transcripts)
+        for (const b of transcripts) for (const part of usedOf(a, b)) expect(part).toBeLessThanOrEqual(1);
+    }
+  });
+
+  it('moves a score by up to twice the reach once a feature is kept: more than the first choice pays for', () => {
+    const { reach } = scoreGrid(n);
+    const penalty = (row: Row, choice: number) =>
+      run(world(row), choices(2, n, pure(rational(1)))).transcript.seen[choice]!.exact[0]!;
+    const size = (x: bigint) => (x < 0n ? -x : x);
+    // One row is odd in the second feature, and with it either in the label or in the feature that is kept.
+    const [apart, alike]: [Row, Row] = [
+      [1, 0, 1, 0],
+      [0, 1, 1, 0],
+    ];
+    const second = size(penalty(apart, 1) - penalty(alike, 1));
+    expect(second).toBeGreaterThan(reach);
+    expect(second).toBeLessThanOrEqual(2n * reach + 1n);
+    const label = size(penalty([1, 1, 0, 0], 0) - penalty([0, 1, 0, 0], 0));
+    expect(label).toBeLessThanOrEqual(reach);
+    expect(2n * label).toBeGreaterThan(reach);
+  });
+
+  it('books the same part for every choice, and all of it', () => {
+    const [first, later] = choices(3, n, pure(rational(3)));
+    expect([first!.cost, later!.cost].map(({ perRecord }) => [...perRecord.values()])).toEqual([[rational(1)], [rational(2)]]);
+    const { reach } = scoreGrid(n);
+    expect(first!.law).toEqual({ kind: 'selection', sharpness: rational(1n, 2n * reach) });
+    expect(later!.law).toEqual({ kind: 'selection', sharpness: rational(1n, 2n * (2n * reach + 1n)) });
+  });
+
+  it('is refused for another number of rows than it was made for', () => {
+    expect(() => scoresOf(tallyPairs([2, 2]), 1)).toThrow('has changed');
+  });
+});

@@ -1,0 +1,146 @@
+import { streamIndices } from '../../../query/count/stream.js';
+import type { Pinned } from '../../../data/engine/engine.js';
+import { Fault } from '../../../base/errors.js';
+import { rational } from '../../../base/exact/rational.js';
+import { type Allotment, partOf } from '../../../privacy/mechanism/allotment.js';
+import type { Paid } from '../../../privacy/mechanism/paid.js';
+import { type Selection, selection } from '../../../privacy/mechanism/select.js';
+import type { Policy } from '../../../policy/policy.js';
+import { ofRecord } from '../effects.js';
+import { scoreGrid } from '../network/score-grid.js';
+import { oneRowEach } from '../public-size.js';
+import type { Feature, FeatureMap } from './features.js';
+
+/** A paid step before learning: which features to keep. */
+export interface FeatureChoice {
+  readonly mechanisms: readonly Selection[];
+  readonly choose: (engine: Pinned, paid: Paid) => Promise<readonly Feature[]>;
+}
+
+export interface ChoiceTerms {
+  readonly keep: number;
+  readonly records: number;
+}
+
+/**
+ * Features that say much about the label and little about each other, picked one at a time by the exponential mechanism: fewer and less
+ * correlated columns, so less for one record to move. Guarantee in select.proof.md.
+ */
+export function choiceOfFeatures(policy: Policy, map: FeatureMap, allotment: Allotment, terms: ChoiceTerms): FeatureChoice {
+  const { keep, records } = terms;
+  if (keep > map.features.length)
+    throw new Fault(
+      'QUERY_INVALID',
+      'More features are to be kept than there are.',
+      'Keep fewer, or list more features to choose from.',
+    );
+  if (!oneRowEach(policy))
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      'Features can be selected only when a record is one row.',
+      'Leave out "select", or declare maxRows: 1, without pairs.',
+    );
+  const steps = choices(keep, records, allotment);
+  return {
+    mechanisms: [...new Set(steps)],
+    choose: async (engine, paid) => {
+      const tables = await pairCounts(engine, policy, map);
+      return pick(map.features.length, steps, paid, scoresOf(tables, records)).map((f) => map.features[f]!);
+    },
+  };
+}
+
+/** One choice after the other, each with the same part of the budget. The first looks at the label alone, so a record moves it less (select.proof.md). */
+export function choices(keep: number, records: number, allotment: Allotment): Selection[] {
+  const { reach } = scoreGrid(records);
+  const made = (name: string, cells: number, moved: bigint): Selection => {
+    const many = BigInt(cells);
+    const effects = ofRecord({ l1: many * moved, l2squared: many * moved * moved });
+    return selection({ name, cells, effects }, partOf(allotment, rational(cells, keep)));
+  };
+  const first = made('choice of features', 1, reach);
+  if (keep === 1) return [first];
+  return [first, ...new Array<Selection>(keep - 1).fill(made('choice of features after the first', keep - 1, 2n * reach + 1n))];
+}
+
+/** How far apart from independent two columns are, in units of the public grid; column 0 is the label. */
+interface Scores {
+  readonly of: (i: number, j: number) => bigint;
+  /** No score is larger, whatever the rows. */
+  readonly most: bigint;
+}
+
+export function scoresOf(tables: PairCounts, records: number): Scores {
+  // The reach holds for this many rows, which is public; if there are others, somebody is writing to the data.
+  if (tables.rows !== records) throw new RangeError('the number of records has changed');
+  const { unit, most } = scoreGrid(records);
+  return { of: (i, j) => distance(tables, i, j, BigInt(records)) / unit, most };
+}
+
+export function pick(features: number, steps: readonly Selection[], paid: Paid, score: Scores): number[] {
+  const left = Array.from({ length: features }, (_, f) => f);
+  const kept: number[] = [];
+  for (const step of steps) {
+    const penalties = left.map((f) => {
+      const shared = kept.reduce((s, g) => s + score.of(f + 1, g + 1), 0n);
+      return score.most - score.of(f + 1, 0) + (kept.length > 0 ? shared / BigInt(kept.length) : 0n);
+    });
+    kept.push(...left.splice(step.choose(paid, penalties), 1));
+  }
+  return kept.sort((a, b) => a - b);
+}
+
+/** Counts of every pair of columns; column 0 is the label. */
+interface PairCounts {
+  readonly rows: number;
+  readonly levels: readonly number[];
+  readonly tables: readonly (readonly Float64Array[])[];
+}
+
+export function tallyPairs(levels: readonly number[]): PairCounts & { add(row: ArrayLike<number>): void } {
+  const tables = levels.map((a, i) => levels.slice(0, i).map((b) => new Float64Array(a * b)));
+  const tally = {
+    rows: 0,
+    levels,
+    tables,
+    add: (row: ArrayLike<number>) => {
+      tally.rows++;
+      for (let i = 0; i < levels.length; i++) for (let j = 0; j < i; j++) tables[i]![j]![row[i]! * levels[j]! + row[j]!]! += 1;
+    },
+  };
+  return tally;
+}
+
+async function pairCounts(engine: Pinned, policy: Policy, map: FeatureMap): Promise<PairCounts> {
+  const level = [
+    (x: number) => (x < 0 ? 2 : map.label.positive.has(x) ? 1 : 0),
+    ...map.features.map((f) => (x: number) => f.level(x)),
+  ];
+  const tally = tallyPairs([3, ...map.features.map((f) => f.levels)]);
+  const codes = new Int32Array(level.length);
+  for await (const part of streamIndices(engine, policy, [map.label.column, ...map.features.map((f) => f.column)])) {
+    const { rows, columns } = part.open();
+    for (let r = 0; r < rows; r++) {
+      for (let i = 0; i < codes.length; i++) codes[i] = level[i]!(columns[i]![r]!);
+      tally.add(codes);
+    }
+  }
+  return tally;
+}
+
+/** sum over cells of |n N_ab - N_a N_b|. */
+function distance({ levels, tables }: PairCounts, i: number, j: number, n: bigint): bigint {
+  const [a, b] = i > j ? [i, j] : [j, i];
+  const table = tables[a]![b]!;
+  const width = levels[b]!;
+  const across = new Array<bigint>(levels[a]!).fill(0n);
+  const down = new Array<bigint>(width).fill(0n);
+  table.forEach((count, k) => {
+    across[Math.floor(k / width)]! += BigInt(count);
+    down[k % width]! += BigInt(count);
+  });
+  return table.reduce<bigint>((sum, count, k) => {
+    const apart = n * BigInt(count) - across[Math.floor(k / width)]! * down[k % width]!;
+    return sum + (apart < 0n ? -apart : apart);
+  }, 0n);
+}

@@ -1,0 +1,33 @@
+import type { Mechanism } from '../../../privacy/mechanism/mechanism.js';
+import type { Paid } from '../../../privacy/mechanism/paid.js';
+import type { Examples } from './examples.js';
+import type { FeatureMap } from './features.js';
+import type { Loss } from './loss.js';
+
+/** What is known before the data is read; every method makes its noise from this alone. */
+export interface Setting {
+  readonly map: FeatureMap;
+  readonly loss: Loss;
+  readonly regularisation: number;
+  /** Public number of records, and most rows one of them has. */
+  readonly records: number;
+  readonly each: number;
+  readonly steps?: number;
+}
+
+export interface Trainer {
+  readonly method: 'output' | 'sgd' | 'tilt' | 'objective';
+  /** The noise of its last step, in a word. */
+  readonly noise: string;
+  readonly certified: boolean;
+  readonly why: string;
+  readonly mechanisms: readonly Mechanism[];
+  /** Expected length of the noise: of the weights (output, tilt), of one gradient among fifteen (descent). */
+  readonly blur: number;
+  /** Where the noise of each weight is known by itself: 95 times in 100 it strays no farther from the best weight than this. */
+  readonly half?: number;
+  /** What is told of intervals. */
+  readonly intervals: string;
+  /** What it gives back sees data, and makes weights for rows of length at most one. */
+  readonly ready: (paid: Paid) => (examples: Examples) => Float64Array;
+}

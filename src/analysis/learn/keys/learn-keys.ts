@@ -1,0 +1,187 @@
+import { nothingLeft } from '../../../release/accounting/share.js';
+import { Fault } from '../../../base/errors.js';
+import { type Additive, additive, spreadOf } from '../../../privacy/mechanism/additive.js';
+import type { Allotment } from '../../../privacy/mechanism/allotment.js';
+import type { Effects } from '../../../privacy/mechanism/effect.js';
+import { inDoubles } from '../../../privacy/mechanism/law.js';
+import { halfWidth } from '../../../privacy/mechanism/law-width.js';
+import type { Paid } from '../../../privacy/mechanism/paid.js';
+import { codeText } from '../../../policy/code.js';
+import type { Policy } from '../../../policy/policy.js';
+import { didYouMean } from '../../../policy/suggest.js';
+import { toldOf } from '../../../release/allowance.js';
+import type { Plan } from '../../../release/plan.js';
+import type { Receipt } from '../../../release/receipt.js';
+import type { AskOptions, Session } from '../../../release/session.js';
+import { rowsMoved } from '../effects.js';
+import { countNext, type KeyColumn, nextOf, theEnd } from './prefixes.js';
+
+export interface KeysRequest extends KeyColumn {
+  /** So many keys at most are found. */
+  readonly most: number;
+}
+
+export interface FoundKey {
+  readonly key: string;
+  /** Rows with it, up to noise. */
+  readonly rows: number;
+}
+export interface LearnedKeys {
+  readonly column: string;
+  readonly table?: string;
+  /** From the most frequent on. */
+  readonly keys: readonly FoundKey[];
+  /** What so many rows have is found with 95 %, unless `most` others are more frequent. */
+  readonly least: number;
+  /** Scale of the noise in every count. */
+  readonly noiseScale: number;
+}
+
+/** Probability that a key is told which nobody has, in all. */
+const falseKeys = 0.01;
+const missed = 0.05;
+
+/** How far a count must lie above nothing to be taken for something; `cells`: among so many of one step. */
+const threshold = ({ law }: Additive, { longest }: KeysRequest, cells: number): number =>
+  halfWidth(inDoubles(law), (2 * falseKeys) / (longest * cells));
+
+/** Replacing one record moves so many rows from one way to go on to another, at every step (learn-keys.proof.md). */
+export function keyEffects({ protect, tables }: Policy, { table }: Pick<KeyColumn, 'table'>): Effects {
+  if (protect.secret === 'row' || protect.secret === 'step') return rowsMoved(1);
+  if (protect.secret === 'person') return rowsMoved(table === undefined ? protect.maxRows : tables!.get(table)!.maxRows);
+  throw new Fault(
+    'QUERY_UNSUPPORTED',
+    `Keys can be learned where a row, a step or a person is the secret; this policy protects ${protect.secret === 'answer' ? 'answers, of which every declared column is one' : `an ${protect.secret}`}.`,
+    'List the values yourself, from a codebook or another public source.',
+  );
+}
+
+const largestCells = (most: number): number => most * nextOf(' ').length;
+
+const noiseFor = (label: string, { most, longest }: KeysRequest, effects: Effects, allotment: Allotment): Additive =>
+  additive({ name: label, cells: largestCells(most), effects, times: longest }, allotment);
+
+async function prepare(session: Session, request: KeysRequest, options: AskOptions) {
+  const { policy } = session;
+  const { column, table, most, longest } = request;
+  refuseDeclared(policy, request);
+  const effects = keyEffects(policy, request);
+  refuseUnknown(column, await session.sourceColumns(table));
+  const allowance = await session.allowance(options, undefined, { sums: true });
+  const allotment = allowance.rho ?? allowance.pure;
+  if (!allotment) throw nothingLeft();
+  const label = options.label ?? `which values ${table === undefined ? '' : `${table}.`}${column} has`;
+  const noise = noiseFor(label, request, effects, allotment);
+  const plan = session.frame({
+    label,
+    ...toldOf(allowance),
+    mechanisms: [noise],
+    mechanism: noise.law.kind,
+    why: `Noisy counts of how texts go on, byte by byte, ${longest} times; at most ${most} are followed.`,
+    counting: { where: 'database', database: { statements: longest, rows: largestCells(most) } },
+    errors: [],
+    candidates: [],
+  });
+  return { allowance, noise, plan };
+}
+
+function refuseDeclared(policy: Policy, { column, table }: KeyColumn): void {
+  const own = table === undefined ? undefined : policy.tables?.get(table);
+  if (table !== undefined && (!own || own.public))
+    throw new Fault(
+      'QUERY_INVALID',
+      own ? `The table "${table}" is public: its values are known to everybody.` : `The policy has no table "${table}".`,
+      own ? 'List them in the policy.' : didYouMean(table, [...(policy.tables?.keys() ?? [])], 'Tables'),
+    );
+  // A database may take large letters for small ones.
+  const folded = (name: string | undefined) => name?.toLowerCase();
+  if ([...(own?.columns ?? policy.columns).keys()].some((name) => folded(name) === folded(column)))
+    throw new Fault('QUERY_INVALID', `The policy declares "${column}" already.`, 'Take it out of columns to learn its values.');
+  // Rows of a table are read with the person under the data's name.
+  if ([own?.unit, policy.protect.unit].some((name) => folded(name) === folded(column)))
+    throw new Fault('QUERY_INVALID', `"${column}" names the persons.`, 'Name a column whose values many have.');
+}
+function refuseUnknown(name: string, known: readonly string[]): void {
+  if (known.includes(name)) return;
+  throw new Fault('COLUMN_UNKNOWN', `The data has no column "${name}".`, didYouMean(name, known, 'Columns of the data'));
+}
+
+export const planKeys = async (session: Session, request: KeysRequest, options: AskOptions): Promise<Plan> =>
+  (await prepare(session, request, options)).plan;
+
+/** Values that many rows have, of a column whose values nobody has declared: booked before any of them is read. */
+export async function learnKeys(
+  session: Session,
+  request: KeysRequest,
+  options: AskOptions,
+): Promise<{ readonly learned: LearnedKeys; readonly receipt: Receipt }> {
+  const { policy } = session;
+  const { allowance, noise, plan } = await prepare(session, request, options);
+  const { column, table, most, longest } = request;
+  const { result, receipt } = await session.analyse<readonly FoundKey[]>({
+    kind: 'learn keys',
+    allowance,
+    canonical: JSON.stringify([column, table ?? null, most, longest]),
+    plan,
+    mechanisms: [noise],
+    execute: (engine, paid) =>
+      followed(noise, request, paid, async (prefixes) => (await countNext(engine, policy, request, prefixes)).open()),
+  });
+  const seen = threshold(noise, request, largestCells(most)) + halfWidth(inDoubles(noise.law), (2 * missed) / longest);
+  const noiseScale = spreadOf(noise.law);
+  return { learned: { column, ...(table !== undefined && { table }), keys: result, least: seen, noiseScale }, receipt };
+}
+
+interface Begun {
+  readonly bytes: string;
+  readonly rows: number;
+}
+
+/** Goes on with the beginnings that are seen above the noise, one byte at a time; what is counted next hangs on noisy counts alone. */
+export async function followed(
+  noise: Additive,
+  request: KeysRequest,
+  paid: Paid,
+  count: (prefixes: readonly string[]) => Promise<readonly bigint[]>,
+): Promise<readonly FoundKey[]> {
+  const { most, longest } = request;
+  const whole: Begun[] = [];
+  let open: readonly Begun[] = [{ bytes: '', rows: Number.POSITIVE_INFINITY }];
+  for (let step = 0; step < longest && open.length > 0; step++) {
+    const ways = open.flatMap(({ bytes }) => nextOf(bytes).map((next) => ({ bytes: bytes + next, ends: next === theEnd })));
+    const add = noise.ready(paid, ways.length);
+    const noisy = add(await count(open.map(({ bytes }) => bytes))).map(Number);
+    const above = threshold(noise, request, ways.length);
+    const seen = ways.map((way, i) => ({ ...way, rows: noisy[i]! })).filter(({ rows }) => rows > above);
+    whole.push(...seen.filter(({ ends }) => ends));
+    open = mostFrequent(
+      seen.filter(({ ends }) => !ends),
+      most,
+    );
+  }
+  // No text that counts is longer: what is open now ends here.
+  return toKeys([...whole, ...open.filter(({ bytes }) => bytes.length === 2 * longest)], most);
+}
+const mostFrequent = (list: readonly Begun[], most: number): readonly Begun[] =>
+  [...list].sort((a, b) => b.rows - a.rows || (a.bytes < b.bytes ? -1 : 1)).slice(0, most);
+
+/** Texts that a policy can list, each once as it would write them; bytes that spell none are noise. */
+function toKeys(found: readonly Begun[], most: number): readonly FoundKey[] {
+  const keys = new Map<string, number>();
+  for (const { bytes, rows } of found) {
+    const text = spelt(bytes);
+    if (text !== undefined) keys.set(text, (keys.get(text) ?? 0) + rows);
+  }
+  return [...keys]
+    .map(([key, rows]) => ({ key, rows }))
+    .sort((a, b) => b.rows - a.rows || (a.key < b.key ? -1 : 1))
+    .slice(0, most);
+}
+function spelt(bytes: string): string | undefined {
+  try {
+    const text = codeText(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(bytes, 'hex')));
+    return text === '' || /\p{C}/u.test(text) ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,60 @@
+import { keptRows } from '../../../query/count/kept-rows.js';
+import { rawCell, sourceColumn } from '../../../query/count/read-column.js';
+import { Binder } from '../../../data/engine/dialect.js';
+import type { Pinned } from '../../../data/engine/engine.js';
+import { Exact } from '../../../data/engine/exact.js';
+import type { CategoryColumn, Policy } from '../../../policy/policy.js';
+import { seenThrough } from '../../../query/view/view-pin.js';
+
+/** What stands behind a text that ends: it is no byte. */
+export const theEnd = '';
+const twoDigits = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+/** Everything that may come next in a text of which some bytes are known. */
+export const nextOf = (prefix: string): readonly string[] => (prefix === '' ? twoDigits : [...twoDigits, theEnd]);
+
+/** Where the texts are: a column of the data, or of a table beside it. */
+export interface KeyColumn {
+  readonly column: string;
+  readonly table?: string;
+  /** Texts of more bytes than this are left out. */
+  readonly longest: number;
+}
+
+/** How many kept rows there are for each way to go on after one of these beginnings, in the order of `nextOf`. Each row counts at most once. */
+export async function countNext(
+  engine: Pinned,
+  policy: Policy,
+  { column, table, longest }: KeyColumn,
+  prefixes: readonly string[],
+): Promise<Exact<readonly bigint[]>> {
+  const { data, declared } = rowsOf(engine, policy, column, table);
+  const { dialect } = data;
+  const binder = new Binder(dialect);
+  const source = await data.columns();
+  const own = sourceColumn(source, column);
+  const text = dialect.trimmed(own.type === 'text' ? rawCell(own) : dialect.text(rawCell(own)));
+  const rows = keptRows(dialect, binder, declared, source, [[dialect.bytes(text), 'bytes']]);
+  const known = prefixes[0]!.length;
+  const list = prefixes.map((prefix) => binder.text(prefix)).join(', ');
+  const sql = `SELECT substr(bytes, 1, ${known + 2}), count(*) FROM (${rows}) AS texts WHERE length(bytes) BETWEEN 2 AND ${2 * longest} AND substr(bytes, 1, ${known}) IN (${list}) GROUP BY substr(bytes, 1, ${known + 2})`;
+  const found = new Map(
+    (await data.rows({ sql, values: binder.values })).open().map(([begin, count]) => [String(begin), BigInt(count as bigint)]),
+  );
+  return new Exact(prefixes.flatMap((prefix) => nextOf(prefix).map((next) => found.get(prefix + next) ?? 0n)));
+}
+
+/** The rows as they are kept where the text of the column matters, as that of a link does: it has no codes yet by which rows could be told apart. */
+function rowsOf(engine: Pinned, policy: Policy, name: string, table: string | undefined) {
+  const column: CategoryColumn = { type: 'category', name, values: [], labels: new Map(), missing: [] };
+  const linked = <T extends { readonly links?: readonly string[] }>(of: T) => ({ ...of, links: [...(of.links ?? []), name] });
+  if (table === undefined)
+    return {
+      data: engine,
+      declared: { ...policy, data: linked(policy.data), columns: new Map([...policy.columns, [name, column]]) },
+    };
+  const own = policy.tables!.get(table)!;
+  const columns = new Map([...own.columns, [name, column]]);
+  const all: Policy = { ...policy, tables: new Map([...policy.tables!, [table, { ...linked(own), columns }]]) };
+  const seen = seenThrough(all, { parts: [{ as: table, rows: { form: 'table', table }, on: [], optional: false }] });
+  return { data: seen.over(engine), declared: seen.policy };
+}

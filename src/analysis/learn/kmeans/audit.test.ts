@@ -1,0 +1,238 @@
+import { describe, expect, it } from 'vitest';
+import { number, samplePolicy } from '../../../../test/sample-policy.js';
+import { auditOutputs, type Feature, type Finding } from '../../../../test/statistical/statistical.js';
+import { Transcript, usedOf } from '../../../../test/transcript.js';
+import { add, compare, divide, multiply, type Rational, rational, sum, toNumber } from '../../../base/exact/rational.js';
+import { type Additive, spreadOf } from '../../../privacy/mechanism/additive.js';
+import { type Allotment, pure, zcdp } from '../../../privacy/mechanism/allotment.js';
+import { Paid } from '../../../privacy/mechanism/paid.js';
+import { packedCentres } from './centres.js';
+import { chooseVariant, type KmeansRequest } from './kmeans.js';
+import { tallyClusters } from './lloyd.js';
+import { fine, tallyOffsets } from './offsets.js';
+import { boxOf, type Points } from './points.js';
+import type { Variant } from './variant.js';
+
+const last = 100;
+const names = (d: number) => Array.from({ length: d }, (_, c) => `x${c}`);
+const policy = samplePolicy(names(12).map((name) => number(name, '0', `${last}`)));
+const points = (rows: readonly (readonly number[])[]): Points => ({
+  dimensions: rows[0]!.length,
+  count: rows.length,
+  coordinates: Int32Array.from(rows.flat()),
+});
+const make = (d: number, rows: number, more: Partial<KmeansRequest> & { within?: Allotment; each?: number } = {}): Variant => {
+  const { within = pure(rational(1)), each = 1, ...ask } = more;
+  const allowance = within.noise === 'pure' ? { pure: within } : { rho: within };
+  return chooseVariant({ columns: names(d), clusters: 2, ...ask }, boxOf(policy, names(d)), allowance, rows, each);
+};
+const audit = (
+  release: (p: Points) => number[],
+  a: Points,
+  b: Points,
+  samples = 8_000,
+  features: readonly Feature[] = [],
+): Finding =>
+  auditOutputs(
+    Array.from({ length: samples }, () => release(a)),
+    Array.from({ length: samples }, () => release(b)),
+    { features },
+  );
+const shown = (variant: Variant) => (p: Points) => {
+  const { centres, counts = [] } = variant.ready(new Paid(variant.mechanisms))(p);
+  return [...centres.flat(), ...counts];
+};
+/** The worst neighbours: one point goes from one end of the box to the other, and so from one cluster to the other. */
+const ends = (others: number): [Points, Points] =>
+  [-last, last].map((x) => points([[x], ...Array.from({ length: others }, (_, i) => [i % 2 ? 60 : -60])])) as [Points, Points];
+
+describe('the statistical audit of k-means at epsilon 1', () => {
+  it('stays below epsilon for the tree of counts and sees much of it', () => {
+    const found = audit(shown(make(1, 1, { clusters: 1, variant: 'grid' })), points([[-last]]), points([[last]]));
+    expect(found.epsilon).toBeLessThanOrEqual(1);
+    expect(found.epsilon).toBeGreaterThan(0.25);
+  });
+
+  it('stays below epsilon for a tree of several levels', () => {
+    const [a, b] = ends(300);
+    const variant = make(1, 301, { variant: 'grid' });
+    expect(variant.mechanisms.length).toBeGreaterThan(1);
+    expect(audit(shown(variant), a, b, 1500).epsilon).toBeLessThanOrEqual(1);
+  });
+
+  it('stays below epsilon for boxes halved where people are and clipped offsets', () => {
+    const [a, b] = ends(60);
+    const variant = make(1, 61, { variant: 'halving' });
+    expect(variant.mechanisms.map(({ told }) => told.name)).toContain('offsets per cluster and round');
+    expect(audit(shown(variant), a, b, 4000).epsilon).toBeLessThanOrEqual(1);
+  });
+
+  it('catches offsets that were not clipped to what is paid for', () => {
+    // The noise of a radius of one tenth, the offsets of one of two.
+    const [a, b] = ends(60);
+    const variant = make(1, 61, { variant: 'halving' });
+    const offsets = variant.mechanisms.find(({ told }) => told.name === 'offsets per cluster and round')!;
+    const release = (radius: number) => (p: Points) => {
+      const add = offsets.ready(new Paid(variant.mechanisms));
+      const { offsets: exact } = tallyOffsets(p, [last], [[0], [0.99]], [radius, radius], 'l1');
+      return add(exact.map((x) => (x * BigInt(Math.round(radius * 10))) / 10n)).map(Number);
+    };
+    expect(audit(release(1), a, b).epsilon).toBeLessThanOrEqual(1);
+    expect(audit(release(20), a, b).epsilon).toBeLessThanOrEqual(1);
+    const unclipped = (p: Points) => {
+      const add = offsets.ready(new Paid(variant.mechanisms));
+      const whole = [0n, 0n];
+      for (let i = 0; i < p.count; i++) whole[0]! += BigInt(Math.trunc(((p.coordinates[i]! / last) * fine) / 0.1));
+      return add(whole).map(Number);
+    };
+    expect(audit(unclipped, a, b).epsilon).toBeGreaterThan(1);
+  });
+
+  it('stays below epsilon for Lloyd rounds, also when the attacker works out the likelihood', () => {
+    const [a, b] = ends(60);
+    const variant = make(1, 61, { variant: 'lloyd', iterations: 1 });
+    const [count, total] = variant.mechanisms.map(({ law }) => spreadOf(law));
+    const tallies = [a, b].map((p) => tallyClusters(p, [last], packedCentres(2, 1)));
+    // Outputs are (centre, centre, count, count); a sum is centre x count x last unless it was cut.
+    const apart = (o: readonly number[], k: number, t: (typeof tallies)[number]) =>
+      Math.abs(o[2 + k]! - t.counts[k]!) / count! + Math.abs(o[k]! * o[2 + k]! * last - Number(t.sums[k]![0]!)) / total!;
+    const likelihood = (o: readonly number[]) =>
+      [0, 1].reduce((s, k) => s + apart(o, k, tallies[1]!) - apart(o, k, tallies[0]!), 0);
+    const found = audit(shown(variant), a, b, 12_000, [{ name: 'likelihood', of: likelihood }]);
+    expect(found.epsilon).toBeLessThanOrEqual(1);
+    expect(found.epsilon).toBeGreaterThan(0.2);
+    expect(audit(shown(make(1, 61, { variant: 'lloyd', iterations: 3 })), a, b).epsilon).toBeLessThanOrEqual(1);
+  });
+
+  it('catches a point outside the box: rows that were not scaled', () => {
+    const far = [-8 * last, 8 * last].map((x) => points([[x], ...Array.from({ length: 60 }, (_, i) => [i % 2 ? 60 : -60])])) as [
+      Points,
+      Points,
+    ];
+    expect(audit(shown(make(1, 61, { variant: 'lloyd', iterations: 1 })), ...far).epsilon).toBeGreaterThan(1);
+  });
+
+  it('catches a skipped empty cluster, which the product does not skip', () => {
+    // All but one point lie left; the right cluster is empty or holds the one point.
+    const rest = Array.from({ length: 20 }, () => [-60]);
+    const [empty, used] = [points([[-last], ...rest]), points([[last], ...rest])];
+    const variant = make(1, 21, { variant: 'lloyd', iterations: 1 });
+    const skipping = (p: Points): number[] => {
+      const start = packedCentres(2, 1);
+      const [count, total] = variant.mechanisms.map((m) => m.ready(new Paid(variant.mechanisms)));
+      const { counts, sums } = tallyClusters(p, [last], start);
+      const many = count!(counts.map(BigInt));
+      const totals = total!(sums.map((s) => s[0]!));
+      return counts.flatMap((n, k) => (n === 0 ? start[k]! : [Number(totals[k]) / (Math.max(1, Number(many[k])) * last)]));
+    };
+    expect(audit(skipping, empty, used).epsilon).toBeGreaterThan(1);
+    expect(audit(shown(variant), empty, used).epsilon).toBeLessThanOrEqual(1);
+  });
+});
+
+const scaleOf = ({ law }: Pick<Additive, 'law'>): Rational => (law.kind === 'laplace' ? law.scale : rational(0));
+/** What a plan's noise costs, worked out from the noise alone: the exact audit, also where sampling is too blunt. */
+function cost(scales: readonly Rational[], d: number, rounds: number): Rational {
+  const [count, ...sums] = scales;
+  const each = add(divide(rational(2), count!), sum(sums.slice(0, d).map((scale) => divide(rational(2 * last), scale))));
+  return multiply(each, rational(rounds));
+}
+
+describe('the exact audit of the noise', () => {
+  it('finds no more than the budget, in any number of dimensions', () => {
+    for (const d of [1, 2, 5, 12]) {
+      const variant = make(d, 5000, { variant: 'lloyd', iterations: 3 });
+      const total = cost(variant.mechanisms.map(scaleOf), d, 3);
+      expect(compare(total, rational(1))).toBeLessThanOrEqual(0);
+      expect(toNumber(total)).toBeGreaterThan(0.999);
+    }
+  });
+
+  it('catches a swapped split', () => {
+    const [count, ...sums] = make(12, 5000, { variant: 'lloyd', iterations: 2 }).mechanisms.map(scaleOf);
+    // The share of a count given to every sum, and the other way round.
+    const swapped = [divide(sums[0]!, rational(last)), ...sums.map(() => multiply(count!, rational(last)))];
+    expect(toNumber(cost(swapped, 12, 2))).toBeCloseTo(1.283912, 3);
+    expect(compare(cost(swapped, 12, 2), rational(1))).toBe(1);
+  });
+
+  it('finds no more than rho for Gaussian noise', () => {
+    for (const d of [1, 3, 12]) {
+      const { mechanisms } = make(d, 5000, { variant: 'lloyd', iterations: 4, within: zcdp(rational(1, 10)) });
+      const [count, ...sums] = mechanisms.map(({ variance }) => variance);
+      // One cluster: every coordinate sum moves by 2 last; two clusters: both counts by one, sums by last in each.
+      const same = sums.reduce((s, variance) => s + (2 * last) ** 2 / (2 * variance), 0);
+      const moved = 2 / (2 * count!) + sums.reduce((s, variance) => s + (2 * last ** 2) / (2 * variance), 0);
+      expect(4 * Math.max(same, moved)).toBeLessThanOrEqual(0.1);
+    }
+  });
+});
+
+describe('records of three rows', () => {
+  /** All three rows of one person go from one end of the box to the other; everybody else stays. */
+  const apart = (d: number, from: number, to: number): [Points, Points] =>
+    [from, to].map((x) =>
+      points([
+        ...Array.from({ length: 3 }, () => new Array<number>(d).fill(x)),
+        ...Array.from({ length: 40 }, (_, i) => new Array<number>(d).fill(i % 2 ? 60 : -60)),
+      ]),
+    ) as [Points, Points];
+  const run = (variant: Variant, p: Points, told?: 'exact' | Transcript): Transcript => {
+    const transcript = new Transcript(variant.mechanisms, told);
+    variant.ready(transcript)(p);
+    return transcript;
+  };
+  const used = (variant: Variant, [a, b]: [Points, Points]) => usedOf(run(variant, a), run(variant, b));
+  const budgets = [pure(rational(1)), zcdp(rational(1, 10))];
+
+  it('move every level of the tree by what is booked for it, and by no more', () => {
+    for (const within of budgets) {
+      const variant = make(2, 5000, { variant: 'grid', each: 3, within });
+      expect(variant.mechanisms.length).toBeGreaterThan(1);
+      for (const part of used(variant, apart(2, -last, last))) expect(part).toBeCloseTo(1, 5);
+      for (const part of used(variant, apart(2, -last, 0))) expect(part).toBeLessThanOrEqual(1);
+    }
+  });
+
+  it('move the counts and sums of every round by what is booked for them, and by no more', () => {
+    for (const within of budgets) {
+      const two = make(1, 5000, { variant: 'lloyd', iterations: 3, each: 3, within });
+      const [counts, ...sums] = used(two, apart(1, -last, last));
+      expect(counts).toBeCloseTo(1, 5);
+      for (const part of sums) expect(part).toBeLessThanOrEqual(1);
+      // In one cluster the rows leave and join it: its sums move farthest.
+      const one = make(2, 5000, { variant: 'lloyd', iterations: 3, clusters: 1, each: 3, within });
+      const [still, ...farthest] = used(one, apart(2, -last, last));
+      expect(still).toBe(0);
+      for (const part of farthest) expect(part).toBeCloseTo(1, 5);
+    }
+  });
+
+  it('move every level of boxes, the offsets and the distances by no more than is booked for them, and reach it', () => {
+    const along = (variant: Variant, [a, b]: [Points, Points]) => {
+      const here = run(variant, a, 'exact');
+      return usedOf(here, run(variant, b, here));
+    };
+    for (const within of budgets) {
+      const variant = make(2, 5000, { variant: 'halving', each: 3, within });
+      const [first, second, offsets, ...more] = along(variant, apart(2, -last, last));
+      for (const part of [first, second, offsets, ...more]) expect(part).toBeLessThanOrEqual(1);
+      expect(first).toBeCloseTo(1, 5);
+      expect(offsets).toBeGreaterThan(0.1);
+      // In one cluster the rows turn around, drawn back to its radius.
+      const one = make(2, 5000, { variant: 'halving', clusters: 1, each: 3, within });
+      const turned = along(one, apart(2, -last, last))[2]!;
+      expect(turned).toBeLessThanOrEqual(1);
+      expect(turned).toBeGreaterThan(0.95);
+      const fewer = make(2, 5000, { variant: 'halving', each: 2, within });
+      expect(along(fewer, apart(2, -last, last))[0]).toBeGreaterThan(1.4);
+    }
+  });
+
+  it('would move them farther than is booked for records of two', () => {
+    for (const within of budgets) {
+      const tree = make(2, 5000, { variant: 'grid', each: 2, within });
+      for (const part of used(tree, apart(2, -last, last))) expect(part).toBeGreaterThan(1.4);
+    }
+  });
+});

@@ -1,0 +1,51 @@
+import { type Rational, rational, toNumber } from '../../../base/exact/rational.js';
+import type { Allotment } from '../../../privacy/mechanism/allotment.js';
+import type { Setting } from './variant.js';
+
+/** How the budget of a halving is spent. */
+export interface Shape {
+  readonly levels: number;
+  readonly rounds: number;
+  /** Share of the budget for the boxes; the rest is for the rounds. */
+  readonly boxes: Rational;
+  /** A box is cut into parts that would have so many standard deviations of noise as rows if rows were spread evenly: at early levels, and at the last. */
+  readonly early: number;
+  readonly late: number;
+  /** Radii are this many times the mean distance of a cluster's rows. */
+  readonly reach: number;
+}
+
+/** Even grids, reconciled, hold their own in few dimensions where little stands out. */
+export const gridIsBetter = (setting: Setting, within: readonly Allotment[]): boolean =>
+  setting.box.names.length <= 3 && Math.max(...within.map((allotment) => outlook(setting, allotment).stands)) < 50;
+
+/** With half of the budget for two levels of boxes, and half for one round. */
+function outlook({ rows, each, clusters, box }: Setting, { noise, amount }: Allotment): { stands: number; strays: number } {
+  const d = box.names.length;
+  const half = toNumber(amount) / 2;
+  // Standard deviations: of a count, and of the offsets of rows that lie 0.8 of a cluster's width off in every dimension.
+  const boxNoise = noise === 'pure' ? (4 * Math.SQRT2) / half : Math.sqrt(2 / half);
+  const offsetNoise = noise === 'pure' ? (2 * Math.SQRT2 * 0.8 * d) / half : Math.sqrt((2 * d) / half);
+  const size = rows / clusters / each;
+  return { stands: size / boxNoise, strays: (1.2 * offsetNoise) / size };
+}
+
+/**
+ * Fitted to made clusters in 2 to 12 dimensions and to census and check-in data (docs/decisions/0020-clusters-and-classifiers.md), from two public numbers:
+ * how far the rows of a cluster of mean size stand out of the noise of a box, and how far the noise of one round moves its centre, as a part of its width.
+ */
+export function shapeFor(setting: Setting, allotment: Allotment): Shape {
+  const { stands, strays } = outlook(setting, allotment);
+  // In many dimensions clusters fall apart into many boxes, and two may share all their first halves: more levels, smaller parts.
+  const many = setting.box.names.length > 6;
+  const early = Math.min(many ? 3 : 8, Math.max(0.35, stands / 25));
+  const rounds = Math.min(8, Math.max(1, Math.floor(0.02 / strays)));
+  return {
+    levels: stands > 10_000 ? 4 : many || stands > 1000 ? 3 : 2,
+    rounds,
+    boxes: rational(1, 2),
+    early,
+    late: many ? 0.35 : Math.max(0.35, early / 8),
+    reach: Math.min(6, Math.max(1.2, 1.2 * Math.sqrt(0.03 / (strays * rounds)))),
+  };
+}

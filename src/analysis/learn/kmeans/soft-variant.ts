@@ -1,0 +1,97 @@
+import { rational } from '../../../base/exact/rational.js';
+import { type Additive, additive } from '../../../privacy/mechanism/additive.js';
+import { type Allotment, partOf } from '../../../privacy/mechanism/allotment.js';
+import { along, everyRecord } from '../../../privacy/mechanism/record-class.js';
+import { cellCloud, reconcile, type Tree, treeSides, upwards } from './grid.js';
+import { fits, type Lattice, massOf, softCounts, softEffects } from './soft.js';
+import { worthOf } from './tree-variant.js';
+import type { Near, Setting, Variant } from './variant.js';
+import { clusterCloud } from './weighted.js';
+
+/** Steps between nodes: masses of many rows stay whole in doubles. */
+const stepsFor = (dimensions: number): number => (dimensions === 1 ? 256 : dimensions === 2 ? 64 : 32);
+const mostNodes = 2 ** 16;
+/** A row's step along a pair must move no more than this part of what any replacing moves, or cells that do not overlap are better. */
+const worthwhile = 1 / 2;
+
+/** Nodes lie at most this many cells of the plain grid apart, or what is blurred costs more than noise does (measured on Gowalla: docs/decisions/0037-ordered-counts.md). */
+const mostBlur = 2;
+
+/** Noisy masses on a lattice, with noise for what pairs of near places move; undefined where that is no gain. */
+export function softVariant({ box, clusters, rows, near }: Setting, within: readonly Allotment[]): Variant | undefined {
+  const last = box.grids.map((g) => g.last);
+  const dimensions = last.length;
+  if (!near || dimensions > 3 || near.reach.every((far) => far === 0)) return undefined;
+  const found = finest(dimensions, last, near, rows * Math.max(...within.map(worthOf)));
+  if (!found || !fits(found.lattice, last, rows)) return undefined;
+  const { lattice, tree } = found;
+  const effects = softEffects(lattice, last, near);
+  const levels = within
+    .map((allotment) => levelNoise(tree, effects, near, allotment))
+    .reduce((a, b) => (b.at(-1)!.variance < a.at(-1)!.variance ? b : a));
+  const mass = massOf(lattice);
+  const fineSteps = (lattice.side - 1) * lattice.steps;
+  return {
+    name: 'soft',
+    why: `Every row is spread over the nearest nodes of a lattice of ${lattice.side} a side, so that pairs of near values move little of it; noisy sums of ${tree.sides.join(', ')} a side are reconciled and clustered as often as wanted for free.`,
+    mechanisms: levels,
+    ready: (paid) => {
+      const add = levels.map((level) => level.ready(paid));
+      return (points) => {
+        const noisy = upwards(softCounts(points, last, lattice), tree).map((masses, l) =>
+          add[l]!(masses.map(BigInt)).map((x) => Number(x) / mass),
+        );
+        const cells = reconcile(
+          noisy,
+          levels.map(({ variance }) => variance / mass ** 2),
+          tree,
+          rows,
+        );
+        // A position is read at the step below it.
+        const place = (node: number, side: number) => (2 * node) / (side - 1) - 1 + 1 / fineSteps;
+        return { centres: clusterCloud(cellCloud(cells, tree, place), clusters) };
+      };
+    },
+  };
+}
+
+/** Whether a lattice found for these pairs is about as fine as the grid that needs none of them. */
+export function isFine({ box, rows, near }: Setting, within: readonly Allotment[]): boolean {
+  const last = box.grids.map((g) => g.last);
+  const worth = Math.max(...within.map(worthOf));
+  const found = near && finest(last.length, last, near, rows * worth);
+  return found !== undefined && mostBlur * found.lattice.side >= treeSides(rows, worth, last.length).at(-1)!;
+}
+
+/** The finest lattice with no more nodes than there are rows whose presence the noise along pairs lets through; every second halving above it. */
+function finest(
+  dimensions: number,
+  last: readonly number[],
+  near: Near,
+  through: number,
+): { readonly lattice: Lattice; readonly tree: Tree } | undefined {
+  for (let halvings = Math.floor(Math.log2(mostNodes) / dimensions); halvings >= 2; halvings--) {
+    const lattice = { dimensions, side: 2 ** halvings, steps: stepsFor(dimensions) };
+    const effects = softEffects(lattice, last, near);
+    const part = Number(effects.get(along(near.digest))!.l1) / Number(effects.get(everyRecord)!.l1);
+    if (part > worthwhile || lattice.side ** dimensions > through / part) continue;
+    const sides = [lattice.side];
+    for (let h = halvings - 2; h >= 2; h -= 2) sides.unshift(2 ** h);
+    return { lattice, tree: { dimensions, sides } };
+  }
+  return undefined;
+}
+
+const levelNoise = (
+  { dimensions, sides }: Tree,
+  effects: ReturnType<typeof softEffects>,
+  near: Near,
+  allotment: Allotment,
+): Additive[] =>
+  sides.map((side, l) =>
+    additive(
+      { name: `rows spread over nodes, level ${l + 1}`, cells: side ** dimensions, effects },
+      partOf(allotment, rational(1, sides.length)),
+      (record) => record === along(near.digest),
+    ),
+  );

@@ -1,0 +1,82 @@
+import type { Effect, Effects } from '../../../privacy/mechanism/effect.js';
+import { along, everyRecord, paired, type RecordClass } from '../../../privacy/mechanism/record-class.js';
+import type { Points } from './points.js';
+import type { Near } from './variant.js';
+
+/**
+ * A lattice of `side` nodes a dimension on which every row spreads a whole mass: between two nodes so much to each as it lies near, in every dimension, multiplied. A small step of a row then moves
+ * little mass, where in a grid of cells it may move all of it (kmeans.proof.md, "Soft grid").
+ */
+export interface Lattice {
+  readonly dimensions: number;
+  readonly side: number;
+  /** Steps from one node to the next; a row's mass is this to the power of the dimensions. */
+  readonly steps: number;
+}
+
+export const massOf = ({ dimensions, steps }: Lattice): number => steps ** dimensions;
+
+/** Of a product of whole numbers below 2^53: a quotient of doubles may be rounded up to a whole number that it does not reach. */
+function wholeQuotient(product: number, by: number): number {
+  const found = Math.floor(product / by);
+  return found * by > product ? found - 1 : found;
+}
+/** Whether all products below are whole in doubles. */
+export const fits = ({ side, steps }: Lattice, last: readonly number[], rows: number): boolean =>
+  last.every((most) => most * (side - 1) * steps < 2 ** 53) && rows * steps ** last.length < 2 ** 53;
+
+/** The step of a position 0 .. last between the first node and the last; never falls. */
+const stepAt = ({ side, steps }: Lattice, last: number, position: number): number =>
+  wholeQuotient(position * (side - 1) * steps, last);
+
+/** How many steps apart two positions are that lie so far apart, at most. */
+function stepsApart({ side, steps }: Lattice, last: number, reach: number): number {
+  const product = reach * (side - 1) * steps;
+  const whole = wholeQuotient(product, last);
+  return whole * last === product ? whole : whole + 1;
+}
+
+/** The mass at every node, in the order of the cells of a grid. */
+export function softCounts(points: Points, last: readonly number[], lattice: Lattice): number[] {
+  const { dimensions: d, side, steps } = lattice;
+  const masses = new Array<number>(side ** d).fill(0);
+  const node = new Int32Array(d);
+  const behind = new Int32Array(d);
+  for (let i = 0; i < points.count; i++) {
+    for (let c = 0; c < d; c++) {
+      const at = stepAt(lattice, last[c]!, (points.coordinates[i * d + c]! + last[c]!) / 2);
+      node[c] = Math.floor(at / steps);
+      behind[c] = at % steps;
+    }
+    for (let corner = 0; corner < 1 << d; corner++) {
+      let [index, mass] = [0, 1];
+      for (let c = 0; c < d; c++) {
+        const next = (corner >> c) & 1;
+        mass *= next ? behind[c]! : steps - behind[c]!;
+        index = index * side + node[c]! + next;
+      }
+      if (mass > 0) masses[index]! += mass;
+    }
+  }
+  return masses;
+}
+
+/** What replacing a row by any other moves, and along a pair: of the masses, and of sums of nodes. */
+export function softEffects(lattice: Lattice, last: readonly number[], { digest, reach, leads }: Near): Effects {
+  const mass = massOf(lattice);
+  const full = between(2 * mass);
+  const parts = reach.map((far, c) => Math.min(lattice.steps, stepsApart(lattice, last[c]!, far)));
+  const moved = 2 * parts.reduce((sum, far) => sum + far * (mass / lattice.steps), 0);
+  const own = between(Math.min(2 * mass, moved));
+  const away = BigInt(mass);
+  const byPair: Effect = leads ? { l1: larger(own.l1, away), l2squared: larger(own.l2squared, away ** 2n) } : own;
+  return new Map<RecordClass, Effect>([
+    [everyRecord, full],
+    [paired(digest), full],
+    [along(digest), byPair],
+  ]);
+}
+
+/** As much is taken as is given: no number moves by more than half of all. */
+const between = (l1: number): Effect => ({ l1: BigInt(l1), l2squared: BigInt(l1) ** 2n / 2n });
+const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);

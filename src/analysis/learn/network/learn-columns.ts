@@ -1,0 +1,133 @@
+import { basename } from 'node:path';
+import { nothingLeft } from '../../../release/accounting/share.js';
+import type { Network, NetworkOrigin } from '../../../privacy/dependence/model/network.js';
+import type { Pinned } from '../../../data/engine/engine.js';
+import { toNumber } from '../../../base/exact/rational.js';
+import type { Allotment } from '../../../privacy/mechanism/allotment.js';
+import type { Policy } from '../../../policy/policy.js';
+import { type Allowance, toldOf } from '../../../release/allowance.js';
+import type { Plan } from '../../../release/plan.js';
+import type { Receipt } from '../../../release/receipt.js';
+import type { AskOptions, Session } from '../../../release/session.js';
+import { publicRecords, stillAsMany } from '../public-size.js';
+import { chowLiu } from './chow-liu.js';
+import { splitColumns } from './coded.js';
+import { fitForest, fitNetwork } from './fit.js';
+import { learnChunks } from './learn-chunks.js';
+import { countPairs, howPairsCounted } from './pair-counts.js';
+import { learnTree, type PrivateTree, rowsIn, treeNetwork, treeNoise } from './private-tree.js';
+import { readSurvey, refuseRepeatedRows, type SurveyLevels, surveyColumns, surveyLevels } from './read-survey.js';
+
+type Progress = (done: number, total: number) => void;
+type Unpaid = Extract<NetworkOrigin, { learned: 'unpaid' | 'public' }>;
+
+export interface UnpaidLearning {
+  /** Exact networks of at most this many columns each; a Chow-Liu forest over all columns when absent. */
+  readonly chunk?: number;
+  readonly maxParents?: number;
+  readonly origin: Unpaid;
+  readonly progress?: Progress;
+}
+
+/** Reads the rows and keeps what it finds without paying: the result says so and is for the steward's eyes. */
+export async function learnUnpaid(engine: Pinned, policy: Policy, options: UnpaidLearning): Promise<Network> {
+  const name = basename(policy.file).replace(/\.[^.]*$/, '');
+  if (options.chunk === undefined) {
+    const names = surveyColumns(policy);
+    const shown = surveyLevels(policy, names);
+    const pairs = (await countPairs(engine, policy, names)).open()[0]!;
+    return overLevels(fitForest(name, pairs, shown.values, chowLiu(pairs).parent, options.origin), shown);
+  }
+  const survey = await readSurvey(engine, policy);
+  const table = survey.table.open();
+  const chunks = splitColumns(table.names.length, options.chunk);
+  const structures = await learnChunks(table, chunks, options);
+  const parents: (readonly number[])[] = [];
+  structures.forEach((structure, k) => {
+    structure.parents.forEach((list, x) => {
+      parents[chunks[k]![x]!] = list.map((p) => chunks[k]![p]!);
+    });
+  });
+  return overLevels(fitNetwork(name, table, survey.values, parents, options.origin), survey);
+}
+
+/** The file says what the values of each variable stand for. */
+const overLevels = (network: Network, { levels, resolution }: SurveyLevels): Network => ({
+  ...network,
+  resolution,
+  variables: network.variables.map((v, x) => ({ ...v, levels: levels[x]! })),
+});
+
+export interface PaidNetwork {
+  readonly network: Network;
+  readonly receipt: Receipt;
+}
+
+interface LearnedTree {
+  readonly parent: readonly number[];
+  readonly tables: readonly (readonly number[])[];
+}
+
+/** Gaussian noise where the budget has a delta. */
+function treeAllotment({ rho, pure }: Allowance): Allotment {
+  const allotment = rho ?? pure;
+  if (allotment) return allotment;
+  throw nothingLeft();
+}
+
+export const planPaid = async (session: Session, options: AskOptions = {}): Promise<Plan> =>
+  (await prepareTree(session, options)).plan;
+
+async function prepareTree(session: Session, options: AskOptions) {
+  const { policy } = session;
+  refuseRepeatedRows(policy);
+  const names = surveyColumns(policy);
+  const { values, ...shown } = surveyLevels(policy, names);
+  const allowance = await session.allowance(options);
+  const allotment = treeAllotment(allowance);
+  const rows = await publicRecords(session);
+  const noise = treeNoise(
+    values.map((labels) => labels.length),
+    rows,
+    allotment,
+  );
+  const mechanisms = [noise.structure, noise.tables];
+  const plan = session.frame({
+    label: options.label ?? `learn a tree over ${names.length} columns`,
+    ...toldOf(allowance),
+    mechanisms,
+    mechanism: `${noise.tables.law.kind}, tree`,
+    why: 'Half of the budget chooses which columns are neighbours in the tree, half is for noisy tables of the neighbours.',
+    counting: howPairsCounted(session.dialect, policy, { names, known: [] }),
+    errors: [],
+    candidates: [],
+  });
+  return { names, levels: { values, ...shown }, allowance, allotment, rows, noise, mechanisms, plan };
+}
+
+/** A tree learned within a part of the policy's budget, booked before any row is read. */
+export async function learnPaid(session: Session, options: AskOptions = {}, progress?: Progress): Promise<PaidNetwork> {
+  const { policy, account } = session;
+  const { names, levels, allowance, allotment, rows, noise, mechanisms, plan } = await prepareTree(session, options);
+  const { result, receipt } = await session.analyse<LearnedTree>({
+    kind: 'learn columns',
+    allowance,
+    canonical: JSON.stringify(names),
+    plan,
+    mechanisms,
+    still: stillAsMany(rows),
+    execute: async (engine, paid) => {
+      const pairs = (await countPairs(engine, policy, names)).open()[0]!;
+      // The noise fits this many rows, which is public; if there are others, somebody is writing to the data.
+      if (rowsIn(pairs) !== rows) throw new RangeError('the number of records has changed');
+      const tree = learnTree(pairs, noise, paid, progress);
+      return { parent: tree.parent, tables: tree.tables.map((t) => [...t]) };
+    },
+  });
+  const tree: PrivateTree = { parent: result.parent, tables: result.tables.map((t) => Float64Array.from(t)) };
+  const network = treeNetwork(basename(policy.file).replace(/\.[^.]*$/, ''), tree, names, levels.values, {
+    epsilon: options.epsilon ?? `${plan.epsilon}`,
+    delta: allotment.noise === 'zcdp' ? `${toNumber(account.delta)}` : '0',
+  });
+  return { network: overLevels(network, levels), receipt };
+}

@@ -1,0 +1,175 @@
+import { nothingLeft } from '../../../release/accounting/share.js';
+import { commonAnswers, largestPairwiseBase, type PairwiseSpread, pairwiseSpread } from '../../../privacy/dependence/pairwise/leakage.js';
+import type { PairTables } from '../../../privacy/dependence/pairwise/pair-tables.js';
+import type { AttackFigure, SpreadTables } from '../../../privacy/dependence/pairwise/spread-file.js';
+import type { Pinned } from '../../../data/engine/engine.js';
+import { Fault } from '../../../base/errors.js';
+import { spreadOf } from '../../../privacy/mechanism/additive.js';
+import { codesOf } from '../../../policy/code.js';
+import { categoryNamed } from '../../../policy/domain.js';
+import type { Policy } from '../../../policy/policy.js';
+import { toldOf } from '../../../release/allowance.js';
+import type { Plan } from '../../../release/plan.js';
+import type { Receipt } from '../../../release/receipt.js';
+import { column } from '../../../release/relied.js';
+import type { AskOptions, Session } from '../../../release/session.js';
+import type { CodedTable } from './coded.js';
+import { countPairs, howPairsCounted } from './pair-counts.js';
+import { type SpreadTerms, spreadNoise, spreadUnits, wholeSpread } from './private-spread.js';
+import { readSurvey, refuseRepeatedRows, type SurveyLevels, surveyColumns, surveyLevels } from './read-survey.js';
+
+export interface SpreadLearning {
+  readonly confidence: number;
+  /** Answers rarer than this count as one secret together, where the policy's column says nothing else. */
+  readonly pool: number;
+  /** Judges the release this spread allows at `epsilon` on the very rows, for the reader of the file. */
+  readonly judge?: (table: CodedTable, costs: readonly number[]) => { readonly inSample: number; readonly heldOut: number };
+  readonly epsilon: number;
+}
+
+/** Only the three numbers the pairwise bound needs (and how an attack fared) leave this function. Public columns are strata the attacker knows. */
+export async function learnSpread(
+  engine: Pinned,
+  policy: Policy,
+  options: SpreadLearning,
+): Promise<SpreadTables & { readonly attack?: AttackFigure }> {
+  const { open, known } = askedColumns(policy);
+  const shown = surveyLevels(policy, open, known);
+  const strata = (await countPairs(engine, policy, open, known)).open();
+  const secrets = commonAnswers(together(strata), (i) => {
+    const column = policy.columns.get(open[i]!);
+    return (column?.type === 'category' ? column.pool : undefined) ?? options.pool;
+  });
+  const spread = pairwiseSpread(strata, {
+    confidence: options.confidence,
+    secrets,
+    ...(strata.length > 1 && { forms: true }),
+  });
+  const tables = spreadTables(spread, shown, known);
+  if (!options.judge) return tables;
+  const table = (await readSurvey(engine, policy, open)).table.open();
+  const base = largestPairwiseBase(spread, options.epsilon);
+  const found = options.judge(
+    pooledTable(table, secrets),
+    open.map(() => base),
+  );
+  const share = (loss: number): number => loss / options.epsilon;
+  return { ...tables, attack: { epsilon: options.epsilon, inSample: share(found.inSample), heldOut: share(found.heldOut) } };
+}
+
+/** All strata as one. */
+function together(strata: readonly PairTables[]): PairTables {
+  const [first, ...others] = strata;
+  if (others.length === 0) return first!;
+  const counts = Float64Array.from(first!.counts);
+  for (const other of others) for (let c = 0; c < counts.length; c++) counts[c]! += other.counts[c]!;
+  return { ...first!, counts };
+}
+
+const spreadTables = (spread: PairwiseSpread, { levels, resolution }: SurveyLevels, known: readonly string[]): SpreadTables => ({
+  spread,
+  levels,
+  resolution,
+  known,
+});
+
+/**
+ * The questions, and the public columns that everybody knows of a person. The tables must be those within each public answer: the attacker's law is that
+ * one. Numbers, weights and multi-select columns have too many answers for that.
+ */
+function askedColumns(policy: Policy): { readonly open: readonly string[]; readonly known: readonly string[] } {
+  const open = surveyColumns(policy).filter((name) => policy.columns.get(name)?.public !== true);
+  const known = [...policy.columns.values()].filter((c) => c.public === true && c.name !== policy.protect.unit);
+  const other = known.find((c) => c.type !== 'category');
+  if (other)
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      `The public column "${other.name}" is known of everybody, and two-column tables would be needed for each of its values.`,
+      'Leave it out of the policy if it is not needed, declare it as a category of few codes, or let it be a secret.',
+    );
+  return { open, known: known.map((c) => c.name) };
+}
+
+export interface PaidSpread {
+  readonly confidence: number;
+  /** Answers at least this many people gave are covered; public. */
+  readonly least: number;
+}
+
+export const planSpreadPaid = async (session: Session, asked: PaidSpread, options: AskOptions = {}): Promise<Plan> =>
+  (await prepareSpread(session, asked, options)).plan;
+
+async function prepareSpread(session: Session, { confidence, least }: PaidSpread, options: AskOptions) {
+  const { policy } = session;
+  refuseRepeatedRows(policy);
+  const { open, known } = askedColumns(policy);
+  const survey = surveyLevels(policy, open, known);
+  const levels = survey.values.map((labels) => labels.length);
+  const terms: SpreadTerms = {
+    least,
+    failure: (4 / 5) * (1 - confidence),
+    strata: known.reduce((n, name) => n * (codesOf(categoryNamed(policy, name)).length + 1), 1),
+  };
+  const allowance = await session.allowance(options);
+  if (!allowance.pure) throw nothingLeft();
+  const noise = spreadNoise(levels, terms, allowance.pure);
+  const plan = session.frame({
+    label: options.label ?? `learn the spread of ${open.length} columns`,
+    ...toldOf(allowance),
+    mechanisms: [noise],
+    mechanism: noise.law.kind,
+    why: 'One number with Laplace noise.',
+    counting: howPairsCounted(session.dialect, policy, { names: open, known }),
+    errors: [],
+    candidates: [],
+  });
+  return { open, known, survey, terms, allowance, noise, plan };
+}
+
+/** One private number, the worst spread, booked before any row is read; the rest of the file is public arithmetic. */
+export async function learnSpreadPaid(
+  session: Session,
+  asked: PaidSpread,
+  options: AskOptions = {},
+): Promise<SpreadTables & { readonly receipt: Receipt }> {
+  const { policy } = session;
+  const { confidence, least } = asked;
+  const { open, known, survey, terms, allowance, noise, plan } = await prepareSpread(session, asked, options);
+  const off = surely(spreadOf(noise.law), (1 / 5) * (1 - confidence));
+  const { result, receipt } = await session.analyse<string>({
+    kind: 'learn spread',
+    allowance,
+    canonical: JSON.stringify([open, known, confidence, least]),
+    plan,
+    mechanisms: [noise],
+    relied: known.map(column),
+    execute: async (engine, paid) => {
+      const add = noise.ready(paid);
+      const strata = (await countPairs(engine, policy, open, known)).open();
+      return `${add([wholeSpread(strata, terms)])[0]!}`;
+    },
+  });
+  const others = open.length - 1;
+  const bound = Math.min(1, Math.max(0, (Number(result) + off + 1) / spreadUnits));
+  const spread = { columns: open.length, names: open, tilts: [{ tilt: 1, spread: bound * others }], confidence, least };
+  return { ...spreadTables(spread, survey, known), receipt };
+}
+
+/** Smallest whole c with P(noise <= -c - 1) = q^(c+1)/(1+q) <= miss. */
+const surely = (scale: number, miss: number): number =>
+  Math.max(0, Math.ceil(scale * Math.log(1 / ((1 + Math.exp(-1 / scale)) * miss))) - 1);
+
+/** The table with each column's secrets as its levels. */
+function pooledTable(table: CodedTable, secrets: readonly (readonly (readonly number[])[])[]): CodedTable {
+  return {
+    ...table,
+    levels: secrets.map((groups) => groups.length),
+    columns: table.columns.map((codes, c) => {
+      const place = new Uint16Array(table.levels[c]!);
+      secrets[c]!.forEach((group, g) => {
+        for (const a of group) place[a] = g;
+      });
+      return Uint16Array.from(codes, (code) => place[code]!);
+    }),
+  };
+}

@@ -1,0 +1,173 @@
+import { turnViews, viewColumn } from '../../../query/count/column-view.js';
+import type { HowCounted } from '../../../query/count/count.js';
+import { countInScans, scansOf } from '../../../query/count/in-scans.js';
+import type { Axis } from '../../../query/count/measure.js';
+import { keyRows } from '../../../query/count/read-rows.js';
+import { compileStream } from '../../../query/count/stream.js';
+import type { Tables } from '../../../query/count/tables.js';
+import { cellStarts, type PairTables } from '../../../privacy/dependence/pairwise/pair-tables.js';
+import type { Dialect } from '../../../data/engine/dialect.js';
+import type { Pinned } from '../../../data/engine/engine.js';
+import { Exact } from '../../../data/engine/exact.js';
+import { codesOf } from '../../../policy/code.js';
+import { categoryNamed, columnNamed } from '../../../policy/domain.js';
+import type { Policy } from '../../../policy/policy.js';
+import { keyOf } from '../../../query/keys.js';
+
+/** Scans of the data beyond which rows are rather read once, and counted here. */
+const mostScans = 32;
+
+/** Which answers go together: the questions, and the public columns within whose answers, each by itself, they are counted. */
+interface Asked {
+  readonly names: readonly string[];
+  readonly known: readonly string[];
+}
+
+/**
+ * Every two-column table, within each answer to the public columns that somebody gave: read through the policy exactly as a histogram would count them. No
+ * row is held, wherever they are counted.
+ */
+export async function countPairs(
+  engine: Pinned,
+  policy: Policy,
+  names: readonly string[],
+  known: readonly string[] = [],
+): Promise<Exact<readonly PairTables[]>> {
+  const tables = new Strata(policy, { names, known });
+  const { database } = howPairsCounted(engine.dialect, policy, { names, known });
+  await (database ? inDatabase(engine, policy, tables) : streamed(engine, policy, tables));
+  return new Exact(tables.all());
+}
+
+/** In the database, a few hundred tables in one scan, where rows would have to come from afar and scans are few; else row by row, here. */
+export function howPairsCounted(dialect: Dialect, policy: Policy, asked: Asked): HowCounted {
+  const scans = scansOf(new Strata(policy, asked).tables());
+  if (dialect.eachOf && scans.statements <= mostScans) return { where: 'database', database: scans };
+  return { where: 'here', streamed: { columns: [...asked.known, ...asked.names] } };
+}
+
+async function inDatabase(engine: Pinned, policy: Policy, strata: Strata): Promise<void> {
+  const asked = strata.tables();
+  await countInScans(engine, policy, asked, (table, cell, count) => strata.add(table, cell, Number(count)));
+}
+
+async function streamed(engine: Pinned, policy: Policy, strata: Strata): Promise<void> {
+  const { axes } = strata.tables();
+  const names = axes.map(({ column }) => column);
+  // Where the rows of a person are cut, the text of all columns is compared: as it is shown.
+  const asWritten = policy.protect.secret !== 'person';
+  const { statement, columns, written } = compileStream(names, policy, await engine.columns(), engine.dialect, asWritten);
+  const views = new Map(names.map((name) => [name, viewColumn(columnNamed(policy, name), written.get(name))]));
+  const fillers = axes.map((axis) => keyRows(policy, views, axis));
+  let places = axes.map(() => new Int32Array(0));
+  for await (const part of engine.stream(statement)) {
+    const chunk = part.open();
+    turnViews(views, columns, chunk);
+    if ((places[0]?.length ?? 0) < chunk.rows) places = axes.map(() => new Int32Array(chunk.rows));
+    for (const [k, fill] of fillers.entries()) fill(places[k]!, chunk.rows);
+    strata.addRows(places, chunk.rows);
+  }
+}
+
+/** The tables of each combination of public answers, made when its first row is met. */
+class Strata {
+  readonly #names: readonly string[];
+  readonly #known: number;
+  readonly #axes: readonly Axis[];
+  readonly #levels: readonly number[];
+  readonly #start: Int32Array;
+  readonly #cells: number;
+  readonly #pairs: readonly (readonly [i: number, j: number])[];
+  readonly #counts = new Map<number, Uint32Array>();
+
+  constructor(policy: Policy, { names, known }: Asked) {
+    this.#names = names;
+    this.#known = known.length;
+    this.#axes = [...known.map((name) => everyAnswer(policy, name)), ...names.map((name) => axisOf(policy, name))];
+    this.#levels = names.map((_, c) => this.#axes[known.length + c]!.size);
+    this.#start = cellStarts(this.#levels);
+    this.#cells = this.#start[names.length]!;
+    this.#pairs = names.flatMap((_, i) => names.slice(i).map((_, k) => [i, i + k] as const));
+  }
+
+  /** One for each two questions; a question with itself is its own counts. */
+  tables(): Tables {
+    const own = Array.from({ length: this.#known }, (_, k) => k);
+    const at = (i: number) => this.#known + i;
+    return { axes: this.#axes, tables: this.#pairs.map(([i, j]) => (i === j ? [...own, at(i)] : [...own, at(i), at(j)])) };
+  }
+
+  #of(stratum: number): Uint32Array {
+    const counts = this.#counts.get(stratum) ?? new Uint32Array(this.#cells * this.#cells);
+    this.#counts.set(stratum, counts);
+    return counts;
+  }
+
+  /** A cell of one of `tables`. */
+  add(table: number, cell: number, count: number): void {
+    const [i, j] = this.#pairs[table]!;
+    const width = i === j ? 1 : this.#levels[j]!;
+    const within = this.#levels[i]! * width;
+    const [stratum, rest] = [Math.floor(cell / within), cell % within];
+    const a = this.#start[i]! + Math.floor(rest / width);
+    const b = i === j ? a : this.#start[j]! + (rest % width);
+    this.#of(stratum)[a * this.#cells + b]! += count;
+  }
+
+  addRows(places: readonly Int32Array[], rows: number): void {
+    const cells = this.#cells;
+    for (const [stratum, own] of this.#apart(places, rows)) {
+      const counts = this.#of(stratum);
+      for (const [i, j] of this.#pairs) {
+        const [first, second] = [places[this.#known + i]!, places[this.#known + j]!];
+        const [from, to] = [this.#start[i]! * cells, this.#start[j]!];
+        if (own) for (const r of own) counts[from + first[r]! * cells + to + second[r]!]!++;
+        else for (let r = 0; r < rows; r++) counts[from + first[r]! * cells + to + second[r]!]!++;
+      }
+    }
+  }
+
+  /** The rows of each stratum; all where there is one. */
+  #apart(places: readonly Int32Array[], rows: number): ReadonlyMap<number, readonly number[] | undefined> {
+    if (this.#known === 0) return new Map([[0, undefined]]);
+    const apart = new Map<number, number[]>();
+    for (let r = 0; r < rows; r++) {
+      let stratum = 0;
+      for (let k = 0; k < this.#known; k++) stratum = stratum * this.#axes[k]!.size + places[k]![r]!;
+      const own = apart.get(stratum);
+      if (own) own.push(r);
+      else apart.set(stratum, [r]);
+    }
+    return apart;
+  }
+
+  all(): readonly PairTables[] {
+    const made = [...this.#counts].sort(([a], [b]) => a - b).map(([, counts]) => counts);
+    if (made.length === 0) made.push(new Uint32Array(this.#cells * this.#cells));
+    return made.map((counts) => ({
+      names: this.#names,
+      levels: this.#levels,
+      start: this.#start,
+      counts: this.#mirrored(counts),
+    }));
+  }
+
+  /** Only one of two halves was counted. */
+  #mirrored(counts: Uint32Array): Uint32Array {
+    const cells = this.#cells;
+    for (let a = 0; a < cells; a++) for (let b = a + 1; b < cells; b++) counts[b * cells + a] = counts[a * cells + b]!;
+    return counts;
+  }
+}
+
+function axisOf(policy: Policy, name: string): Axis {
+  const { key } = keyOf(policy, name);
+  if (key.kind === 'options' || key.kind === 'joint') throw new RangeError('a multi-select column has no single answer');
+  return key;
+}
+
+/** Each answer by itself, however they are pooled where they are told. */
+function everyAnswer(policy: Policy, name: string): Axis {
+  const groups = codesOf(categoryNamed(policy, name)).map((code) => [code]);
+  return { kind: 'code', column: name, groups, missing: 'cell', size: groups.length + 1 };
+}

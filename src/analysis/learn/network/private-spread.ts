@@ -1,0 +1,76 @@
+import { cellCount, levelCount, type PairTables } from '../../../privacy/dependence/pairwise/pair-tables.js';
+import { type Additive, additive } from '../../../privacy/mechanism/additive.js';
+import type { Allotment } from '../../../privacy/mechanism/allotment.js';
+import { ofRecord } from '../effects.js';
+
+/** What is fixed before any row is read. */
+export interface SpreadTerms {
+  /** Only answers that at least this many rows gave are covered in full. */
+  readonly least: number;
+  /** Probability with which the sampled tables may mislead. */
+  readonly failure: number;
+  /** Sets of rows the public columns can tell apart, whether anybody is in them or not. */
+  readonly strata: number;
+}
+
+/** log(events / failure): every unordered pair of answers to a column, in every stratum, from both sides. */
+function logEvents(levels: readonly number[], { failure, strata }: SpreadTerms): number {
+  const pairs = levels.reduce((sum, v) => sum + (v * (v - 1)) / 2, 0);
+  return Math.log((2 * strata * Math.max(pairs, 1)) / failure);
+}
+
+/** How far one replaced row moves `worstSpread`: (2 + 4 radius)/least, radius = that of a sample of `least` rows. See private-spread.proof.md. */
+export function spreadSensitivity(levels: readonly number[], terms: SpreadTerms): number {
+  return (2 + 4 * Math.sqrt(logEvents(levels, terms) / (2 * terms.least))) / terms.least;
+}
+
+/**
+ * The worst over pairs of answers of the mean over the other columns of TV(P(x_j | a), P(x_j | b)), with its sampling radius, answers of fewer than
+ * `least` rows faded out: a number from 0 to 1 that one row moves little, whatever the rows.
+ */
+export function worstSpread(strata: readonly PairTables[], terms: SpreadTerms): number {
+  const { levels } = strata[0]!;
+  const log = logEvents(levels, terms);
+  const radius = (rows: number): number => Math.sqrt(log / (2 * Math.max(rows, terms.least)));
+  const weight = (rows: number): number => Math.min(1, rows / terms.least);
+  let worst = 0;
+  for (const tables of strata)
+    levels.forEach((v, i) => {
+      for (let a = 0; a < v; a++)
+        for (let b = 0; b < a; b++) {
+          const [na, nb] = [levelCount(tables, i, a), levelCount(tables, i, b)];
+          const most = weight(na) * weight(nb);
+          if (most <= worst) continue;
+          worst = Math.max(worst, most * Math.min(1, meanDistance(tables, i, a, b, na, nb) + radius(na) + radius(nb)));
+        }
+    });
+  return worst;
+}
+
+/** The spread is published as a whole number of these parts of one. */
+export const spreadUnits = 2 ** 20;
+
+export const wholeSpread = (strata: readonly PairTables[], terms: SpreadTerms): bigint =>
+  BigInt(Math.floor((strata.length > 0 ? worstSpread(strata, terms) : 0) * spreadUnits));
+
+/** One row is one record. Rounding down, and the arithmetic in doubles, may add two units to what a row moves. */
+export function spreadNoise(levels: readonly number[], terms: SpreadTerms, allotment: Allotment): Additive {
+  const reach = BigInt(Math.ceil(spreadUnits * spreadSensitivity(levels, terms) * (1 + 1e-9)) + 2);
+  return additive(
+    { name: 'spread', cells: 1, effects: ofRecord({ l1: reach, l2squared: reach * reach }), unit: 1 / spreadUnits },
+    allotment,
+  );
+}
+
+/** Mean over the other columns of the total variation distance between what the two groups of rows answered there. */
+function meanDistance(tables: PairTables, i: number, a: number, b: number, na: number, nb: number): number {
+  const cells = cellCount(tables);
+  const [first, second] = [(tables.start[i]! + a) * cells, (tables.start[i]! + b) * cells];
+  let sum = 0;
+  const add = (from: number, to: number): void => {
+    for (let c = from; c < to; c++) sum += Math.abs(tables.counts[first + c]! / na - tables.counts[second + c]! / nb);
+  };
+  add(0, tables.start[i]!);
+  add(tables.start[i + 1]!, cells);
+  return sum / 2 / Math.max(tables.levels.length - 1, 1);
+}

@@ -1,0 +1,131 @@
+import { makeNetwork, type Network, type Variable } from '../../../privacy/dependence/model/network.js';
+import { levelCount, type PairTables, pairCount } from '../../../privacy/dependence/pairwise/pair-tables.js';
+import { rational } from '../../../base/exact/rational.js';
+import { type Additive, additive } from '../../../privacy/mechanism/additive.js';
+import { type Allotment, partOf } from '../../../privacy/mechanism/allotment.js';
+import type { Paid } from '../../../privacy/mechanism/paid.js';
+import { type Selection, selection } from '../../../privacy/mechanism/select.js';
+import { ofRecord, rowsMoved } from '../effects.js';
+import { conditional } from './fit.js';
+import { scoreGrid } from './score-grid.js';
+
+/** The two randomised steps, both once per edge. */
+export interface TreeNoise {
+  readonly structure: Selection;
+  readonly tables: Additive;
+}
+
+/** Half the budget for structure, half for tables, both split evenly over the edges; one row is one record (private-tree.proof.md). */
+export function treeNoise(levels: readonly number[], rows: number, allotment: Allotment): TreeNoise {
+  const edges = Math.max(1, levels.length - 1);
+  const { reach } = scoreGrid(rows);
+  const many = BigInt(edges);
+  const [widest = 1, next = 1] = [...levels].sort((a, b) => b - a);
+  const half = partOf(allotment, rational(1, 2));
+  return {
+    structure: selection(
+      { name: 'edges of the tree', cells: edges, effects: ofRecord({ l1: many * reach, l2squared: many * reach * reach }) },
+      half,
+    ),
+    tables: additive({ name: 'table of each edge', cells: widest * next, times: edges, effects: rowsMoved(1) }, half),
+  };
+}
+
+export interface PrivateTree {
+  /** Parent of each column, -1 at the root (column 0). */
+  readonly parent: readonly number[];
+  /** Noisy tables: for the child of each edge, counts over parent x child. */
+  readonly tables: readonly Float64Array[];
+}
+
+/**
+ * A tree over all columns learned privately, in the manner of PrivBayes: grow from column 0, each time adding the (child, parent) that the
+ * exponential mechanism picks by how far the two are from independent in L1; then noise the chosen two-column tables. Guarantee in private-tree.proof.md.
+ */
+export function learnTree(
+  pairs: PairTables,
+  { structure, tables }: TreeNoise,
+  paid: Paid,
+  progress?: (done: number, total: number) => void,
+): PrivateTree {
+  const d = pairs.levels.length;
+  const penalty = penalties(pairs);
+  const parent = new Array<number>(d).fill(-1);
+  const inside = [0];
+  const outside = new Set(Array.from({ length: d - 1 }, (_, c) => c + 1));
+  while (outside.size > 0) {
+    const candidates = [...outside].flatMap((child) => inside.map((p) => [child, p] as const));
+    const values = candidates.map(([child, p]) => penalty(child, p));
+    const [child, p] = candidates[structure.choose(paid, values)]!;
+    parent[child] = p;
+    inside.push(child);
+    outside.delete(child);
+    progress?.(inside.length - 1, d - 1);
+  }
+  const noisy = parent.map((p, child) => {
+    if (p < 0) return new Float64Array(0);
+    const add = tables.ready(paid, pairs.levels[p]! * pairs.levels[child]!);
+    return Float64Array.from(add(pairCounts(pairs, p, child)), Number);
+  });
+  return { parent, tables: noisy };
+}
+
+/** How much nearer to independent two columns are than any can be far from it, in units of the grid: a score read from its public upper end. */
+function penalties(pairs: PairTables): (i: number, j: number) => bigint {
+  const cells = pairs.start[pairs.levels.length]!;
+  const rows = rowsIn(pairs);
+  const n = BigInt(rows);
+  const { unit, most } = scoreGrid(rows);
+  const known = new Map<number, bigint>();
+  return (i, j) => {
+    const key = Math.min(i, j) * pairs.levels.length + Math.max(i, j);
+    let sum = known.get(key);
+    if (sum === undefined) {
+      sum = 0n;
+      for (let a = pairs.start[i]!; a < pairs.start[i + 1]!; a++)
+        for (let b = pairs.start[j]!; b < pairs.start[j + 1]!; b++) {
+          const apart =
+            n * BigInt(pairs.counts[a * cells + b]!) -
+            BigInt(pairs.counts[a * cells + a]!) * BigInt(pairs.counts[b * cells + b]!);
+          sum += apart < 0n ? -apart : apart;
+        }
+      sum = most - sum / unit;
+      known.set(key, sum);
+    }
+    return sum;
+  };
+}
+
+/** Every row has one answer to every question. */
+export const rowsIn = (pairs: PairTables): number =>
+  Array.from({ length: pairs.levels[0] ?? 0 }, (_, a) => levelCount(pairs, 0, a)).reduce((n, own) => n + own, 0);
+
+/** C order. */
+function pairCounts(pairs: PairTables, i: number, j: number): bigint[] {
+  const [rows, width] = [pairs.levels[i]!, pairs.levels[j]!];
+  return Array.from({ length: rows * width }, (_, cell) =>
+    BigInt(pairCount(pairs, i, Math.floor(cell / width), j, cell % width)),
+  );
+}
+
+/** Clip at zero and normalise (post-processing). The root's law is read off the first noisy table that has it as parent. */
+export function treeNetwork(
+  name: string,
+  tree: PrivateTree,
+  names: readonly string[],
+  values: readonly (readonly string[])[],
+  paid: { readonly epsilon: string; readonly delta: string },
+): Network {
+  const variables = names.map((column, x): Variable => {
+    const width = values[x]!.length;
+    const p = tree.parent[x]!;
+    if (p >= 0) return { name: column, values: values[x]!, parents: [p], table: conditional(tree.tables[x]!, width, 0) };
+    const child = tree.parent.indexOf(x);
+    const own = new Float64Array(width);
+    (tree.tables[child] ?? []).forEach((count, cell) => {
+      own[Math.floor(cell / values[child]!.length)]! += Math.max(0, count);
+    });
+    return { name: column, values: values[x]!, parents: [], table: conditional(own, width, 0) };
+  });
+  return makeNetwork(name, variables, { learned: 'paid', ...paid });
+}

@@ -1,0 +1,120 @@
+import { viewColumn } from '../../../query/count/column-view.js';
+import { columnsRead } from '../../../query/count/measure.js';
+import { keyRows } from '../../../query/count/read-rows.js';
+import { compileStream } from '../../../query/count/stream.js';
+import { resolutionOf } from '../../../privacy/dependence/model/resolution.js';
+import { columnLevels, everyValue, type ToldLevels } from '../../../privacy/dependence/model/told-levels.js';
+import type { Pinned } from '../../../data/engine/engine.js';
+import { Exact } from '../../../data/engine/exact.js';
+import { Fault } from '../../../base/errors.js';
+import { categoryNamed, columnNamed, isWeight } from '../../../policy/domain.js';
+import type { Policy } from '../../../policy/policy.js';
+import { bindBatch } from '../../../query/bind.js';
+import { levelsOfKey } from '../../../query/key-levels.js';
+import { keyOf } from '../../../query/keys.js';
+import { oneRowEach, refuseToHold } from '../public-size.js';
+import type { CodedTable } from './coded.js';
+
+/** Columns a network can speak about: declared, with one answer per row. */
+export function surveyColumns(policy: Policy): readonly string[] {
+  const names = [...policy.columns.values()]
+    .filter((c) => !isWeight(c) && c.type !== 'multi' && c.name !== policy.protect.unit)
+    .map((c) => c.name);
+  if (names.length === 0)
+    throw new Fault(
+      'POLICY_INVALID',
+      'The policy declares no column a network could speak about.',
+      'Declare category or number columns.',
+    );
+  return names;
+}
+
+/** Paid learning counts one row per person. */
+export function refuseRepeatedRows(policy: Policy): void {
+  if (policy.protect.secret === 'edge' || !oneRowEach(policy))
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      'A model of the answers can be learned privately only when one row is one person.',
+      'Protect rows or answers, or declare maxRows: 1, without pairs.',
+    );
+}
+
+/** Public: what the codes of a coded table stand for. Made from the keys that code the rows, so that the two cannot differ. */
+export interface SurveyLevels {
+  readonly names: readonly string[];
+  /** The shown levels of each column, "(missing)" last. */
+  readonly values: readonly (readonly string[])[];
+  readonly levels: readonly ToldLevels[];
+  /** Digest of these levels and of the values declared for the columns; public columns by which rows are told apart count, too. */
+  readonly resolution: string;
+}
+
+export function surveyLevels(policy: Policy, names: readonly string[], known: readonly string[] = []): SurveyLevels {
+  const keys = names.map((name) => keyOf(policy, name));
+  const levels = keys.map(({ key }) => levelsOfKey(policy, key));
+  const refuse = (message: string, hint: string): Fault => new Fault('INTERNAL', message, hint);
+  const all = [
+    ...names.map((name, c) => columnLevels(columnNamed(policy, name), levels[c]!, refuse)),
+    ...known.map((name) => categoryNamed(policy, name)).map((column) => columnLevels(column, everyValue(column), refuse)),
+  ];
+  return { names, values: keys.map(({ labels }) => labels), levels, resolution: resolutionOf(all, refuse).digest };
+}
+
+export interface SurveyRows extends SurveyLevels {
+  readonly table: Exact<CodedTable>;
+}
+
+/** Codes of a row, and once more when they are put together. */
+const bytesPerRow = (columns: number): number => 4 * columns;
+
+/**
+ * Hands the rows to a judge and gives back what it says: read off the data, not paid for, for the steward's eyes. Nothing of it may be published.
+ */
+export async function judgeRows<T>(engine: Pinned, policy: Policy, judge: (table: CodedTable) => Promise<T>): Promise<T> {
+  return judge((await readSurvey(engine, policy)).table.open());
+}
+
+/** Every row's answers as codes, for what needs whole rows: held here, or refused with the size that would be. Read through the policy exactly as a histogram of the column would count them. */
+export async function readSurvey(
+  engine: Pinned,
+  policy: Policy,
+  names: readonly string[] = surveyColumns(policy),
+): Promise<SurveyRows> {
+  refuseToHold((await engine.size()).open(), bytesPerRow(names.length), engine.room);
+  const keys = names.map((name) => keyOf(policy, name));
+  const { measures } = bindBatch({ queries: names.map((column) => ({ kind: 'histogram', column })) }, policy);
+  const { statement, columns } = compileStream(columnsRead(measures), policy, await engine.columns(), engine.dialect);
+  const views = new Map(columns.map((name) => [name, viewColumn(policy.columns.get(name)!)]));
+  const fillers = keys.map(({ key }) => {
+    if (key.kind === 'options') throw new RangeError('a multi-select column has no single answer');
+    return keyRows(policy, views, key);
+  });
+  const blocks: Uint16Array[][] = names.map(() => []);
+  let rows = 0;
+  for await (const part of engine.stream(statement)) {
+    const chunk = part.open();
+    columns.forEach((name, c) => {
+      views.get(name)!.turn(chunk.columns[c]!, chunk.rows);
+    });
+    const place = new Int32Array(chunk.rows);
+    fillers.forEach((fill, c) => {
+      fill(place, chunk.rows);
+      blocks[c]!.push(Uint16Array.from(place));
+    });
+    rows += chunk.rows;
+  }
+  const joined = blocks.map((list) => {
+    const codes = new Uint16Array(rows);
+    let at = 0;
+    for (const block of list) {
+      codes.set(block, at);
+      at += block.length;
+    }
+    return codes;
+  });
+  const levels = keys.map(({ labels }) => labels.length);
+  return {
+    ...surveyLevels(policy, names),
+    table: new Exact({ names, levels, rows, columns: joined }),
+  };
+}

@@ -1,0 +1,119 @@
+import { addUp, divUp, expUp, logDown, logUp, mulUp, subUp } from '../../../base/exact/outward.js';
+import { nextUp } from '../../../base/exact/rational.js';
+import type { FriendLaw } from '../../../evaluate/papers/dependent-tuples/friend-model.js';
+import { type Tie, upward } from './tie.js';
+
+/** Where somebody is publicly known to be: within `radius` of a point. Their exact place is the secret. */
+export interface Place {
+  readonly id: string;
+  readonly x: number;
+  readonly y: number;
+  readonly radius: number;
+}
+
+export interface Metric {
+  /** Distance of two points in the unit of the law, good to one part in 1e12. */
+  readonly distance: (a: Place, b: Place) => number;
+  /** Straight lines: then the quadratic bound holds too. */
+  readonly flat: boolean;
+  /** Cells of this size (in the unit of the law) around a point: which cell it lies in, and which cells may hold points within `reach`. */
+  readonly cell: (p: Place, size: number) => readonly [number, number];
+  readonly neighbours: (p: Place, size: number) => Iterable<readonly [number, number]>;
+}
+
+/** What a computed distance may be off by: a part, and an amount in the unit of the law. */
+const [part, amount] = [1e-12, 1e-9];
+/**
+ * D of the factor f(u,v) = (|u-v| + b)^-c when u ranges over one disc and v over another (distance.proof.md). Two bounds, the least counts:
+ * distances lie between near and far, so log f varies by c log((far+b)/(near+b)), twice; and on flat ground the mixed second derivative of log f is at most
+ * c / (near (near+b)).
+ */
+export function distanceLogOdds(distance: number, ri: number, rj: number, { b, c }: FriendLaw, flat: boolean): number {
+  const apart = addUp(ri, rj);
+  const far = addUp(distance * (1 + part) + amount, apart);
+  const near = Math.max(0, distance * (1 - part) - amount - nextUp(apart));
+  const range = mulUp(2 * c, subUp(logUp(addUp(far, b)), logDown(near + b)));
+  if (!flat || near === 0) return range;
+  const curved = divUp(mulUp(mulUp(4 * c, ri), rj), near * (near + b) * (1 - part));
+  return Math.min(range, nextUp(curved));
+}
+
+export interface DistanceOptions {
+  readonly law: FriendLaw;
+  readonly metric: Metric;
+  /** Pairs whose odds ratio stays below this are left out, and with that declared to be strangers. */
+  readonly least: number;
+}
+
+/** Ties between everybody near enough. Fields of places keep it from looking at all pairs. */
+export function distanceTies(places: readonly Place[], options: DistanceOptions): Tie[] {
+  const { metric } = options;
+  const size = reachOf(places, options);
+  const cells = new Map<string, number[]>();
+  places.forEach((p, i) => {
+    const key = metric.cell(p, size).join();
+    const list = cells.get(key);
+    if (list) list.push(i);
+    else cells.set(key, [i]);
+  });
+  const ties: Tie[] = [];
+  places.forEach((p, i) => {
+    for (const cell of metric.neighbours(p, size))
+      for (const j of cells.get(cell.join()) ?? []) {
+        const tie = j > i ? tieOf(p, places[j]!, options) : undefined;
+        if (tie) ties.push(tie);
+      }
+  });
+  return ties;
+}
+
+/** Undefined when the tie is weaker than the least that counts. */
+export function tieOf(a: Place, b: Place, { law, metric, least }: DistanceOptions): Tie | undefined {
+  const logOdds = distanceLogOdds(metric.distance(a, b), a.radius, b.radius, law, metric.flat);
+  return logOdds < Math.log(least) ? undefined : { a: a.id, b: b.id, oddsRatio: upward(expUp(logOdds), 5) };
+}
+
+/** Beyond this distance no two places have a tie that counts; the bound falls with distance, so halving finds it. */
+function reachOf(places: readonly Place[], { law, metric, least }: DistanceOptions): number {
+  const widest = places.reduce((m, p) => Math.max(m, p.radius), 0);
+  const counts = (d: number) => distanceLogOdds(d, widest, widest, law, metric.flat) >= Math.log(least);
+  let high = Math.max(1e-6, widest);
+  while (counts(high) && high < 1e9) high *= 2;
+  let low = 0;
+  for (let k = 0; k < 60; k++) {
+    const middle = (low + high) / 2;
+    if (counts(middle)) low = middle;
+    else high = middle;
+  }
+  return Math.max(high, 1e-9);
+}
+
+/** Plane coordinates; `unit` is one of them in the unit of the law. */
+export const planeMetric = (unit: number): Metric => ({
+  flat: true,
+  distance: (a, b) => unit * Math.hypot(a.x - b.x, a.y - b.y),
+  cell: (p, size) => [Math.floor((unit * p.x) / size), Math.floor((unit * p.y) / size)],
+  neighbours: function* (p, size) {
+    const [cx, cy] = [Math.floor((unit * p.x) / size), Math.floor((unit * p.y) / size)];
+    for (let dx = -1; dx <= 1; dx++) for (let dy = -1; dy <= 1; dy++) yield [cx + dx, cy + dy];
+  },
+});
+
+const earthMiles = 3958.8;
+const radians = (degrees: number) => (degrees * Math.PI) / 180;
+
+/** Latitude (x) and longitude (y) in degrees; great circles in miles. */
+export const sphereMetric: Metric = {
+  flat: false,
+  distance: (a, b) => {
+    const [p, q] = [radians(a.x), radians(b.x)];
+    const h = Math.sin((q - p) / 2) ** 2 + Math.cos(p) * Math.cos(q) * Math.sin(radians(b.y - a.y) / 2) ** 2;
+    return 2 * earthMiles * Math.asin(Math.min(1, Math.sqrt(h)));
+  },
+  // Bands of latitude: points within `size` miles lie in the same band or the next.
+  cell: (p, size) => [Math.floor((radians(p.x) * earthMiles) / size), 0],
+  neighbours: function* (p, size) {
+    const band = Math.floor((radians(p.x) * earthMiles) / size);
+    for (let k = -1; k <= 1; k++) yield [band + k, 0];
+  },
+};

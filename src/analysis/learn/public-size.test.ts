@@ -1,0 +1,55 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { createSession, openEngine, openLedger, readPolicy } from '../../../test/inside.js';
+import { openWorkshop } from '../../../test/workshop.js';
+import type { Plan } from '../../release/plan.js';
+import type { Session } from '../../release/session.js';
+import { planClassify } from './classify/classify.js';
+import { planKmeans } from './kmeans/kmeans.js';
+import { planPaid } from './network/learn-columns.js';
+import { recordsHeld } from './public-size.js';
+
+describe('rows that have to be held', () => {
+  const shop = openWorkshop();
+  afterAll(() => shop.remove());
+  const within = async <T>(
+    room: number,
+    work: (session: Awaited<ReturnType<typeof createSession>>) => Promise<T>,
+  ): Promise<T> => {
+    const policy = await readPolicy(shop.policyFile);
+    const engine = await openEngine(policy, { room });
+    const ledger = await openLedger(policy.ledger);
+    try {
+      return await work(await createSession({ policy, engine, ledger }));
+    } finally {
+      await ledger.close();
+      await engine.close();
+    }
+  };
+
+  it('are refused with the memory they need, before anything is booked', async () => {
+    expect(await within(1200 * 100, (session) => recordsHeld(session, ['age'], 100))).toEqual({
+      records: 1200,
+      counting: { where: 'here', streamed: { columns: ['age'] }, held: { upTo: 1200 } },
+    });
+    await expect(within(1200 * 100 - 1, (session) => recordsHeld(session, ['age'], 100))).rejects.toMatchObject({
+      code: 'ENGINE_MEMORY',
+      message: expect.stringMatching(/enough for 1,199 rows/),
+      details: { needed: 120_000, allowed: 119_999, rows: 1199 },
+    });
+  });
+
+  it.each([
+    ['k-means', (session) => planKmeans(session, { columns: ['age'], clusters: 2 })],
+    ['a classifier', (session) => planClassify(session, { label: 'party', positive: ['dem'], features: ['age'] })],
+  ] as readonly [string, (session: Session) => Promise<Plan>][])('%s says so', async (_, plan) => {
+    await expect(within(5000, plan)).rejects.toMatchObject({ code: 'ENGINE_MEMORY', hint: expect.stringMatching(/FUGU_MEMORY/) });
+    const { counting } = await within(2 ** 20, plan);
+    expect(counting).toMatchObject({ where: 'here', held: { upTo: expect.any(Number) } });
+  });
+
+  it('but not for a network, which needs counts and no rows', async () => {
+    const { counting } = await within(5000, (session) => planPaid(session, {}));
+    expect(counting).toMatchObject({ where: 'here', streamed: { columns: expect.any(Array) } });
+    expect(counting).not.toHaveProperty('held');
+  });
+});

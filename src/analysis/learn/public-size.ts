@@ -1,0 +1,69 @@
+import type { HowCounted } from '../../query/count/count.js';
+import { leavesOut } from '../../query/count/kept-rows.js';
+import { Fault } from '../../base/errors.js';
+import type { Policy } from '../../policy/policy.js';
+import { type Look, publicReads } from '../../release/public-read.js';
+import type { Session } from '../../release/session.js';
+
+/** How many records a session is about as the data is now: public. */
+export const publicRecords = (session: Session): Promise<number> => session.read(publicReads.records);
+
+/** Of the data that will be read: noise that was planned for so many records fits no others. Records may have come while somebody thought about the price. */
+export const stillAsMany =
+  (records: number) =>
+  async (look: Look): Promise<void> => {
+    if ((await look(publicReads.records)) === records) return;
+    throw new Fault(
+      'ENGINE_FAILED',
+      'The number of records has changed since this was planned.',
+      'Ask again: the noise is fitted to it.',
+    );
+  };
+
+/**
+ * The same for whoever holds the rows, and what is told of that: more than there is room for is refused before anything is booked, wherever the rows come from.
+ */
+export async function recordsHeld(
+  session: Session,
+  columns: readonly string[],
+  bytesPerRow: number,
+): Promise<{ readonly records: number; readonly counting: HowCounted }> {
+  const { policy, room } = session;
+  const records = await publicRecords(session);
+  refuseToHold(records * rowsPerRecord(policy), bytesPerRow, room);
+  return { records, counting: { where: 'here', streamed: { columns }, held: { upTo: Math.floor(room / bytesPerRow) } } };
+}
+
+/** The same of the ties of a relation that is declared as known, for whoever chooses among them here, and reads these columns of those who are tied. */
+export async function tiesHeld(
+  session: Session,
+  relation: string,
+  columns: readonly string[],
+  bytesPerTie: number,
+): Promise<HowCounted> {
+  const { room } = session;
+  refuseToHold(await session.read(publicReads.relationSize, relation), bytesPerTie, room);
+  return { where: 'here', streamed: { columns }, held: { upTo: Math.floor(room / bytesPerTie) } };
+}
+
+/** How many persons are in several groups of a column that a tie declares as known, before anything is booked. */
+export const inSeveralGroups = (session: Session, by: string): Promise<number> => session.read(publicReads.membersOfSeveral, by);
+
+export function refuseToHold(rows: number, bytesPerRow: number, room: number): void {
+  const bytes = rows * bytesPerRow;
+  if (bytes <= room) return;
+  const megabytes = (n: number) => Math.ceil(n / 1e6);
+  const most = Math.floor(room / bytesPerRow);
+  throw new Fault(
+    'ENGINE_MEMORY',
+    `The rows have to be held here and need about ${megabytes(bytes)} MB of memory; ${megabytes(room)} MB are allowed, which is enough for ${most.toLocaleString('en-US')} rows.`,
+    `Set FUGU_MEMORY=${megabytes(1.05 * bytes)}MB or more if the machine has it, or ask about fewer columns.`,
+    { details: { needed: Math.ceil(bytes), allowed: Math.floor(room), rows: most } },
+  );
+}
+
+/** Most rows that change when one record is replaced. */
+export const rowsPerRecord = (policy: Policy): number => (policy.protect.secret === 'person' ? policy.protect.maxRows : 1);
+
+/** Whether every record is one row that counts. Under pairs of values a person who has more rows than `maxRows` is left out: how many are left is not public. */
+export const oneRowEach = (policy: Policy): boolean => rowsPerRecord(policy) === 1 && !leavesOut(policy);

@@ -1,0 +1,11 @@
+import type * as z from 'zod';
+import { Fault } from '../../base/errors.js';
+import { pathText, problemIn } from '../../base/input/problem.js';
+
+/** The request of an analysis, checked; a fault names the field and shows how one looks. */
+export function readRequest<T extends z.ZodType>(schema: T, input: unknown, example: string): z.infer<T> {
+  const parsed = schema.safeParse(input);
+  if (parsed.success) return parsed.data;
+  const { path, text } = problemIn(parsed.error);
+  throw new Fault('QUERY_INVALID', `${pathText(path) || 'the request'}: ${text}`, `Write ${example}.`);
+}

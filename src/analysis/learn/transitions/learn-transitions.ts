@@ -1,0 +1,198 @@
+import { nothingLeft } from '../../../release/accounting/share.js';
+import type { Axis } from '../../../query/count/measure.js';
+import { rawCell, sourceColumn } from '../../../query/count/read-column.js';
+import { placesOfRows } from '../../../query/count/rows-to-groups.js';
+import { Binder } from '../../../data/engine/dialect.js';
+import type { Pinned } from '../../../data/engine/engine.js';
+import { Exact } from '../../../data/engine/exact.js';
+import { Fault } from '../../../base/errors.js';
+import { toNumber } from '../../../base/exact/rational.js';
+import { type Additive, additive, spreadOf } from '../../../privacy/mechanism/additive.js';
+import type { Allotment } from '../../../privacy/mechanism/allotment.js';
+import type { Effects } from '../../../privacy/mechanism/effect.js';
+import { codesOf, trimCode } from '../../../policy/code.js';
+import { categoryNamed, columnNamed } from '../../../policy/domain.js';
+import { gridOf } from '../../../policy/grid.js';
+import type { CategoryColumn, NumberColumn, Policy } from '../../../policy/policy.js';
+import { didYouMean } from '../../../policy/suggest.js';
+import { toldOf } from '../../../release/allowance.js';
+import type { Plan } from '../../../release/plan.js';
+import type { Receipt } from '../../../release/receipt.js';
+import type { AskOptions, Session } from '../../../release/session.js';
+import { sequence } from '../../../data/ties/sequence.js';
+import type { LearnedFrom, TransitionFile } from '../../../data/ties/transitions.js';
+import { rowsMoved, rowsWithin } from '../effects.js';
+import { followedBy } from './followed-by.js';
+import { sharesOf } from './shares.js';
+
+/** Whose steps, what puts them in order, and the state that changes. */
+export interface TransitionsRequest {
+  readonly by: string;
+  readonly order: string;
+  readonly state: string;
+}
+
+export interface LearnedTransitions extends TransitionFile {
+  /** Pairs of steps that were counted, with the noise that is in them. */
+  readonly pairs: number;
+}
+
+export interface PaidTransitions {
+  readonly learned: LearnedTransitions;
+  /** Scale of the noise in every count. */
+  readonly scale: number;
+  readonly receipt: Receipt;
+}
+
+/** What the policy's own sequence says, where the request leaves something out. */
+export function readTransitionsRequest(policy: Policy, asked: Partial<TransitionsRequest>): TransitionsRequest {
+  const declared = policy.dependence.find(({ kind }) => kind === sequence.kind) as Partial<TransitionsRequest> | undefined;
+  const { by = declared?.by ?? policy.protect.unit, order = declared?.order, state = declared?.state } = asked;
+  if (by === undefined || order === undefined || state === undefined)
+    throw new Fault(
+      'QUERY_INVALID',
+      'Steps need whose they are, what puts them in order, and the state that changes.',
+      'Say by, order and state: three columns.',
+    );
+  return { by, order, state };
+}
+
+export const planTransitions = async (session: Session, request: TransitionsRequest, options: AskOptions): Promise<Plan> =>
+  (await prepare(session, request, options)).plan;
+
+async function prepare(session: Session, request: TransitionsRequest, options: AskOptions) {
+  const { policy } = session;
+  const { states } = columnsOf(policy, request);
+  refuseUnknown(request.by, await session.sourceColumns());
+  const effects = pairEffects(policy, request);
+  // Over whole persons and their own steps every count is a sum; what one row adds depends on the rows beside it.
+  const own = policy.protect.secret === 'person' && request.by === policy.protect.unit;
+  const allowance = await session.allowance(options, undefined, own ? { sums: true } : {});
+  const allotment = allowance.rho ?? allowance.pure;
+  if (!allotment) throw nothingLeft();
+  const label = options.label ?? `how ${request.state} follows ${request.state}`;
+  const noise = stepNoise(label, states.values.length, effects, allotment);
+  const plan = session.frame({
+    label,
+    ...toldOf(allowance),
+    mechanisms: [noise],
+    mechanism: noise.law.kind,
+    why: 'One noisy table of which state follows which.',
+    counting: { where: 'database', database: { statements: 1, rows: states.values.length ** 2 } },
+    errors: [],
+    candidates: [],
+  });
+  return { states, allowance, allotment, noise, plan };
+}
+
+/** Whose steps they are need not be declared: what is not there is found out before anything is booked. */
+function refuseUnknown(name: string, known: readonly string[]): void {
+  if (known.includes(name)) return;
+  throw new Fault('COLUMN_UNKNOWN', `The data has no column "${name}".`, didYouMean(name, known, 'Columns of the data'));
+}
+
+const stepNoise = (name: string, states: number, effects: Effects, allotment: Allotment): Additive =>
+  additive({ name, cells: states * states, effects }, allotment);
+
+/** Transitions from the protected rows, booked before any of them is read (learn-transitions.proof.md). */
+export async function learnTransitions(
+  session: Session,
+  request: TransitionsRequest,
+  options: AskOptions,
+): Promise<PaidTransitions> {
+  const { policy, account } = session;
+  const { states, allowance, allotment, noise, plan } = await prepare(session, request, options);
+  const { result, receipt } = await session.analyse<readonly number[]>({
+    kind: 'learn transitions',
+    allowance,
+    canonical: JSON.stringify([request.by, request.order, request.state]),
+    plan,
+    mechanisms: [noise],
+    execute: async (engine, paid) => {
+      const add = noise.ready(paid);
+      return add((await countSteps(engine, policy, request)).open().map(BigInt)).map(Number);
+    },
+  });
+  const delta = allotment.noise === 'zcdp' ? `${toNumber(account.delta)}` : '0';
+  const origin: LearnedFrom = { learned: 'paid', epsilon: options.epsilon ?? `${plan.epsilon}`, delta };
+  return { learned: learnedOf(result, states, origin), scale: spreadOf(noise.law), receipt };
+}
+
+/** Reads the rows and keeps what it finds without paying: the result says so and is for the steward's eyes. */
+export async function learnTransitionsUnpaid(
+  engine: Pinned,
+  policy: Policy,
+  request: TransitionsRequest,
+  origin: LearnedFrom,
+): Promise<LearnedTransitions> {
+  const { states } = columnsOf(policy, request);
+  return learnedOf((await countSteps(engine, policy, request)).open(), states, origin);
+}
+
+const learnedOf = (counts: readonly number[], states: CategoryColumn, origin: LearnedFrom): LearnedTransitions => ({
+  states: states.values,
+  transition: sharesOf(counts, states.values.length),
+  origin,
+  pairs: counts.reduce((a, b) => a + Math.max(0, b), 0),
+});
+
+function columnsOf(policy: Policy, { order, state }: TransitionsRequest): { states: CategoryColumn; when: NumberColumn } {
+  const states = categoryNamed(policy, state);
+  const when = columnNamed(policy, order);
+  if (states.values.length < 2)
+    throw new Fault('QUERY_UNSUPPORTED', `Column "${state}" has one value, which never changes.`, 'Declare at least two values.');
+  if (when.type !== 'integer')
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      `Column "${order}" does not say which step is the next.`,
+      'Declare it as an integer: the next step is one more.',
+    );
+  return { states, when };
+}
+
+/** A row that comes or goes: two pairs more, or less, perhaps of the same two states. */
+const twoPairs = { l1: 2, l2: 2 };
+
+/** What replacing a record does to the table. */
+export function pairEffects({ protect }: Policy, { by }: TransitionsRequest): Effects {
+  if (protect.secret === 'row' || protect.secret === 'step') return rowsWithin(1, twoPairs);
+  if (protect.secret !== 'person')
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      'Steps can be learned where a row, a step or a person is the secret.',
+      'Protect one of these.',
+    );
+  if (by !== protect.unit) return rowsWithin(protect.maxRows, twoPairs);
+  if (protect.maxRows < 2)
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      'With one row of each person no step follows another.',
+      'Declare maxRows: the most steps that a person may have.',
+    );
+  return rowsMoved(protect.maxRows - 1);
+}
+
+/** How often each state follows each other, a row per the former: counted by the database, which gives back nothing else. */
+export async function countSteps(engine: Pinned, policy: Policy, request: TransitionsRequest): Promise<Exact<readonly number[]>> {
+  const { states, when } = columnsOf(policy, request);
+  const columns = await engine.columns();
+  const { dialect } = engine;
+  const binder = new Binder(dialect);
+  const owner = sourceColumn(columns, request.by);
+  const who = [dialect.name(rawCell(owner), owner.type), 'who'] as const;
+  const rows = placesOfRows({ dialect, policy, columns }, binder, [momentsOf(when), statesOf(states)], [who]);
+  const size = states.values.length;
+  const counts = new Array<number>(size * size).fill(0);
+  for (const [before, now, count] of (await engine.rows({ sql: followedBy(rows), values: binder.values })).open())
+    counts[Number(before) * size + Number(now)] = Number(count);
+  return new Exact(counts);
+}
+
+const momentsOf = (when: NumberColumn): Axis => ({ kind: 'grid', column: when.name, width: 1, size: gridOf(when).last + 1 });
+
+function statesOf(states: CategoryColumn): Axis {
+  const known = codesOf(states);
+  const codes = states.values.map(trimCode);
+  const groups = codes.map((code, i) => (known.includes(code) && codes.indexOf(code) === i ? [code] : []));
+  return { kind: 'code', column: states.name, groups, missing: 'drop', size: groups.length };
+}

@@ -1,0 +1,35 @@
+import { Fault } from '../../base/errors.js';
+import type { Rational } from '../../base/exact/rational.js';
+import { pure } from '../../privacy/mechanism/allotment.js';
+import { oneTuple } from './hidden.js';
+import type { PatternAnalysis } from './query/analyse.js';
+import { domainSize } from './query/lambda.js';
+import type { Asked, PatternCandidate } from './ways/way.js';
+import { offersFor, type PatternMechanism } from './ways/ways.js';
+
+export type { PatternMechanism };
+
+export type PatternTerms = Omit<Asked, 'analysis' | 'hidden' | 'allotment' | 'degree'> & {
+  /** What one tuple may cost, before ties. */
+  readonly epsilon: Rational;
+  readonly degree?: number;
+};
+
+/** Ways to answer a pattern whose tuples are the secret, each with the error to expect: no policy and no data is needed. */
+export function patternCandidates(
+  a: PatternAnalysis,
+  { epsilon, degree, ...more }: PatternTerms,
+): readonly PatternCandidate<PatternMechanism>[] {
+  const asked = { ...more, analysis: a, hidden: oneTuple(a), allotment: pure(epsilon), degree: publicDegree(a, degree) };
+  return offersFor(asked).map(({ candidate }) => candidate);
+}
+
+export function publicDegree(a: PatternAnalysis, given?: number): number {
+  if (given === undefined) return Math.max(8, Math.ceil(Math.sqrt(domainSize(a.pattern))));
+  if (Number.isSafeInteger(given) && given >= 1) return given;
+  throw new Fault('USAGE', 'The degree must be a whole number of at least 1.', 'Write for example --degree 100.');
+}
+
+/** The least expected error among those that meet the guarantee; the first in the list wins a tie. */
+export const chooseCandidate = <Name extends string>(candidates: readonly PatternCandidate<Name>[]): PatternCandidate<Name> =>
+  candidates.filter((c) => c.meets).reduce((best, c) => (c.expectedError < best.expectedError ? c : best));

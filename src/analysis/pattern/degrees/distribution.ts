@@ -1,0 +1,96 @@
+import { type Additive, additive } from '../../../privacy/mechanism/additive.js';
+import type { Allotment } from '../../../privacy/mechanism/allotment.js';
+import { type Effect, effectOn } from '../../../privacy/mechanism/effect.js';
+import { isotonic } from '../../../privacy/mechanism/ordered/isotonic.js';
+import type { Paid } from '../../../privacy/mechanism/paid.js';
+import type { RecordClass } from '../../../privacy/mechanism/record-class.js';
+
+/**
+ * The degree distribution of n people, n public: how many have d ties, d = 0 … last, where the last bin holds everybody above. Three ways to noise it, all
+ * finished by public arithmetic; see degrees.proof.md.
+ */
+export type DegreeForm = 'cumulative' | 'sequence' | 'histogram';
+
+/** What one record can move in each form. */
+export type DegreeEffect = Readonly<Record<DegreeForm, Effect>>;
+
+/** A tie moves its two ends by one bin each, or only the one it starts at in a directed relation. */
+export const tieEffect = (symmetric: boolean): DegreeEffect =>
+  symmetric
+    ? { histogram: { l1: 4n, l2squared: 8n }, sequence: { l1: 2n, l2squared: 2n }, cumulative: { l1: 2n, l2squared: 4n } }
+    : { histogram: { l1: 2n, l2squared: 2n }, sequence: { l1: 1n, l2squared: 1n }, cumulative: { l1: 1n, l2squared: 1n } };
+
+/** All ties of one person, after projection to at most `theta` ties each. */
+export const personEffect = (theta: number): DegreeEffect => {
+  // No vector is longer than its entries add up to.
+  const within = (l1: bigint): Effect => ({ l1, l2squared: l1 * l1 });
+  const most = BigInt(theta);
+  return { histogram: within(4n * most), sequence: within(2n * most), cumulative: within(2n * most) };
+};
+
+export interface Distribution {
+  readonly name: string;
+  readonly form: DegreeForm;
+  readonly last: number;
+  readonly people: number;
+  readonly effect: DegreeEffect;
+  /** Whose effect it is: the relation's name for ties, everybody for persons. */
+  readonly record: RecordClass;
+}
+
+export function degreeNoise({ name, form, last, people, effect, record }: Distribution, allotment: Allotment): Additive {
+  // The last cumulative count is everybody, which is public.
+  const cells = { histogram: last + 1, cumulative: last, sequence: people }[form];
+  return additive({ name, cells, effects: effectOn([record], effect[form]) }, allotment);
+}
+
+/** The numbers of a form that noise is added to; counts[d] = people with d ties, and the whole must be everybody. */
+export function inForm(counts: readonly number[], form: DegreeForm): number[] {
+  if (form === 'histogram') return [...counts];
+  return form === 'sequence' ? sequenceOf(counts) : cumulate(counts).slice(0, -1);
+}
+
+/** Draws first, then looks at the counts. */
+export function noisyDegrees(noise: Additive, form: DegreeForm, paid: Paid): (counts: readonly number[]) => number[] {
+  const add = noise.ready(paid);
+  return (counts) => {
+    const noisy = add(inForm(counts, form).map(BigInt)).map(Number);
+    if (form === 'histogram') return noisy;
+    if (form === 'sequence') return fromSequence(isotonic(noisy), counts.length);
+    return fromCumulative(
+      isotonic(noisy),
+      counts.reduce((a, b) => a + b, 0),
+    );
+  };
+}
+
+export const cumulate = (counts: readonly number[]): number[] => {
+  let total = 0;
+  return counts.map((c) => {
+    total += c;
+    return total;
+  });
+};
+
+/** Differences of a cumulative sequence brought into order, within 0 … people. */
+export function fromCumulative(ordered: readonly number[], people: number): number[] {
+  const clipped = [...ordered.map((x) => Math.round(Math.min(people, Math.max(0, x)))), people];
+  return clipped.map((x, d) => x - (d === 0 ? 0 : clipped[d - 1]!));
+}
+
+const sequenceOf = (counts: readonly number[]): number[] => counts.flatMap((c, d) => new Array<number>(c).fill(d));
+function fromSequence(ordered: readonly number[], bins: number): number[] {
+  const counts = new Array<number>(bins).fill(0);
+  for (const x of ordered) counts[Math.round(Math.min(bins - 1, Math.max(0, x)))]!++;
+  return counts;
+}
+
+/** The accuracy of Liu et al. 2016: 1 - |C - C'| / |C + C'|, both in L1; 1 when both are empty. */
+export function accuracy(exact: readonly number[], noisy: readonly number[]): number {
+  let [apart, together] = [0, 0];
+  for (let d = 0; d < Math.max(exact.length, noisy.length); d++) {
+    apart += Math.abs((exact[d] ?? 0) - (noisy[d] ?? 0));
+    together += Math.abs((exact[d] ?? 0) + (noisy[d] ?? 0));
+  }
+  return together === 0 ? 1 : 1 - apart / together;
+}

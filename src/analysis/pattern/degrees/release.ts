@@ -1,0 +1,172 @@
+import { nothingLeft } from '../../../release/accounting/share.js';
+import type { Pinned } from '../../../data/engine/engine.js';
+import { relationView } from '../../../data/engine/structure.js';
+import { Fault } from '../../../base/errors.js';
+import { within } from '../../../base/input/limits.js';
+import type { Additive } from '../../../privacy/mechanism/additive.js';
+import { everyRecord, tuplesOf } from '../../../privacy/mechanism/record-class.js';
+import type { Relation } from '../../../policy/policy.js';
+import { type Allowance, toldOf } from '../../../release/allowance.js';
+import type { Plan } from '../../../release/plan.js';
+import type { Receipt } from '../../../release/receipt.js';
+import type { AskOptions, Session } from '../../../release/session.js';
+import { publicDegree } from '../candidates.js';
+import { graphHeld } from '../counting.js';
+import { checkDomain } from '../exact-answer.js';
+import { analysePattern } from '../query/analyse.js';
+import { type DegreeForm, degreeNoise, noisyDegrees, personEffect, tieEffect } from './distribution.js';
+import { degreeCounts, projectedDegrees } from './projection.js';
+
+export interface DegreeOptions extends AskOptions {
+  readonly relation?: string;
+  readonly form?: DegreeForm;
+  /** Last bin (secret edge), or the most ties kept per person (secret person); public. */
+  readonly degree?: number;
+}
+export interface DegreeResult {
+  readonly relation: string;
+  readonly form: DegreeForm;
+  /** counts[d] people have d ties; the last bin holds everybody above. */
+  readonly counts: readonly number[];
+}
+
+/** `degrees`, `degrees of friend`: the relation asked for, or undefined when the text asks for something else. */
+export const degreeRelation = (text: string): { relation: string | undefined } | undefined => {
+  const m = /^\s*degrees?(?: distribution)?(?:\s+of\s+([A-Za-z_]\w*))?\s*$/.exec(text);
+  return m ? { relation: m[1] } : undefined;
+};
+
+interface Prepared {
+  readonly relation: Relation;
+  readonly form: DegreeForm;
+  readonly last: number;
+  readonly theta: number | undefined;
+  readonly noise: Additive;
+  readonly allowance: Allowance;
+  readonly plan: Plan;
+}
+
+export async function planDegrees(session: Session, options: DegreeOptions = {}): Promise<Plan> {
+  return (await prepare(session, options)).plan;
+}
+
+export async function releaseDegrees(
+  session: Session,
+  options: DegreeOptions = {},
+): Promise<{ result: DegreeResult; receipt: Receipt }> {
+  const { relation, form, last, theta, noise, allowance, plan } = await prepare(session, options);
+  return session.analyse<DegreeResult>({
+    kind: 'degrees',
+    allowance,
+    canonical: JSON.stringify([relation.name, form, last, theta ?? null]),
+    plan,
+    mechanisms: [noise],
+    execute: async (engine, paid) => {
+      const finish = noisyDegrees(noise, form, paid);
+      await checkDomain(engine, analysePattern(`q(x, y) :- ${relation.name}(x, y)`, { relations: session.policy.relations }));
+      const degrees = theta === undefined ? await readDegrees(engine, relation) : await readProjected(engine, relation, theta);
+      return { relation: relation.name, form, counts: finish(degreeCounts(degrees, relation.domain, last)) };
+    },
+  });
+}
+
+async function prepare(session: Session, options: DegreeOptions): Promise<Prepared> {
+  const { policy } = session;
+  const relation = relationOf(session, options.relation);
+  const person = policy.protect.secret === 'person';
+  if (!person && policy.protect.secret !== 'edge')
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      'Degrees are about a relation, but the protected secret is not a tie.',
+      'Write protect: { secret: edge }, or { secret: person, unit: COLUMN }.',
+    );
+  if (person && !relation.symmetric)
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      'Degrees with persons as the secret need a symmetric relation.',
+      'Declare symmetric: true, or protect single ties.',
+    );
+  const record = person ? everyRecord : tuplesOf(relation.name);
+  const allowance = await session.allowance(options, record, { beyond: true });
+  if (!allowance.pure) throw nothingLeft();
+  const degree =
+    options.degree ??
+    Math.min(relation.domain - 1, publicDegree(analysePattern(`q() :- ${relation.name}(x, y)`, { relations: policy.relations })));
+  if (!(Number.isSafeInteger(degree) && degree >= 1 && degree < relation.domain))
+    throw new Fault('USAGE', 'The largest degree must be at least 1 and below the domain.', 'Write for example --degree 100.');
+  within('degrees', degree);
+  const form = options.form ?? 'cumulative';
+  if (!['cumulative', 'sequence', 'histogram'].includes(form))
+    throw new Fault('USAGE', 'The form is cumulative, sequence or histogram.', 'Leave it out for cumulative.');
+  const effect = person ? personEffect(degree) : tieEffect(relation.symmetric);
+  const name = `degrees of ${relation.name}`;
+  const noise = degreeNoise({ name, form, last: degree, people: relation.domain, effect, record }, allowance.pure);
+  const plan = session.frame({
+    label: options.label ?? `degrees of ${relation.name} (${form})`,
+    ...toldOf(allowance),
+    mechanisms: [noise],
+    mechanism: noise.law.kind,
+    why: 'Cumulative counts move by one per person and tie, half of what a histogram moves; putting them in order removes most of the noise.',
+    counting: person
+      ? graphHeld(relation, session.room)
+      : { where: 'database', database: { statements: 2, rows: relation.domain + 1 } },
+    errors: [],
+    candidates: [],
+  });
+  const theta = person ? degree : undefined;
+  return { relation, form, last: degree, theta, noise, allowance, plan };
+}
+
+function relationOf(session: Session, name?: string): Relation {
+  const pairs = [...session.policy.relations.values()].filter((r) => r.private && r.columns.length === 2);
+  const found = name === undefined ? pairs[0] : pairs.find((r) => r.name === name);
+  if (found) return found;
+  throw new Fault(
+    'RELATION_UNKNOWN',
+    name === undefined
+      ? 'No private relation of two columns is declared.'
+      : `There is no private relation "${name}" of two columns.`,
+    `Declared: ${pairs.map((r) => r.name).join(', ') || 'none'}.`,
+  );
+}
+
+const view = (relation: Relation): string => relationView(relation.name);
+
+/** Ties of everybody who has one; for a directed relation, ties that start at them. */
+async function readDegrees(engine: Pinned, relation: Relation): Promise<number[]> {
+  const rows = (
+    await engine.rows({ sql: `SELECT COUNT(*) FROM ${view(relation)} WHERE c0 <> c1 GROUP BY c0`, values: [] })
+  ).open();
+  return rows.map(([d]) => Number(d));
+}
+
+/** Kept ties per person, in the order of a hash of the tie's own two names. */
+async function readProjected(engine: Pinned, relation: Relation, theta: number): Promise<Uint32Array> {
+  const numbers = new Map<string, number>();
+  const number = (name: string): number => {
+    if (!numbers.has(name)) numbers.set(name, numbers.size);
+    return numbers.get(name)!;
+  };
+  const ties: { key: number; text: string; pair: readonly [number, number] }[] = [];
+  for await (const chunk of engine.stream({ sql: `SELECT c0, c1 FROM ${view(relation)} WHERE c0 < c1`, values: [] })) {
+    const { rows, columns } = chunk.open();
+    for (let r = 0; r < rows; r++) {
+      const [a, b] = [columns[0]![r] as string, columns[1]![r] as string];
+      const text = `${a}\u0000${b}`;
+      ties.push({ key: spread(text), text, pair: [number(a), number(b)] });
+    }
+  }
+  ties.sort((x, y) => x.key - y.key || (x.text < y.text ? -1 : 1));
+  return projectedDegrees(
+    numbers.size,
+    ties.map((t) => t.pair),
+    theta,
+  );
+}
+
+/** FNV-1a: any function of the tie alone would do; this one favours nobody by name. */
+function spread(text: string): number {
+  let h = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);
+  return h >>> 0;
+}

@@ -1,0 +1,64 @@
+import type { Pinned, Statement } from '../../data/engine/engine.js';
+import { Exact } from '../../data/engine/exact.js';
+import { Fault } from '../../base/errors.js';
+import { cliques, diamonds, fourCycles, stars } from './graph/counts.js';
+import type { Graph } from './graph/csr.js';
+import type { PatternAnalysis } from './query/analyse.js';
+import { compileDomainCheck, compilePattern } from './query/compile.js';
+import { type Shape, shapeOf } from './query/shape.js';
+import { readGraph } from './read-graph.js';
+
+/** A join of more goals than this is not sent to the database: cliques written as joins never come back. */
+const mostJoined = 8;
+
+/** The answer before noise, in the unit of the analysis: by the kernel where the pattern has a shape, by one SQL statement otherwise. */
+export async function exactAnswer(engine: Pinned, a: PatternAnalysis): Promise<Exact<bigint>> {
+  const shape = shapeOf(a.pattern);
+  if (shape) {
+    const graph = (await readGraph(engine, a.pattern.relations[0]!.name)).open();
+    return new Exact((countShape(graph, shape) * BigInt(a.automorphisms.count)) / a.divisor);
+  }
+  refuseWide(a);
+  return new Exact((await scalar(engine, compilePattern(a.pattern, engine.dialect))) / a.divisor);
+}
+
+export function refuseWide(a: PatternAnalysis): void {
+  if (a.pattern.goals.length > mostJoined)
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      `A pattern of ${a.pattern.goals.length} goals is too wide a join.`,
+      `Use at most ${mostJoined} goals, or declare the relation symmetric: cliques, stars and triangles of an undirected relation are counted directly.`,
+    );
+}
+
+export function countShape(graph: Graph, shape: Shape): bigint {
+  if (shape.kind === 'edge') return BigInt(graph.edges);
+  if (shape.kind === 'star') return stars(graph, shape.k);
+  if (shape.kind === 'clique') return cliques(graph, shape.k);
+  return shape.kind === 'cycle' ? fourCycles(graph) : diamonds(graph);
+}
+
+export async function scalar(engine: Pinned, statement: Statement): Promise<bigint> {
+  const value = (await engine.rows(statement)).open()[0]?.[0];
+  return BigInt(value === null || value === undefined ? 0 : typeof value === 'number' ? Math.trunc(value) : value);
+}
+
+/**
+ * Sensitivities rest on the declared domain, so more values than declared stop the release before any noise is drawn. By then the budget is booked, and why it
+ * stopped is not told.
+ */
+export async function checkDomain(engine: Pinned, a: PatternAnalysis): Promise<void> {
+  const shape = shapeOf(a.pattern);
+  for (const [r, relation] of a.pattern.relations.entries()) {
+    const values = shape
+      ? BigInt((await readGraph(engine, relation.name)).open().nodes)
+      : await scalar(engine, compileDomainCheck(a.pattern, r));
+    if (values <= BigInt(relation.domain)) continue;
+    throw new Fault(
+      'DOMAIN_EXCEEDED',
+      `The relation "${relation.name}" holds more different values than its declared domain.`,
+      'Declare a larger domain.',
+      { details: { limit: relation.domain } },
+    );
+  }
+}

@@ -1,0 +1,120 @@
+import type { Pinned } from '../../data/engine/engine.js';
+import { Exact } from '../../data/engine/exact.js';
+import { scalar } from './exact-answer.js';
+import { commonPairs, mostCommon } from './graph/common-pairs.js';
+import type { Graph } from './graph/csr.js';
+import { degreePairs, largestCliqueLocal, largestDiamondLocal } from './graph/local.js';
+import type { PatternAnalysis } from './query/analyse.js';
+import type { BoundPattern } from './query/bind.js';
+import { compileLargest } from './query/compile.js';
+import { choose, cliqueLadder, diamondLadder, type Ladder, residualLadder, starLadder, triangleLadder } from './query/ladders.js';
+import { domainSize } from './query/lambda.js';
+import { largestUnderDegree, type ResidualPart, residualParts, residualTerms } from './query/residual.js';
+import { larger } from './query/sensitivity.js';
+import { type Shape, shapeOf } from './query/shape.js';
+import { readGraph } from './read-graph.js';
+
+/** The ladder of a pattern: imagined, where nobody has more than so many ties, for planning; and in the data itself, for drawing. */
+
+/** A ladder of occurrences, in assignments. */
+const scaleLadder = (ladder: Ladder, factor: bigint): Ladder =>
+  factor === 1n ? ladder : { width: (t) => ladder.width(t) * factor, widest: ladder.widest * factor };
+
+/** The residual ladder of a pattern from the coefficients of each private relation. */
+export function residualOf(a: PatternAnalysis, terms: ReadonlyMap<number, readonly bigint[]>): Ladder {
+  const factor = a.pattern.sum ? larger(magnitude(a.pattern.sum.bounds[0]), magnitude(a.pattern.sum.bounds[1])) : 1n;
+  const ladders = [...terms].map(([relation, list]) =>
+    residualLadder(
+      list.map((t) => t * factor),
+      a.pattern.relations[relation]!.symmetric ? 2 : directions(a),
+      a.divisor,
+      a.bounds.globalSensitivity,
+    ),
+  );
+  return { width: (t) => ladders.map((l) => l.width(t)).reduce(larger), widest: a.bounds.globalSensitivity };
+}
+
+/** With one symmetric relation among several, every change is counted as two tuples. */
+export const directions = (a: PatternAnalysis): 1 | 2 => (a.pattern.relations.some((r) => r.symmetric && r.private) ? 2 : 1);
+const magnitude = (x: bigint): bigint => (x < 0n ? -x : x);
+
+/** The ladder of a shape in a graph where nobody has more than `degree` ties; undefined for shapes whose ladder is not known. */
+export function imaginedShape(a: PatternAnalysis, degree: number): Ladder | undefined {
+  const shape = shapeOf(a.pattern);
+  const n = domainSize(a.pattern);
+  const ladder = shape && ladderUnder(shape, Math.min(degree, n - 2), n);
+  return ladder && scaleLadder(ladder, BigInt(a.automorphisms.count) / a.divisor);
+}
+export const hasKnownLadder = (a: PatternAnalysis): boolean => imaginedShape(a, 1) !== undefined;
+
+function ladderUnder(shape: Shape, d: number, n: number): Ladder | undefined {
+  if (shape.kind === 'clique' && shape.k === 3) return triangleLadder([{ common: d, single: 0 }], n);
+  if (shape.kind === 'clique') return cliqueLadder(shape.k, choose(BigInt(d), shape.k - 2), d, n);
+  if (shape.kind === 'star') return starLadder(shape.k, [[d, d]], n);
+  if (shape.kind === 'diamond') return diamondLadder(choose(BigInt(d), 2) + 2n * BigInt(d) * BigInt(d), d, n);
+  return undefined;
+}
+
+/** The residual ladder of any pattern in such a graph. */
+export function imaginedResidual(a: PatternAnalysis, degree: number): Ladder {
+  const parts = residualParts(a.pattern);
+  const terms = residualTerms(parts, (part) => largestUnderDegree(a.pattern, part, () => BigInt(degree)));
+  return residualOf(a, terms);
+}
+
+/** The ladder of a shape in this very graph; in the unit of the analysis. */
+export async function knownLadder(engine: Pinned, a: PatternAnalysis): Promise<Exact<Ladder>> {
+  const shape = shapeOf(a.pattern);
+  if (!shape) throw new RangeError('no shape');
+  const graph = (await readGraph(engine, a.pattern.relations[0]!.name)).open();
+  const ladder = shapeLadder(graph, shape, domainSize(a.pattern));
+  return new Exact(scaleLadder(ladder, BigInt(a.automorphisms.count) / a.divisor));
+}
+
+/** Domains up to this size scan every pair of nodes at two steps; larger ones use the most common neighbours alone, which can be found with pruning. */
+const scannedDomain = 50_000;
+
+/** `n` is the declared domain, never the number of nodes seen. */
+export function shapeLadder(g: Graph, shape: Shape, n: number): Ladder {
+  if (shape.kind === 'star') return starLadder(shape.k, withIsolated(degreePairs(g), g, n), n);
+  if (shape.kind === 'clique' && shape.k === 3)
+    return triangleLadder(n <= scannedDomain ? commonPairs(g) : [{ common: mostCommon(g), single: n }], n);
+  const most = mostCommon(g);
+  if (shape.kind === 'clique') return cliqueLadder(shape.k, largestCliqueLocal(g, shape.k), most, n);
+  if (shape.kind === 'diamond') return diamondLadder(largestDiamondLocal(g, most), most, n);
+  throw new RangeError(`no ladder is known for a ${shape.kind}`);
+}
+
+/** The domain may hold values without any tuple; the busiest node and one of those are a pair too. */
+function withIsolated(
+  pairs: readonly (readonly [number, number])[],
+  g: Graph,
+  n: number,
+): readonly (readonly [number, number])[] {
+  if (n <= g.nodes) return pairs.length > 0 ? pairs : [[0, 0]];
+  const busiest = g.nodes === 0 ? 0 : g.offsets[g.nodes]! - g.offsets[g.nodes - 1]!;
+  return [...pairs, [busiest, 0]];
+}
+
+/** The residual ladder of any pattern, its coefficients from one grouped join per part. */
+export async function residualLadderOf(engine: Pinned, a: PatternAnalysis): Promise<Exact<Ladder>> {
+  const q = a.pattern;
+  const parts = residualParts(q);
+  const largest = new Map<ResidualPart, bigint>();
+  // When everything is fixed there is one way at most; counting it as one keeps the ladder conditions.
+  for (const part of parts)
+    largest.set(part, isFixed(q, part) ? 1n : await scalar(engine, compileLargest(q, part.part, part.boundary, engine.dialect)));
+  return new Exact(
+    residualOf(
+      a,
+      residualTerms(parts, (p) => largest.get(p)!),
+    ),
+  );
+}
+
+const isFixed = (q: BoundPattern, { part, boundary }: ResidualPart): boolean =>
+  new Set(part.flatMap((g) => q.goals[g]!.symbols).filter((s) => s >= q.constants.length)).size === boundary.length;
+
+/** The goals of each statement that `residualLadderOf` asks. */
+export const residualPartsCounted = (q: BoundPattern): readonly (readonly number[])[] =>
+  residualParts(q).flatMap((part) => (isFixed(q, part) ? [] : [part.part]));

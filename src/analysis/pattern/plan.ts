@@ -1,0 +1,87 @@
+import { defaultLimits } from '../../data/engine/limits.js';
+import { rational, toNumber } from '../../base/exact/rational.js';
+import type { Foreseen } from '../../query/bound.js';
+import type { OwnPlan } from '../../release/frame.js';
+import type { Plan } from '../../release/plan.js';
+import type { Session } from '../../release/session.js';
+import { adversarialPromise } from './adversarial-promise.js';
+import { howPatternCounted } from './counting.js';
+import type { PreparedPattern } from './prepare.js';
+import type { PatternAnalysis } from './query/analyse.js';
+import { isAdversarial, type PatternCandidate } from './ways/way.js';
+import type { PatternMechanism } from './ways/ways.js';
+import { type CountingWork, workText } from './work.js';
+
+export interface PatternPlan extends Plan {
+  readonly pattern: {
+    readonly query: string;
+    readonly unit: string;
+    readonly stable: boolean;
+    readonly witness: string | null;
+    readonly globalSensitivity: number;
+    readonly candidates: readonly PatternCandidate<PatternMechanism>[];
+    readonly chosen: PatternMechanism;
+    /** How long counting takes, from public facts. */
+    readonly work: CountingWork;
+  };
+}
+
+export function planOf(session: Session, prepared: PreparedPattern): PatternPlan {
+  const { analysis: a, allowance, candidates, chosen, drawn, work, gamma } = prepared;
+  const framed = session.frame(ownPlan(session, prepared));
+  return {
+    ...framed,
+    ...(isAdversarial(drawn) && {
+      guarantee: adversarialPromise(framed, a, toNumber(allowance.pure!.amount), gamma!),
+    }),
+    pattern: {
+      query: a.text,
+      unit: a.unit,
+      stable: a.stability.stable,
+      witness: a.stability.witness ?? null,
+      globalSensitivity: Number(a.bounds.globalSensitivity),
+      candidates,
+      chosen: chosen.mechanism,
+      work: work.expected,
+    },
+  };
+}
+
+/** What a pattern says for itself; the session adds cost, fit and promise. */
+export function ownPlan(session: Session, prepared: PreparedPattern): OwnPlan {
+  const { analysis, allowance, candidates, chosen, drawn, work } = prepared;
+  const adversarial = isAdversarial(drawn);
+  return {
+    label: `${adversarial ? 'adversarial privacy: ' : ''}pattern ${analysis.title}`.slice(0, 120),
+    share: adversarial ? rational(0) : allowance.share,
+    spent: allowance.spent,
+    route: allowance.route,
+    mechanisms: drawn.mechanisms,
+    reading: allowance.reading,
+    mechanism: chosen.mechanism,
+    why: `${why(chosen, candidates)} ${workText(work.expected, work.most, defaultLimits())}`,
+    counting: howPatternCounted(analysis, chosen.mechanism, session.room),
+    errors: [foreseen(analysis, chosen)],
+    candidates: candidates.map((c) => ({ mechanism: c.mechanism, route: c.guarantee, error: c.expectedError, fits: c.meets })),
+  };
+}
+
+/** As for Laplace noise of the same mean error; for noise that follows the data, on the imagined graph. */
+const foreseen = (a: PatternAnalysis, { expectedError }: PatternCandidate): Foreseen => ({
+  name: a.title,
+  query: { kind: 'count', name: a.title },
+  cells: 1,
+  error: 'exact',
+  standardError: Math.SQRT2 * expectedError,
+  halfWidth: Math.log(20) * expectedError,
+  perRow: false,
+});
+
+const why = (chosen: PatternCandidate, all: readonly PatternCandidate[]): string => {
+  const plain = all.find((c) => c.mechanism === 'laplace');
+  if (!plain) return `${chosen.mechanism}: the only mechanism for this pattern${chosen.note ? ` (${chosen.note})` : ''}.`;
+  const ratio = plain.expectedError / chosen.expectedError;
+  return chosen === plain
+    ? 'Plain noise at global sensitivity has the least expected error here.'
+    : `${chosen.mechanism}: expected error ${Number(ratio.toPrecision(2))} times below plain noise at global sensitivity${chosen.note ? ` (${chosen.note})` : ''}.`;
+};

@@ -1,0 +1,98 @@
+import { nothingLeft } from '../../release/accounting/share.js';
+import { Fault } from '../../base/errors.js';
+import { isPositive, parseRational, type Rational } from '../../base/exact/rational.js';
+import type { Allowance } from '../../release/allowance.js';
+import { type Relied, relation } from '../../release/relied.js';
+import type { AskOptions, Session } from '../../release/session.js';
+import { chooseCandidate, publicDegree } from './candidates.js';
+import { refuseWide } from './exact-answer.js';
+import { hiddenIn, refuseOtherSecrets } from './hidden.js';
+import { type AnalysisOptions, analysePattern, type PatternAnalysis } from './query/analyse.js';
+import { domainSize } from './query/lambda.js';
+import { shapeOf } from './query/shape.js';
+import type { Drawn, Offer, PatternCandidate } from './ways/way.js';
+import { offersFor, type PatternMechanism } from './ways/ways.js';
+import { type CountingWork, countingWork } from './work.js';
+
+export interface PatternOptions extends AskOptions, AnalysisOptions {
+  /** Accept (epsilon, gamma)-adversarial privacy. */
+  readonly gamma?: string;
+  /** Public guess of the most ties anybody has (secret edge), or the number above which people are left out (secret person). */
+  readonly degree?: number;
+  /** Insist on one mechanism instead of the least expected error. */
+  readonly mechanism?: PatternMechanism;
+}
+
+/** A pattern that is analysed and whose noise is chosen; nothing was read or spent. */
+export interface PreparedPattern {
+  readonly analysis: PatternAnalysis;
+  readonly allowance: Allowance;
+  readonly candidates: readonly PatternCandidate<PatternMechanism>[];
+  readonly chosen: PatternCandidate<PatternMechanism>;
+  /** What the one chosen draws from; nothing else is. */
+  readonly drawn: Drawn;
+  /** How long counting takes at the public guess of the most ties, and where everybody is tied to everybody. */
+  readonly work: { readonly expected: CountingWork; readonly most: CountingWork };
+  /** As given: it is printed. */
+  readonly gamma: string | undefined;
+  /** Two texts are two requests. */
+  readonly canonical: readonly (string | number | null)[];
+  readonly relied: readonly Relied[];
+}
+
+export async function preparePattern(session: Session, text: string, options: PatternOptions): Promise<PreparedPattern> {
+  const { policy } = session;
+  refuseOtherSecrets(policy);
+  const analysis = analysePattern(text, { relations: policy.relations, columns: policy.columns }, options);
+  const hidden = hiddenIn(policy, analysis);
+  const allowance = await session.allowance(options, hidden.classes[0]!, { beyond: true });
+  if (!allowance.pure) throw nothingLeft();
+  const gamma = options.gamma === undefined ? undefined : positiveGamma(options.gamma);
+  const degree = publicDegree(analysis, options.degree);
+  const offers = offersFor({ analysis, hidden, allotment: allowance.pure, degree, ...(gamma && { gamma }) });
+  const { candidate, drawn } = pick(offers, analysis, options.mechanism);
+  // Said before anything is booked: what execute throws is not told.
+  if (candidate.mechanism !== 'r2t' && !shapeOf(analysis.pattern)) refuseWide(analysis);
+  return {
+    analysis,
+    allowance,
+    candidates: offers.map((o) => o.candidate),
+    chosen: candidate,
+    drawn,
+    work: {
+      expected: countingWork(analysis, candidate.mechanism, degree),
+      most: countingWork(analysis, candidate.mechanism, domainSize(analysis.pattern)),
+    },
+    gamma: options.gamma,
+    canonical: [analysis.text, analysis.unit, candidate.mechanism, options.gamma ?? null, degree, options.log ?? 'safe'],
+    relied: analysis.pattern.relations.filter((r) => !r.private).map((r) => relation(r.name)),
+  };
+}
+
+function positiveGamma(text: string): Rational {
+  const gamma = parseRational(text, 'gamma');
+  if (!isPositive(gamma)) throw new Fault('BUDGET_INVALID', 'The gamma must be positive.', 'Write for example 0.01.');
+  return gamma;
+}
+
+type Chosen = Required<Offer<PatternMechanism>>;
+const canAnswer = (offer: Offer<PatternMechanism>): offer is Chosen => offer.drawn !== undefined;
+
+function pick(offers: readonly Offer<PatternMechanism>[], a: PatternAnalysis, wanted?: PatternMechanism): Chosen {
+  if (wanted === 'algorithm-2.1' && !a.stability.stable)
+    throw new Fault(
+      'PATTERN_UNSTABLE',
+      `Algorithm 2.1 does not cover this query: ${a.stability.witness}.`,
+      'Leave the mechanism out: other mechanisms answer it.',
+    );
+  const able = offers.filter(canAnswer);
+  const least = wanted ?? chooseCandidate(able.map((o) => o.candidate)).mechanism;
+  const found = able.find((o) => o.candidate.mechanism === least);
+  if (!found)
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      `The mechanism ${wanted} is not available for this pattern.`,
+      `Available: ${able.map((o) => o.candidate.mechanism).join(', ')}.`,
+    );
+  return found;
+}

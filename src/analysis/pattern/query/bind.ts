@@ -1,0 +1,266 @@
+import { nameText } from '../../../data/engine/name.js';
+import { Fault, type FaultCode } from '../../../base/errors.js';
+import type { Column, Relation } from '../../../policy/policy.js';
+import type { Atom, Comparator, Comparison, Pattern, Position, Term, Variable } from './written.js';
+
+/** What a pattern is bound against: the declared relations, and the declared columns their columns share a name with. */
+export interface PatternSchema {
+  readonly relations: ReadonlyMap<string, Relation>;
+  readonly columns?: ReadonlyMap<string, Column>;
+}
+
+/**
+ * A checked pattern. Symbols are numbers: constants first (0 … constants.length - 1), then variables. Constants are names, so different ones are different
+ * members. Goals are a set: literal duplicates (for a symmetric relation, reversals too) have been collapsed; no goal ties a symbol to itself symmetrically.
+ */
+export interface BoundPattern {
+  readonly constants: readonly string[];
+  readonly variables: readonly string[];
+  readonly relations: readonly Relation[];
+  /** Relations stored in one direction that a pragma makes undirected: the SQL reads them in both. */
+  readonly closed: readonly number[];
+  readonly goals: readonly Goal[];
+  /** Symbols counted by the head, in order. */
+  readonly head: readonly number[];
+  readonly unequal: readonly (readonly [number, number])[];
+  readonly filters: readonly SymbolFilter[];
+  readonly sum?: { readonly symbol: number; readonly bounds: readonly [bigint, bigint] };
+  /** Goals that were written more than once. */
+  readonly collapsed: readonly string[];
+}
+export interface Goal {
+  /** Index into `relations`. */
+  readonly relation: number;
+  readonly symbols: readonly number[];
+}
+/** An attribute filter keeps the assignments whose value passes; it can only lower a count. */
+export interface SymbolFilter {
+  readonly symbol: number;
+  readonly op: Comparator;
+  readonly value: string;
+}
+
+const complain = (code: FaultCode, at: Position, message: string, hint: string): Fault =>
+  new Fault(code, `${message} (line ${at.line}, column ${at.column}).`, hint, {
+    place: { file: 'pattern', line: at.line, column: at.column },
+  });
+
+export function bindPattern(written: Pattern, schema: PatternSchema): BoundPattern {
+  const pattern = withNames(written);
+  const relationOf = (name: string, at: Position): Relation => {
+    const declared = schema.relations.get(name);
+    if (!declared)
+      throw complain(
+        'RELATION_UNKNOWN',
+        at,
+        `There is no relation "${name}"`,
+        `Declared relations: ${[...schema.relations.keys()].join(', ') || 'none'}.`,
+      );
+    return pattern.symmetric.includes(name) ? { ...declared, symmetric: true } : declared;
+  };
+  if (pattern.atoms.length === 0)
+    throw complain(
+      'PATTERN_UNSAFE',
+      { line: 1, column: 1 },
+      'The pattern names no relation',
+      'Add at least one goal such as friend(x, y).',
+    );
+  for (const atom of pattern.atoms) checkAtom(atom, relationOf(atom.relation, atom.at), schema);
+
+  const variables = [...new Set(pattern.atoms.flatMap((a) => a.terms.filter(isVariable).map((t) => t.name)))];
+  const inBody = new Set(variables);
+  const safe = (v: Variable) => {
+    if (!inBody.has(v.name))
+      throw complain(
+        'PATTERN_UNSAFE',
+        v.at,
+        `The variable ${v.name} occurs in no goal`,
+        'Every variable must occur in some relation.',
+      );
+  };
+  for (const [i, v] of pattern.head.entries()) {
+    safe(v);
+    if (pattern.head.slice(0, i).some((w) => w.name === v.name))
+      throw complain('PATTERN_HEAD', v.at, `The head names ${v.name} twice`, 'Name each counted variable once.');
+  }
+  const kept = pattern.comparisons.filter((c) => {
+    for (const t of [c.left, c.right]) if (isVariable(t)) safe(t);
+    return !holdsAlready(c);
+  });
+
+  const constantTexts = [
+    ...new Set(
+      [...pattern.atoms.flatMap((a) => a.terms), ...kept.filter(isUnequal).flatMap((c) => [c.left, c.right])]
+        .filter((t) => !isVariable(t))
+        .map((t) => (t as { value: string }).value),
+    ),
+  ];
+  const symbol = (t: Term): number =>
+    isVariable(t) ? constantTexts.length + variables.indexOf(t.name) : constantTexts.indexOf(t.value);
+
+  const relations = [...new Set(pattern.atoms.map((a) => a.relation))].map((n) => relationOf(n, pattern.atoms[0]!.at));
+  const goals = new Map<string, Goal>();
+  const collapsed: string[] = [];
+  for (const atom of pattern.atoms) {
+    const relation = relations.findIndex((r) => r.name === atom.relation);
+    const goal = { relation, symbols: atom.terms.map(symbol) };
+    if (relations[relation]!.symmetric && goal.symbols[0] === goal.symbols[1])
+      throw impossible(atom.at, `Nobody is tied to themselves in the symmetric relation ${atom.relation}`);
+    const key = goalKey(goal, relations);
+    if (goals.has(key)) collapsed.push(`${atom.relation}(${atom.terms.map(termText).join(', ')})`);
+    else goals.set(key, goal);
+  }
+
+  const unequal = new Map<string, readonly [number, number]>();
+  const filters: SymbolFilter[] = [];
+  for (const c of kept) {
+    if (isUnequal(c)) {
+      const pair = [symbol(c.left), symbol(c.right)].sort((a, b) => a - b) as [number, number];
+      unequal.set(pair.join(), pair);
+    } else filters.push(filterOf(c, symbol));
+  }
+  const sum = pattern.sum && boundSum(pattern, schema, relations, [...goals.values()], safe, symbol);
+  return {
+    constants: constantTexts,
+    variables,
+    relations,
+    closed: [...relations.keys()].filter((r) => relations[r]!.symmetric && !schema.relations.get(relations[r]!.name)!.symmetric),
+    goals: [...goals.values()],
+    head: pattern.head.length > 0 ? pattern.head.map(symbol) : variables.map((_, i) => constantTexts.length + i),
+    unequal: [...unequal.values()],
+    filters,
+    collapsed,
+    ...(sum && { sum }),
+  };
+}
+
+/** Constants in the spelling of the relations; numbers to be compared by size stay as they are. */
+function withNames(pattern: Pattern): Pattern {
+  const named = (t: Term): Term => {
+    if (isVariable(t)) return t;
+    const value = nameText(t.value);
+    if (value === undefined) throw impossible(t.at, 'This constant names nobody');
+    return { ...t, value };
+  };
+  return {
+    ...pattern,
+    atoms: pattern.atoms.map((a) => ({ ...a, terms: a.terms.map(named) })),
+    comparisons: pattern.comparisons.map((c) => (isUnequal(c) ? { ...c, left: named(c.left), right: named(c.right) } : c)),
+  };
+}
+
+/** A contradiction makes the answer 0 whatever the data, so nothing is asked and nothing is spent. */
+const impossible = (at: Position, message: string): Fault =>
+  complain('PATTERN_UNSATISFIABLE', at, message, 'The answer is 0 whatever the data. Remove it.');
+
+const isVariable = (t: Term): t is Variable => t.kind === 'variable';
+const isUnequal = (c: Comparison): boolean => c.op === '!=';
+const termText = (t: Term): string => (isVariable(t) ? t.name : `'${t.value}'`);
+
+/** A tuple of a symmetric relation has no direction, so its two writings are one goal. */
+export function goalKey(goal: Goal, relations: readonly Relation[]): string {
+  const { symmetric } = relations[goal.relation]!;
+  const symbols = symmetric ? [...goal.symbols].sort((a, b) => a - b) : goal.symbols;
+  return `${goal.relation}:${symbols.join()}`;
+}
+
+function checkAtom(atom: Atom, relation: Relation, schema: PatternSchema): void {
+  const arity = relation.columns.length;
+  if (atom.terms.length !== arity)
+    throw complain(
+      'PATTERN_ARITY',
+      atom.at,
+      `${atom.relation} has ${arity} columns, not ${atom.terms.length}`,
+      `Its columns are ${relation.columns.join(', ')}.`,
+    );
+  if (relation.symmetric && arity !== 2)
+    throw complain('PATTERN_ARITY', atom.at, `Only a relation of two columns can be symmetric`, `${atom.relation} has ${arity}.`);
+  for (const [i, t] of atom.terms.entries()) {
+    const column = schema.columns?.get(relation.columns[i]!);
+    if (isVariable(t) || !column) continue;
+    if ((column.type === 'integer' || column.type === 'number') && t.type !== 'number')
+      throw complain('PATTERN_TYPE', t.at, `${column.name} holds numbers, not text`, 'Write the number without quotes.');
+    if (column.type === 'category' && !column.values.some((code) => nameText(code) === t.value))
+      throw complain(
+        'VALUE_UNKNOWN',
+        t.at,
+        `${column.name} has no such value`,
+        `Declared values: ${column.values.slice(0, 20).join(', ')}.`,
+      );
+  }
+}
+
+/** Constants are compared here and now. */
+function holdsAlready(c: Comparison): boolean {
+  const never = () => impossible(c.at, 'This condition can never hold');
+  if (isVariable(c.left) && isVariable(c.right)) {
+    if (!isUnequal(c))
+      throw complain(
+        'QUERY_UNSUPPORTED',
+        c.at,
+        'Two variables can only be compared with !=',
+        'Compare a variable with a number.',
+      );
+    if (c.left.name === c.right.name) throw never();
+    return false;
+  }
+  if (isVariable(c.left) || isVariable(c.right)) return false;
+  const [a, b] = [c.left.value, c.right.value];
+  const order = Number(a) - Number(b);
+  const holds = { '!=': a !== b, '<': order < 0, '<=': order <= 0, '>': order > 0, '>=': order >= 0 }[c.op];
+  if (!holds) throw never();
+  return true;
+}
+
+const flipped: Readonly<Record<Comparator, Comparator>> = { '!=': '!=', '<': '>', '<=': '>=', '>': '<', '>=': '<=' };
+function filterOf(c: Comparison, symbol: (t: Term) => number): SymbolFilter {
+  const [variable, value, op] = isVariable(c.left) ? [c.left, c.right, c.op] : [c.right, c.left, flipped[c.op]];
+  if (isVariable(value) || value.type !== 'number')
+    throw complain('PATTERN_TYPE', c.at, 'An order comparison needs a number', 'Write for example a >= 30.');
+  return { symbol: symbol(variable), op, value: value.value };
+}
+
+/** Every clamped value then fits 64 bits, and no number of them overflows their sum. */
+const largestTerm = 1n << 61n;
+
+function boundSum(
+  pattern: Pattern,
+  schema: PatternSchema,
+  relations: readonly Relation[],
+  goals: readonly Goal[],
+  safe: (v: Variable) => void,
+  symbol: (t: Term) => number,
+): NonNullable<BoundPattern['sum']> {
+  const { variable, bounds } = pattern.sum!;
+  safe(variable);
+  const id = symbol(variable);
+  const within = (low: bigint, high: bigint): NonNullable<BoundPattern['sum']> => {
+    if (low < -largestTerm || high > largestTerm)
+      throw complain('PATTERN_UNSAFE', variable.at, 'The bounds of the sum are too large', 'They must lie within 2^61 of 0.');
+    return { symbol: id, bounds: [low, high] };
+  };
+  if (bounds) return within(...bounds);
+  for (const goal of goals) {
+    const column = schema.columns?.get(relations[goal.relation]!.columns[goal.symbols.indexOf(id)] ?? '');
+    if (column?.type === 'integer')
+      return within(column.bounds[0].num / column.bounds[0].den, column.bounds[1].num / column.bounds[1].den);
+  }
+  throw complain(
+    'PATTERN_UNSAFE',
+    variable.at,
+    `The sum of ${variable.name} has no bounds`,
+    'Write sum(a in 0..100), or declare an integer column of that name.',
+  );
+}
+
+/** One text per meaning: what the ledger and the stability cache are keyed by. */
+export function canonicalText(q: BoundPattern): string {
+  const name = (s: number) =>
+    s < q.constants.length ? `'${q.constants[s]!.replaceAll("'", "''")}'` : q.variables[s - q.constants.length]!;
+  const head = q.sum ? `sum(${name(q.sum.symbol)} in ${q.sum.bounds.join('..')})` : `q(${q.head.map(name).join(', ')})`;
+  const goals = q.goals.map((g) => `${q.relations[g.relation]!.name}(${g.symbols.map(name).join(', ')})`);
+  const unequal = q.unequal.map(([a, b]) => `${name(a)} != ${name(b)}`);
+  const filters = q.filters.map((f) => `${name(f.symbol)} ${f.op} ${f.value}`);
+  const closed = q.closed.length > 0 ? ` %symmetric ${q.closed.map((r) => q.relations[r]!.name).join(' ')}` : '';
+  return `${head} :- ${[...goals, ...unequal, ...filters].join(', ')}${closed}`;
+}

@@ -1,0 +1,72 @@
+import type { Pinned } from '../../data/engine/engine.js';
+import { Exact } from '../../data/engine/exact.js';
+import type { EngineSource } from '../../data/engine/source.js';
+import { relationView } from '../../data/engine/structure.js';
+import { Fault } from '../../base/errors.js';
+import { buildGraph, type Graph } from './graph/csr.js';
+
+/** Both ends as they come, as they are put in order, and the names of the ends. */
+export const bytesPerTie = 100;
+
+/** How many ties there are is a secret: a plan tells how many could be held, and whoever meets more says nothing of them. */
+const tooLarge = () =>
+  new Fault(
+    'ENGINE_MEMORY',
+    'The ties of a relation are more than can be held here.',
+    'Set FUGU_MEMORY if the machine has more.',
+  );
+
+/** A relation of two columns as an undirected graph, kept for as long as the data stays what it is: by what was opened, and by its content. */
+const kept = new WeakMap<EngineSource, Map<string, { id: string; graph: Graph }>>();
+
+export async function readGraph(engine: Pinned, relation: string): Promise<Exact<Graph>> {
+  const id = await engine.id();
+  const mine = kept.get(engine.source) ?? new Map<string, { id: string; graph: Graph }>();
+  kept.set(engine.source, mine);
+  const known = mine.get(relation);
+  if (known?.id === id) return new Exact(known.graph);
+  const graph = await fetchGraph(engine, relation);
+  mine.set(relation, { id, graph });
+  return new Exact(graph);
+}
+
+async function fetchGraph(engine: Pinned, relation: string): Promise<Graph> {
+  // Both ways round are one tie, and a symmetric relation holds both.
+  const symmetric = engine.source.relations.some((r) => r.name === relation && r.symmetric);
+  const sql = `SELECT c0, c1 FROM ${relationView(relation)}${symmetric ? ' WHERE c0 < c1' : ''}`;
+  const from = new Grown();
+  const to = new Grown();
+  let ties = 0;
+  for await (const chunk of engine.stream({ sql, values: [], numbered: true })) {
+    const { rows, stored, columns } = chunk.open();
+    ties += rows;
+    if (ties * bytesPerTie > engine.room) throw tooLarge();
+    from.append(stored?.[0]?.items ?? (columns[0] as ArrayLike<number>), rows);
+    to.append(stored?.[1]?.items ?? (columns[1] as ArrayLike<number>), rows);
+  }
+  const last = Math.max(from.largest, to.largest);
+  return buildGraph(last + 1, from.values(), to.values());
+}
+
+/** A typed array that doubles. */
+class Grown {
+  private list = new Uint32Array(1 << 16);
+  private size = 0;
+  /** -1 when there is none. */
+  largest = -1;
+  append(items: ArrayLike<number>, count: number): void {
+    if (this.size + count > this.list.length) {
+      const wider = new Uint32Array(2 * (this.size + count));
+      wider.set(this.list);
+      this.list = wider;
+    }
+    for (let i = 0; i < count; i++) {
+      const x = items[i]!;
+      if (x > this.largest) this.largest = x;
+      this.list[this.size++] = x;
+    }
+  }
+  values(): Uint32Array {
+    return this.list.subarray(0, this.size);
+  }
+}

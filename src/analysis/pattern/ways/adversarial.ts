@@ -1,0 +1,48 @@
+import { compare, divide, one, rational, toNumber } from '../../../base/exact/rational.js';
+import { partOf } from '../../../privacy/mechanism/allotment.js';
+import { algorithm21 } from '../../../evaluate/papers/relationship-privacy/algorithm21.js';
+import { exactAnswer } from '../exact-answer.js';
+import { coin, domainSize } from '../query/lambda.js';
+import { plainly } from './plain.js';
+import { adversarialGuarantee, comparison, type Offer, offer, type Way } from './way.js';
+
+/**
+ * Rastogi et al. 2009 with corrections. When plain noise is no larger it takes over, and the answer is then indistinguishable outright. Protecting absence needs a dense
+ * query and one power more; positive correlations are covered by the plain branch only, at a part of epsilon.
+ */
+export const adversarial: Way<'algorithm-2.1'> = (asked) => {
+  const { analysis: a, allotment, gamma, absence, together = 1 } = asked;
+  if (a.pattern.sum || !a.stability.stable || (absence && !a.stability.dense)) return [];
+  const m = domainSize(a.pattern);
+  const goals = a.pattern.goals.length;
+  const spread = a.lambda.used;
+  const below = a.bounds.globalSensitivity <= spread;
+  const part = partOf(allotment, rational(1, together));
+  const not = (note: string): readonly Offer<'algorithm-2.1'>[] => {
+    const scale = toNumber(divide(rational(below ? a.bounds.globalSensitivity : spread), part.amount));
+    return [comparison({ mechanism: 'algorithm-2.1', scale, expectedError: scale, note }, adversarialGuarantee)];
+  };
+  if (a.pattern.relations.some((r) => r.symmetric)) return not('stated for directed relations only');
+  if (below) return [plainly('algorithm-2.1', asked, part, 'global sensitivity is below lambda: plain noise, no random branch')];
+  if (together > 1) return not('nothing is known about positive correlations when gamma is above zero');
+  if (!gamma) return not('weaker than asked for: needs a gamma');
+  const toss = coin(goals, m, gamma);
+  if (compare(toss, one) >= 0) return not(`gamma must be above goals / domain = ${(goals / m).toPrecision(2)}`);
+  const noise = algorithm21(a.title, { epsilon: allotment.amount, spread, coin: toss, most: a.bounds.most });
+  const scale = toNumber(noise.scale);
+  return [
+    offer(
+      {
+        mechanism: 'algorithm-2.1',
+        scale,
+        expectedError: scale,
+        note: `with probability ${toNumber(toss).toPrecision(2)} the answer is meaningless`,
+        usefulness: { sigma: scale * Math.log(m), gamma: 1 + toNumber(toss) * m },
+      },
+      {
+        mechanisms: [noise],
+        answer: async (paid, engine) => noise.answer(paid, (await exactAnswer(engine, a)).open()),
+      },
+    ),
+  ];
+};

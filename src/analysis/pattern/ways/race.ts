@@ -1,0 +1,76 @@
+import type { Pinned } from '../../../data/engine/engine.js';
+import { Exact } from '../../../data/engine/exact.js';
+import { logUp } from '../../../base/exact/outward.js';
+import { ceiling, fromNumber, multiply, rational } from '../../../base/exact/rational.js';
+import { type Additive, additive, spreadOf } from '../../../privacy/mechanism/additive.js';
+import { type Allotment, partOf } from '../../../privacy/mechanism/allotment.js';
+import { effectOn } from '../../../privacy/mechanism/effect.js';
+import type { Paid } from '../../../privacy/mechanism/paid.js';
+import type { Hidden } from '../hidden.js';
+import type { PatternAnalysis } from '../query/analyse.js';
+import { compilePerValue } from '../query/compile.js';
+import { larger, smaller } from '../query/sensitivity.js';
+import { offer, type Way } from './way.js';
+
+/**
+ * Race to the top (Dong et al. 2022) with one person per result: Q(tau) = sum of min(tau, contribution), which one person moves by at most tau. Every level gets
+ * the same part of epsilon, is lowered by what its noise may add, and the largest is taken; see per-person.proof.md.
+ */
+export const race: Way<'r2t'> = ({ analysis: a, hidden, allotment, degree }) => {
+  if (hidden.what !== 'owner') return [];
+  const levels = raceLevels(a.title, hidden, allotment);
+  const scale = spreadOf(levels[0]!.noise.law) / Number(levels[0]!.tau);
+  const note = `if nobody has more than ${degree} results`;
+  return [
+    offer(
+      { mechanism: 'r2t', scale, expectedError: scale * degree * Math.log(unlikely * levels.length), note },
+      {
+        mechanisms: levels.map(({ noise }) => noise),
+        answer: async (paid, engine) => {
+          const run = readyRace(levels, paid);
+          return run((await contributions(engine, a, hidden.owner)).open());
+        },
+      },
+    ),
+  ];
+};
+
+/** One in so many races ends above the truth. */
+const unlikely = 20;
+
+export interface RaceLevel {
+  /** Where everybody's part is cut. */
+  readonly tau: bigint;
+  readonly noise: Additive;
+}
+/** tau = 2, 4, 8, … until nobody's part is cut. */
+export function raceLevels(title: string, { moves, classes }: Hidden, allotment: Allotment): readonly RaceLevel[] {
+  const many = Math.max(1, moves.toString(2).length);
+  const part = partOf(allotment, rational(1, many));
+  return Array.from({ length: many }, (_, i) => {
+    const tau = 1n << BigInt(i + 1);
+    const effects = effectOn(classes, { l1: tau, l2squared: tau * tau });
+    return { tau, noise: additive({ name: `${title}, at most ${tau} each`, cells: 1, effects }, part) };
+  });
+}
+
+function readyRace(levels: readonly RaceLevel[], paid: Paid): (parts: readonly bigint[]) => bigint {
+  const ready = levels.map(({ noise }) => noise.ready(paid));
+  return (parts) =>
+    levels.reduce((best, { tau, noise }, i) => {
+      const cut = parts.reduce((sum, c) => sum + smaller(c, tau), 0n);
+      return larger(best, ready[i]!([cut])[0]! - mayAdd(noise, levels.length));
+    }, 0n);
+}
+
+/** What the noise of one level adds with probability at most 1 / (unlikely x levels). */
+function mayAdd({ law }: Additive, levels: number): bigint {
+  if (law.kind !== 'laplace') throw new RangeError('a race is run with Laplace noise');
+  return ceiling(multiply(law.scale, fromNumber(logUp(unlikely * levels))));
+}
+
+/** How many results belong to each person, when each result belongs to exactly one. */
+async function contributions(engine: Pinned, a: PatternAnalysis, person: number): Promise<Exact<readonly bigint[]>> {
+  const rows = (await engine.rows(compilePerValue(a.pattern, person, engine.dialect))).open();
+  return new Exact(rows.map(([c]) => BigInt(typeof c === 'number' ? Math.trunc(c) : (c ?? 0)) / a.divisor));
+}

@@ -1,0 +1,234 @@
+import { describe, expect, it } from 'vitest';
+import { analyse, counted, graphOf, residualIn, rewired, toggled, undirected, withoutHubs } from '../../../../test/small-graphs.js';
+import { divide, equal, multiply, type Rational, rational, toNumber } from '../../../base/exact/rational.js';
+import { pure } from '../../../privacy/mechanism/allotment.js';
+import { booked } from '../../../privacy/mechanism/cost.js';
+import { effectOn } from '../../../privacy/mechanism/effect.js';
+import { oneStep } from '../../../privacy/mechanism/followed.js';
+import type { Law } from '../../../privacy/mechanism/law.js';
+import { costTogether, type Mechanism } from '../../../privacy/mechanism/mechanism.js';
+import { everyRecord, type RecordClass, tuplesOf } from '../../../privacy/mechanism/record-class.js';
+import { smoothLaw, smoothScale } from '../../../privacy/mechanism/smooth.js';
+import { type Hidden, oneOwner, onePerson, oneTuple } from '../hidden.js';
+import { shapeLadder } from '../pattern-ladder.js';
+import { perPerson } from '../per-person.js';
+import { analysePattern, type PatternAnalysis, schemaFromText } from '../query/analyse.js';
+import type { Ladder } from '../query/ladders.js';
+import { shapeOf } from '../query/shape.js';
+import { personLadder } from '../truncated.js';
+import { raceLevels } from './race.js';
+import { offersFor, type PatternMechanism } from './ways.js';
+
+const epsilon = rational(3, 4);
+const degree = 2;
+const people = undirected.n;
+
+/** What a way lets noise be made for in one graph: the number, and where noise follows the data its ladder. */
+interface Reading {
+  readonly count: number;
+  readonly ladder?: Ladder;
+}
+type Reader = (a: PatternAnalysis, count: (tuples: number) => number) => (tuples: number) => Reading;
+const alongShape: Reader = (a, count) => (t) => ({
+  count: count(t),
+  ladder: shapeLadder(graphOf(undirected, t), shapeOf(a.pattern)!, people),
+});
+const alongResidual: Reader = (a, count) => {
+  const residual = residualIn(a, people);
+  return (t) => ({ count: count(t), ladder: residual(t) });
+};
+/** Every way whose law may be held against its cost on graphs; the others have tests of their own below. */
+const readers: Readonly<Record<Exclude<PatternMechanism, 'elastic' | 'algorithm-2.1' | 'r2t'>, Reader>> = {
+  laplace: (_a, count) => (t) => ({ count: count(t) }),
+  ladder: alongShape,
+  smooth: alongShape,
+  'residual-ladder': alongResidual,
+  'residual-smooth': alongResidual,
+  'truncation-ladder': (a, count) => (t) => ({
+    count: count(withoutHubs(people, t, degree)),
+    ladder: personLadder(graphOf(undirected, t), perPerson(a, degree), degree, people),
+  }),
+};
+
+/** The log of the probability (or density) of every output, written down from the law alone. */
+function logOf(law: Law, { count, ladder }: Reading): (output: number) => number {
+  if (law.kind === 'laplace') return (o) => -Math.abs(o - count) / toNumber(law.scale);
+  if (law.kind === 'smooth') {
+    const scale = toNumber(smoothScale(law, ladder!, 64).low);
+    return (o) => -Math.log(scale) - Math.log1p(((o - count) / scale) ** 4);
+  }
+  if (law.kind !== 'ladder') throw new RangeError(`no law is written down for ${law.kind}`);
+  const decay = toNumber(law.decay);
+  const width = (u: number) => Math.max(1, Number(ladder!.width(u)));
+  let total = 1;
+  for (let u = 1; u < 80 / decay; u++) total += 2 * width(u - 1) * Math.exp(-decay * u);
+  const log = Math.log(total);
+  return (o) => {
+    let [rung, reach] = [0, 0];
+    for (; reach < Math.abs(o - count); rung++) reach += width(rung);
+    return -decay * rung - log;
+  };
+}
+const outputs = Array.from({ length: 121 }, (_, i) => i - 60);
+
+/** The most that any output of this law tells apart any two graphs that differ in one record. */
+function worstLoss(law: Law, name: keyof typeof readers, text: string, neighbours: typeof toggled): number {
+  const { a, tuples, count } = counted(undirected, text);
+  const read = readers[name](a, count);
+  const known = new Map<number, readonly number[]>();
+  const logs = (t: number): readonly number[] => {
+    const found = known.get(t) ?? outputs.map(logOf(law, read(t)));
+    known.set(t, found);
+    return found;
+  };
+  const seen = new Set<string>();
+  let worst = 0;
+  for (let g = 0; g < tuples.length; g++)
+    for (const h of neighbours(undirected, g)) {
+      const [s, t] = [tuples[g]!, tuples[h]!];
+      if (s >= t || seen.has(`${s},${t}`)) continue;
+      seen.add(`${s},${t}`);
+      const [p, q] = [logs(s), logs(t)];
+      for (let o = 0; o < p.length; o++) worst = Math.max(worst, Math.abs(p[o]! - q[o]!));
+    }
+  return worst;
+}
+
+const offersOf = (a: PatternAnalysis, hidden: Hidden) =>
+  offersFor({ analysis: a, hidden, allotment: pure(epsilon), degree }).flatMap(({ candidate, drawn }) =>
+    drawn ? [{ name: candidate.mechanism, candidate, mechanisms: drawn.mechanisms }] : [],
+  );
+const R = tuplesOf('R');
+const costOf = (mechanisms: readonly Mechanism[], record: RecordClass): Rational =>
+  costTogether(mechanisms).perRecord.get(record)!;
+
+describe('every way to answer a pattern', () => {
+  it.each(['triangles', '2-paths', 'edges'])('loses no more than it books when one tie changes: %s', (text) => {
+    const a = analyse(undirected, text);
+    const offers = offersOf(a, oneTuple(a));
+    expect(offers.length).toBeGreaterThan(2);
+    for (const { name, mechanisms } of offers) {
+      expect(equal(costOf(mechanisms, R), epsilon), name).toBe(true);
+      const loss = worstLoss(mechanisms[0]!.law, name as keyof typeof readers, text, toggled);
+      expect(loss, name).toBeLessThanOrEqual(toNumber(epsilon) + 1e-9);
+      expect(loss, name).toBeGreaterThan(0);
+    }
+  });
+
+  it.each(['triangles', 'edges'])('loses no more than it books when all ties of a person change: %s', (text) => {
+    const a = analyse(undirected, text);
+    const offers = offersOf(a, onePerson(a));
+    expect(offers.map((o) => o.name)).toEqual(['laplace', 'truncation-ladder']);
+    for (const { name, mechanisms } of offers) {
+      expect(equal(costOf(mechanisms, everyRecord), epsilon), name).toBe(true);
+      const loss = worstLoss(mechanisms[0]!.law, name as keyof typeof readers, text, rewired);
+      expect(loss, name).toBeLessThanOrEqual(toNumber(epsilon) + 1e-9);
+      expect(loss, name).toBeGreaterThan(0);
+    }
+  });
+
+  it('is found out when it decays too fast: the planted twin', () => {
+    const twin: Law = { kind: 'ladder', decay: epsilon };
+    expect(worstLoss(twin, 'ladder', '2-paths', toggled)).toBeGreaterThan(toNumber(epsilon));
+  });
+
+  it('makes noise for a person as wide as a person moves the answer, not as a tie does', () => {
+    const a = analyse(undirected, 'edges');
+    const [tie, person] = [oneTuple(a), onePerson(a)].map((hidden) => offersOf(a, hidden)[0]!.mechanisms[0]!);
+    expect(tie!.law).toEqual({ kind: 'laplace', scale: divide(rational(1), epsilon) });
+    expect(person!.law).toEqual({ kind: 'laplace', scale: divide(rational(people - 1), epsilon) });
+    expect([...person!.cost.perRecord.keys()]).toEqual(['*']);
+    // A tie's noise at a person's price cannot be had.
+    const moved = BigInt(people - 1);
+    const effects = effectOn([everyRecord], { l1: moved, l2squared: moved * moved });
+    expect(() => booked(tie!.law, effects, pure(epsilon))).toThrow(RangeError);
+    expect(() => booked(person!.law, effects, pure(epsilon))).not.toThrow();
+  });
+
+  it('expects the error of the noise it would draw', () => {
+    const a = analysePattern('triangles', schemaFromText('triangles', 500, { symmetric: true }));
+    for (const { name, candidate, mechanisms } of offersOf(a, oneTuple(a))) {
+      const { law } = mechanisms[0]!;
+      if (law.kind === 'laplace') expect(candidate.scale, name).toBe(toNumber(law.scale));
+      // Two common neighbours at most: the first rung of the shape's own ladder.
+      if (name === 'ladder' && law.kind === 'ladder') expect(candidate.scale).toBeCloseTo(2 / toNumber(law.decay), 12);
+      if (law.kind === 'smooth') expect(candidate.scale, name).toBeGreaterThanOrEqual(2 * toNumber(law.scale));
+    }
+  });
+
+  it('is paid for and noised also where nobody can move the answer', () => {
+    const a = analysePattern('triangles', schemaFromText('triangles', 2, { symmetric: true }));
+    expect(a.bounds.globalSensitivity).toBe(0n);
+    for (const { name, mechanisms } of offersOf(a, oneTuple(a))) expect(equal(costOf(mechanisms, R), epsilon), name).toBe(true);
+  });
+});
+
+describe('noise that costs more than is booked cannot be built', () => {
+  const steps = effectOn([R], oneStep);
+  const book = (law: Law) => () => booked(law, steps, pure(epsilon));
+  const { scale, beta } = smoothLaw(epsilon);
+
+  it('smooth noise with beta epsilon / 3', () => {
+    expect(book({ kind: 'smooth', scale, beta })).not.toThrow();
+    expect(book({ kind: 'smooth', scale, beta: divide(epsilon, rational(3)) })).toThrow(RangeError);
+    expect(book({ kind: 'smooth', scale: multiply(scale, rational(99, 100)), beta })).toThrow(RangeError);
+  });
+
+  it('a ladder that decays by epsilon', () => {
+    expect(book({ kind: 'ladder', decay: divide(epsilon, rational(2)) })).not.toThrow();
+    expect(book({ kind: 'ladder', decay: epsilon })).toThrow(RangeError);
+  });
+
+  it('noise of a paper at the price of proven noise', () => {
+    expect(book({ kind: 'published' })).toThrow(RangeError);
+  });
+});
+
+describe('the race to the top', () => {
+  const text = 'q(x, p) :- R(x, p)';
+  const a = analysePattern(text, schemaFromText(text, 20));
+  const hidden = oneOwner(a, a.pattern.goals[0]!.symbols[0]!);
+
+  it('cuts nobody at its last level, and books its levels together', () => {
+    const levels = raceLevels('race', hidden, pure(epsilon));
+    expect(hidden.moves).toBe(20n);
+    expect(levels.map((l) => l.tau)).toEqual([2n, 4n, 8n, 16n, 32n]);
+    const [offer] = offersOf(a, hidden);
+    expect(offer).toMatchObject({ name: 'r2t' });
+    expect(offer!.mechanisms).toHaveLength(5);
+    expect(equal(costOf(offer!.mechanisms, everyRecord), epsilon)).toBe(true);
+  });
+
+  it('loses no more than it books, whatever one person has and comes to have', () => {
+    const levels = raceLevels('race', hidden, pure(epsilon));
+    let worst = 0;
+    for (let from = 0; from <= 20; from++)
+      for (let to = 0; to <= 20; to++) {
+        const loss = levels.reduce((sum, { tau, noise: { law } }) => {
+          const cut = (c: number) => Math.min(c, Number(tau));
+          return sum + (law.kind === 'laplace' ? Math.abs(cut(from) - cut(to)) / toNumber(law.scale) : Number.NaN);
+        }, 0);
+        worst = Math.max(worst, loss);
+      }
+    expect(worst).toBeLessThanOrEqual(toNumber(epsilon) + 1e-12);
+    expect(worst).toBeGreaterThan(0.9 * toNumber(epsilon));
+  });
+});
+
+describe('Algorithm 2.1', () => {
+  const asked = (text: string, m: number, gamma: Rational) => {
+    const a = analysePattern(text, schemaFromText(text, m));
+    return offersFor({ analysis: a, hidden: oneTuple(a), allotment: pure(epsilon), degree, gamma }).find(
+      ({ candidate }) => candidate.mechanism === 'algorithm-2.1',
+    )!;
+  };
+
+  it('books that it was had, not an epsilon; its plain branch books like plain noise', () => {
+    const paper = asked('2-paths', 100_000, rational(1, 100)).drawn!.mechanisms;
+    expect(paper.map(({ law }) => law.kind)).toEqual(['published']);
+    expect([...costTogether(paper).perRecord.keys()]).toEqual(['once:adversarial privacy']);
+    const plain = asked('triangles', 10_000, rational(1, 100)).drawn!.mechanisms;
+    expect(plain.map(({ law }) => law.kind)).toEqual(['laplace']);
+    expect(equal(costOf(plain, R), epsilon)).toBe(true);
+  });
+});

@@ -1,0 +1,72 @@
+import type { EngineLimits } from '../../data/engine/engine.js';
+import { Fault } from '../../base/errors.js';
+import { residualPartsCounted } from './pattern-ladder.js';
+import type { PatternAnalysis } from './query/analyse.js';
+import { rowsJoined } from './query/compile.js';
+import { domainSize } from './query/lambda.js';
+import { type Shape, shapeOf } from './query/shape.js';
+import type { PatternMechanism } from './ways/ways.js';
+
+/** How long counting takes, from public facts alone: the pattern, the declared domain and the public guess of the most ties. */
+export interface CountingWork {
+  /** Rows that joins make, or steps of a count in the graph. */
+  readonly steps: number;
+  readonly seconds: number;
+  /** The guess it rests on: more ties take longer. */
+  readonly degree: number;
+}
+
+/** Rows of a join with tests and groups that a slow machine makes in a second; steps of a count in memory. */
+const rowsPerSecond = 2e7;
+const stepsPerSecond = 1e8;
+
+export function countingWork(a: PatternAnalysis, mechanism: PatternMechanism, degree: number): CountingWork {
+  const shape = shapeOf(a.pattern);
+  const residual = mechanism === 'residual-ladder' || mechanism === 'residual-smooth';
+  const parts = residual ? residualPartsCounted(a.pattern) : [];
+  const joins = [...(shape ? [] : [[...a.pattern.goals.keys()]]), ...parts];
+  const rows = joins.reduce((sum, part) => sum + rowsJoined(a.pattern, part, degree), 0);
+  const counted = shape ? shapeSteps(shape, domainSize(a.pattern), degree) : 0;
+  return { steps: rows + counted, seconds: rows / rowsPerSecond + counted / stepsPerSecond, degree };
+}
+
+/** Cliques choose k - 1 neighbours in order; cycles, diamonds and ladders look at pairs of neighbours; stars at degrees. */
+function shapeSteps(shape: Shape, n: number, degree: number): number {
+  const d = Math.min(degree, n - 1);
+  const pairs = n * d * d;
+  if (shape.kind === 'edge' || shape.kind === 'star') return n * d;
+  if (shape.kind !== 'clique') return 2 * pairs;
+  let [steps, chosen] = [n, 1];
+  for (let k = 1; k < shape.k; k++) chosen *= d / k;
+  steps *= chosen;
+  return 2 * pairs + steps;
+}
+
+/** Refuses what would not end in time, before anything is spent. */
+export function refuseEndless({ seconds, degree }: CountingWork, { deadline }: Pick<EngineLimits, 'deadline'>): void {
+  if (seconds * 1000 <= deadline) return;
+  throw new Fault(
+    'QUERY_UNSUPPORTED',
+    `Counting would take about ${duration(seconds)} where people have ${degree} ties; the deadline is ${duration(deadline / 1000)}.`,
+    'Give a smaller public "degree" if nobody has so many ties, name another mechanism, ask for a smaller pattern, or raise FUGU_DEADLINE.',
+    { details: { seconds: Math.round(seconds), deadline: deadline / 1000 } },
+  );
+}
+
+/** What a plan says of it. `most` is the same where everybody is tied to everybody. */
+export function workText(work: CountingWork, most: CountingWork, { deadline }: Pick<EngineLimits, 'deadline'>): string {
+  const limit = duration(deadline / 1000);
+  if (work.seconds * 1000 > deadline)
+    return `Counting would take about ${duration(work.seconds)} where people have ${work.degree} ties; the deadline is ${limit}: a release is refused.`;
+  const about = `Counting takes about ${duration(work.seconds)} where nobody has more than ${work.degree} ties.`;
+  return most.seconds * 1000 <= deadline
+    ? about
+    : `${about} With more ties it may not end within the deadline of ${limit}; what it costs would then be spent.`;
+}
+
+function duration(seconds: number): string {
+  if (seconds < 1) return '1 second';
+  if (seconds < 120) return `${Math.ceil(seconds)} seconds`;
+  if (seconds < 7200) return `${Math.ceil(seconds / 60)} minutes`;
+  return seconds < 1e9 ? `${Math.ceil(seconds / 3600).toLocaleString('en-US')} hours` : 'many years';
+}

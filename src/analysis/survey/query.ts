@@ -1,0 +1,65 @@
+import { Fault } from '../../base/errors.js';
+import { isDesignName, isDeviceName, isIdName, isTimingName } from '../../policy/column-name.js';
+import { isWeight } from '../../policy/domain.js';
+import { type Choice, chooseNames } from '../../policy/name-pattern.js';
+import type { Column, Policy } from '../../policy/policy.js';
+import type { Batch } from '../../query/query.js';
+import { tieColumns } from '../../data/ties/kinds.js';
+
+/** Which declared columns a survey asks, and which it leaves out although they could be asked. */
+export interface Asked {
+  readonly columns: readonly Column[];
+  readonly leftOut: readonly string[];
+}
+
+/**
+ * Weights and the column that names the unit are no questions at all. Keys of groups, ids, timings and what is about devices are asked only by their very names, and the rest is
+ * chosen by names and patterns.
+ */
+export function surveyColumns(policy: Policy, choice: Choice = {}): Asked {
+  const all = [...policy.columns.values()].filter((column) => !isWeight(column) && column.name !== policy.protect.unit);
+  const keys = new Set(
+    policy.dependence.flatMap((d) =>
+      tieColumns(d)
+        .filter(({ read }) => read === 'name')
+        .map(({ column }) => column),
+    ),
+  );
+  const named = new Set(choice.columns);
+  const isQuestion = (name: string) =>
+    named.has(name) || !(keys.has(name) || isIdName(name) || isTimingName(name) || isDeviceName(name) || isDesignName(name));
+  const names = all.map(({ name }) => name);
+  const chosen = chooseNames(names, choice, 'Questions of the survey');
+  const byName = new Map(all.map((column) => [column.name, column]));
+  const columns = chosen.filter(isQuestion).map((name) => byName.get(name)!);
+  if (names.length === 0)
+    throw new Fault(
+      'QUERY_INVALID',
+      'The policy declares no column to ask about.',
+      'Write the questions under columns:, as docs/policy.md shows.',
+    );
+  if (columns.length === 0)
+    throw new Fault(
+      'QUERY_INVALID',
+      'None of the declared columns is left to ask about.',
+      'Keys of groups, ids, timings and what is about devices are asked only by their very names: --columns a,b.',
+    );
+  return { columns, leftOut: chosen.filter((name) => !isQuestion(name)) };
+}
+
+/** What is asked of a survey: which questions, and by which weight answers count. */
+export interface Asking extends Choice {
+  readonly weight?: string;
+}
+
+/** One histogram per question. Those in `merged` are read off the joint histogram of their cluster. */
+export function surveyBatch(policy: Policy, merged: ReadonlySet<string> = new Set(), choice: Asking = {}): Batch {
+  return {
+    queries: surveyColumns(policy, choice).columns.map(({ name }) => ({
+      kind: 'histogram',
+      column: name,
+      ...(merged.has(name) && { merged: true as const }),
+      ...(choice.weight !== undefined && { weight: choice.weight }),
+    })),
+  };
+}

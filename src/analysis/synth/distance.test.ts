@@ -1,0 +1,100 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { everyRecord } from '../../privacy/mechanism/record-class.js';
+import { penaltyOf, reachOf, wholeWeights } from './distance.js';
+import { countsMoved, totalOf } from './method.js';
+
+const counts = (rows: readonly number[]): Float64Array => {
+  const out = new Float64Array(4);
+  for (const cell of rows) out[cell]!++;
+  return out;
+};
+const moved = (a: bigint, b: bigint): bigint => (a > b ? a - b : b - a);
+
+describe('a table of counts', () => {
+  it.each([
+    ['replaced', 1],
+    ['replaced', 3],
+    ['removed', 1],
+    ['removed', 3],
+  ] as const)('moves by no more than is stated when a record is %s that has %i rows, and by all of it', (change, each) => {
+    const { l1, l2squared } = countsMoved({ each, change }).get(everyRecord)!;
+    /** All ways in which up to so many rows fall into the cells. */
+    const ways = (rows: number): readonly (readonly number[])[] =>
+      rows === 0 ? [[]] : [...ways(rows - 1), ...ways(rows - 1).flatMap((own) => [0, 1, 2, 3].map((cell) => [...own, cell]))];
+    let [sum, squares] = [0, 0];
+    const before = ways(each).map(counts);
+    for (const a of before)
+      for (const b of change === 'removed' ? [counts([])] : before) {
+        const apart = Array.from(a, (x, cell) => Math.abs(x - b[cell]!));
+        sum = Math.max(
+          sum,
+          apart.reduce((s, d) => s + d, 0),
+        );
+        squares = Math.max(
+          squares,
+          apart.reduce((s, d) => s + d * d, 0),
+        );
+      }
+    expect([l1, l2squared]).toEqual([BigInt(sum), BigInt(squares)]);
+  });
+});
+
+describe('the penalty of a table', () => {
+  it('moves by no more than its reach when the rows of a record are replaced or not there, whatever the model says', () => {
+    const cell = fc.integer({ min: 0, max: 3 });
+    fc.assert(
+      fc.property(
+        fc.array(cell, { maxLength: 6 }),
+        fc
+          .integer({ min: 1, max: 3 })
+          .chain((m) => fc.tuple(fc.array(cell, { maxLength: m }), fc.array(cell, { maxLength: m }), fc.constant(m))),
+        fc.array(fc.double({ min: 0, max: 50, noNaN: true }), { minLength: 4, maxLength: 4 }),
+        fc.integer({ min: 1, max: 32 }),
+        fc.double({ min: 0, max: 1e15, noNaN: true }),
+        (others, [before, after, each], model, weight, noise) => {
+          const of = (own: readonly number[]) => penaltyOf(counts([...others, ...own]), Float64Array.from(model), weight, noise);
+          expect(moved(of(before), of(after)) <= reachOf(each)).toBe(true);
+          expect(moved(of(before), of([])) <= reachOf(each, 'removed')).toBe(true);
+        },
+      ),
+    );
+  });
+
+  it('reaches it: all rows of a record leave a cell that has too few of them for one that has too many', () => {
+    for (const each of [1, 3]) {
+      const model = Float64Array.from([10, 0, 0, 0]);
+      const of = (cell: number) => penaltyOf(counts(new Array(each).fill(cell)), model, 32, 0);
+      expect(moved(of(0), of(1))).toBe(reachOf(each));
+      expect(moved(of(0), penaltyOf(counts([]), model, 32, 0))).toBe(reachOf(each, 'removed'));
+    }
+  });
+
+  it('is lowest where rows and model are farthest apart, by more than noise', () => {
+    const model = Float64Array.from([1, 1, 1, 1]);
+    expect(penaltyOf(counts([0, 0, 0, 0]), model, 1, 0) < penaltyOf(counts([0, 0, 1, 2]), model, 1, 0)).toBe(true);
+    expect(penaltyOf(counts([0, 0, 0, 0]), model, 1, 5) > penaltyOf(counts([0, 0, 1, 2]), model, 1, 0)).toBe(true);
+  });
+
+  it('has weights from one to the largest', () => {
+    expect(wholeWeights([1, 2, 4, 0.001])).toEqual([8, 16, 32, 1]);
+  });
+
+  it('moves by no more where noise says that there are more rows than anything can have', () => {
+    const cells = 7;
+    for (const [setting, said] of [
+      [{ each: 1 }, 3e16],
+      [{ each: 1_000_000, records: 30_000_000 }, 2.5e13],
+      [{ each: 3 }, 1e300],
+    ] as const) {
+      const measured = [{ columns: [0], counts: new Float64Array(cells).fill(said / cells), sd: 1 }];
+      const total = totalOf(setting, measured);
+      const model = Float64Array.from({ length: cells }, (_, k) => (total * (k + 1 / 3)) / 24);
+      const [here, there] = [Float64Array.of(3, 1, 4, 1, 5, 9, 2), Float64Array.of(2, 1, 4, 1, 5, 9, 3)];
+      const moved = penaltyOf(here, model, 31, 0) - penaltyOf(there, model, 31, 0);
+      // A row less in the first cell, one more in the last, both below what the model says.
+      expect(moved).toBe(0n);
+      expect(penaltyOf(here, model, 31, 0) - penaltyOf(Float64Array.of(3, 1, 4, 1, 5, 9, 1), model, 31, 0)).toBe(31n * 32n);
+    }
+  });
+});

@@ -1,0 +1,88 @@
+import * as z from 'zod';
+import { Fault } from '../../base/errors.js';
+import { limits } from '../../base/input/limits.js';
+import { readRequest } from '../learn/request.js';
+import { mostAsked } from './memory.js';
+
+const name = z.string().min(1);
+const names = z.array(name).min(1);
+/** Numbers of a YAML file come as they are written. */
+const number = z.union([z.number(), z.string().regex(/^-?\d{1,15}(\.\d{1,15})?$/, 'write a number')]);
+const whole = (least: number, most: number) =>
+  z.union([z.number().int().min(least).max(most), z.string().regex(/^\d{1,9}$/, 'write a whole number')]);
+/** A code, or several; null, or nothing between quotes, is no answer. */
+const code = z.union([z.string(), z.number(), z.null()]);
+const condition = z.union([code, z.array(code).min(1), z.strictObject({ from: number.optional(), to: number.optional() })]);
+
+/** Rows that look like the data: what they are made of, and how many. */
+export const request = z.strictObject({
+  /** How tables are chosen: in rounds (aim), as a tree of pairs (mst), or as a tree grown column by column (privbayes). */
+  mode: z.enum(['aim', 'mst', 'privbayes']).optional(),
+  /** Names and patterns; all columns when absent. */
+  columns: names.optional(),
+  except: names.optional(),
+  /** As many as there are records when absent. */
+  rows: whole(1, mostAsked).optional(),
+  /** With aim: how many columns the tables have that should come out right; 3 when absent, 2 where there are many columns. */
+  upTo: whole(1, 3).optional(),
+  /** With aim: tables that count more than others. */
+  tables: z
+    .array(z.strictObject({ by: names.max(5), weight: number.optional() }))
+    .max(10_000)
+    .optional(),
+  /** What no row can be: each holds for rows that meet all its conditions. Beside what `merge` of the policy says. */
+  impossible: z.array(z.record(name, condition)).max(1_000).optional(),
+  /** Households: whose name for them is in this column, which a declared tie has; what all of one share; how many members are told apart at most (8). */
+  households: z.strictObject({ by: name, shared: names.optional(), most: whole(2, 20).optional() }).optional(),
+  /** Most cells that the model may have, all its cliques together. */
+  cells: whole(1_000, limits.graphicalCells.most).optional(),
+});
+export type SynthRequest = z.infer<typeof request>;
+/** The same, its numbers read. */
+export interface SynthForm extends Omit<SynthRequest, 'rows' | 'upTo' | 'cells' | 'tables' | 'households'> {
+  readonly rows?: number;
+  readonly upTo?: number;
+  readonly cells?: number;
+  readonly tables: readonly { readonly by: readonly string[]; readonly weight: number }[];
+  readonly households?: { readonly by: string; readonly shared: readonly string[]; readonly most: number };
+}
+
+export function readForm(input: unknown): SynthForm {
+  const {
+    rows,
+    upTo,
+    cells,
+    tables = [],
+    households,
+    ...rest
+  } = readRequest(request, input ?? {}, '{"mode": "aim", "rows": 10000}');
+  const within = (name: string, said: number | string | undefined, least: number, most: number) => {
+    if (said === undefined) return {};
+    const value = Number(said);
+    if (value < least || value > most)
+      throw new Fault(
+        'QUERY_INVALID',
+        `${name}: write a whole number from ${least} to ${most}.`,
+        'Leave it out for the usual one.',
+      );
+    return { [name]: value };
+  };
+
+  return {
+    ...rest,
+    ...within('rows', rows, 1, mostAsked),
+    ...within('upTo', upTo, 1, 3),
+    ...within('cells', cells, 1_000, limits.graphicalCells.most),
+    ...(households && {
+      households: { by: households.by, shared: households.shared ?? [], most: 8, ...within('most', households.most, 2, 20) },
+    }),
+    tables: tables.map(({ by, weight = 1 }) => {
+      if (!(Number(weight) > 0 && Number(weight) <= 1e6))
+        throw new Fault('QUERY_INVALID', 'tables: a weight is a number above 0.', 'Leave it out for 1.');
+      return { by, weight: Number(weight) };
+    }),
+  };
+}
+
+export type Condition = z.infer<typeof condition>;
+export type Mode = NonNullable<SynthForm['mode']>;

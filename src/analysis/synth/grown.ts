@@ -1,0 +1,41 @@
+import { cellStarts } from '../../privacy/dependence/pairwise/pair-tables.js';
+import type { Measured } from '../graphical/fit.js';
+import type { CodedTable } from '../learn/network/coded.js';
+import { pairTables } from '../learn/network/contingency.js';
+import { learnTree, treeNoise } from '../learn/network/private-tree.js';
+import type { Allotment } from '../../privacy/mechanism/allotment.js';
+import type { Paid } from '../../privacy/mechanism/paid.js';
+import { cellsOf } from './counts.js';
+import type { Method, Setting } from './method.js';
+
+/** A tree grown from the first column on, each column under the one that says most about it (PrivBayes with one parent each; learn/network/private-tree.proof.md). */
+export function asGrownTree(
+  { sizes, records: rows }: Required<Pick<Setting, 'sizes' | 'records'>>,
+  allotment: Allotment,
+): Method {
+  // More answers than there is room for are refused before anything is booked.
+  cellStarts(sizes);
+  const noise = treeNoise(sizes, rows, allotment);
+  const sd = Math.sqrt(noise.tables.variance);
+  const run = (table: CodedTable, paid: Paid, progress?: (done: number, total: number) => void): readonly Measured[] => {
+    // The noise fits this many rows, which is public; if there are others, somebody is writing to the data.
+    if (table.rows !== rows) throw new RangeError('the number of records has changed');
+    const { parent, tables } = learnTree(pairTables(table), noise, paid, progress);
+    return parent.flatMap((p, child): readonly Measured[] => {
+      if (p < 0) return [];
+      const counts = tables[child]!;
+      if (p < child) return [{ columns: [p, child], counts, sd }];
+      return [{ columns: [child, p], counts: turned(counts, sizes[p]!, sizes[child]!), sd }];
+    });
+  };
+  const [widest = 1, next = 1] = [...sizes].sort((a, b) => b - a);
+  return {
+    why: 'Half of the budget chooses under which other column each is put, half is for noisy tables of these pairs.',
+    mechanisms: [noise.structure, noise.tables],
+    cells: (sizes.length - 1) * Math.min(widest * next, cellsOf(sizes, [0]) * widest * next),
+    run,
+  };
+}
+
+const turned = (counts: Float64Array, high: number, wide: number): Float64Array =>
+  Float64Array.from(counts, (_, cell) => counts[(cell % high) * wide + Math.floor(cell / high)]!);

@@ -1,0 +1,47 @@
+import type { Impossible } from '../../graphical/fit.js';
+import { isNumber } from '../../../policy/domain.js';
+import type { CodedColumn } from '../columns.js';
+
+/** How far two members are apart in a column of their own, in few places: the same or not; of numbers also how many bins. */
+export interface Apart {
+  /** Which of the own columns. */
+  readonly of: number;
+  readonly width: number;
+  /** 0 is the same; the last is any other, or as far or farther. */
+  readonly places: number;
+}
+
+const bins = 4;
+/** The model holds the column of one, of another and how far they are apart together. */
+const mostCells = 2 ** 14;
+
+/** Columns with few answers are said by a table of the two. */
+export function apartIn(coded: readonly CodedColumn[], own: readonly number[]): readonly Apart[] {
+  return own.flatMap((c, of) => {
+    const { column, size: width } = coded[c]!;
+    const places = isNumber(column) && width > bins + 1 ? bins : 2;
+    return width > 3 && width * width * places <= mostCells ? [{ of, width, places }] : [];
+  });
+}
+
+export const apartLabels = (places: number): readonly string[] =>
+  Array.from({ length: places }, (_, k) =>
+    k === 0 ? 'the same' : k < places - 1 ? `${k} apart` : places === 2 ? 'another' : `${k} or more`,
+  );
+
+/** No answer, which is the last place, is like none of the others. */
+export function apartOf({ width, places }: Apart, a: number, b: number): number {
+  if (a === b) return 0;
+  const none = width - 1;
+  return a === none || b === none ? places - 1 : Math.min(Math.abs(a - b), places - 1);
+}
+
+/** How far two answers are apart follows from them. */
+export function apartOnly(apart: Apart, one: number, another: number, at: number): Impossible {
+  const { width, places } = apart;
+  const cells: number[] = [];
+  for (let a = 0; a < width; a++)
+    for (let b = 0; b < width; b++)
+      for (let p = 0; p < places; p++) if (apartOf(apart, a, b) !== p) cells.push((a * width + b) * places + p);
+  return { columns: [one, another, at], cells };
+}

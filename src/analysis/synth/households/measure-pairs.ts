@@ -1,0 +1,119 @@
+import { type Impossible, type Measured, fit as modelOf } from '../../graphical/fit.js';
+import type { Graphical } from '../../graphical/graphical.js';
+import { within } from '../../../base/input/limits.js';
+import type { CodedTable } from '../../learn/network/coded.js';
+import type { Allotment } from '../../../privacy/mechanism/allotment.js';
+import type { Mechanism } from '../../../privacy/mechanism/mechanism.js';
+import type { Paid } from '../../../privacy/mechanism/paid.js';
+import { cellsOf } from '../counts.js';
+import type { Setting } from '../method.js';
+import { type Candidate, roundsOf, usual } from '../rounds.js';
+import { modelCells } from '../small-enough.js';
+import { type Apart, apartOnly } from './apart.js';
+import { pairLevels } from './pairs.js';
+
+/** The columns of people that a household is made of. */
+export interface Household {
+  /** Place of the column that says how many live there; its last place is for so many or more. */
+  readonly members: number;
+  /** Columns in which all of a household are the same. */
+  readonly shared: readonly number[];
+  /** Everybody's own. */
+  readonly own: readonly number[];
+  readonly apart: readonly Apart[];
+}
+
+/** Tables of two people who live together: chosen in rounds among those that say something of both. */
+export interface PairMethod {
+  readonly mechanisms: readonly Mechanism[];
+  readonly tables: number;
+  /** Of all of these tables together. */
+  readonly cells: number;
+  /** Most cells of their model. */
+  readonly largest: number;
+  /** What was measured of pairs; `people` is a model of released tables. */
+  run(pairs: CodedTable, people: Graphical, paid: Paid): readonly Measured[];
+}
+
+const mostTables = 2_000;
+
+export function pairMethod(people: Setting, household: Household, allotment: Allotment): PairMethod {
+  const { own } = household;
+  const sizes = pairLevels(people.sizes, household);
+  // Everybody is in at most one pair: a replaced record is one replaced row (households.proof.md).
+  const setting: Setting = { sizes, change: 'replaced', each: 1, impossible: follows(household), mostCells: people.mostCells };
+  const before = modelCells(sizes, startSets(household), setting.impossible);
+  within('graphicalCells', before);
+  const candidates = candidatesOf(sizes, household, people.mostCells);
+  const all = usual[allotment.noise].stepsPerColumn * Math.max(1, own.length);
+  const rounds = roundsOf(setting, allotment, candidates, { all, left: all });
+  return {
+    mechanisms: candidates.length > 0 ? [rounds.reserved] : [],
+    tables: candidates.length,
+    cells: candidates.reduce((n, { columns }) => n + cellsOf(sizes, columns), 0),
+    largest: Math.max(people.mostCells, before),
+    run: (pairs, model, paid) => {
+      const start = startOf(household, model);
+      return rounds.run(pairs, paid, start, sumOf(start[0]!.counts)).slice(start.length);
+    },
+  };
+}
+
+/** How far two are apart follows from what they say. */
+const follows = ({ own, apart }: Household): readonly Impossible[] =>
+  apart.map((one, k) => apartOnly(one, 1 + one.of, 1 + own.length + one.of, 1 + 2 * own.length + k));
+
+/**
+ * An answer of the first with an answer of the second, of the same column or another; how far they are apart, and that by the answer of the first; and all of these by
+ * how many they are.
+ */
+function candidatesOf(sizes: readonly number[], { own: { length: own }, apart }: Household, most: number): readonly Candidate[] {
+  const both = Array.from({ length: own }, (_, x) => Array.from({ length: own - x }, (_, d) => [1 + x, 1 + own + x + d])).flat();
+  const few = both.length * 2 <= mostTables ? both : both.filter(([x, y]) => x! + own === y);
+  const far = apart.flatMap(({ of }, k) => [[1 + 2 * own + k], [1 + of, 1 + 2 * own + k]]);
+  return [...far, ...few]
+    .flatMap((pair) => [pair, [0, ...pair]])
+    .filter((columns) => cellsOf(sizes, columns) <= most)
+    .map((columns) => ({ columns, weight: 1 }));
+}
+
+/** By columns of pairs: how many they are at home, and that with every column of the first and of the second. */
+const startSets = ({ own: { length: own } }: Household): readonly (readonly number[])[] => [
+  [0],
+  ...Array.from({ length: 2 * own }, (_, x) => [0, 1 + x]),
+];
+
+/** What a model of people says of pairs: how many they are at home, and that with every column of the first and of the second. */
+function startOf(household: Household, people: Graphical): readonly Measured[] {
+  const { members, own } = household;
+  const most = people.sizes[members]!;
+  const share = (s: number) => Math.floor(s / 2) / s;
+  const bySize = (counts: Float64Array, width: number, by: (cell: number) => number) =>
+    counts.map((x, cell) => (cell < width * most ? x * share(by(cell) + 1) : 0));
+  const single = bySize(people.table([members]), 1, (cell) => cell);
+  const sd = Math.max(1, Math.sqrt(sumOf(single)) / 2);
+  const tables = own.map((column) => {
+    const width = people.sizes[column]!;
+    const table = people.table([members, column]);
+    // Row-major over columns in increasing order: by members first, whichever that is.
+    const turned =
+      members < column ? table : Float64Array.from(table, (_, cell) => table[(cell % width) * most + Math.floor(cell / width)]!);
+    return bySize(turned, width, (cell) => Math.floor(cell / width));
+  });
+  const counts = [single, ...tables, ...tables];
+  return startSets(household).map((columns, k) => ({ columns, counts: counts[k]!, sd }));
+}
+
+/** All that is known of pairs. */
+export function pairModel(household: Household, people: Graphical, measured: readonly Measured[]): Graphical {
+  const start = startOf(household, people);
+  const sizes = pairLevels(people.sizes, household);
+  return modelOf({ sizes, measured: [...start, ...measured], total: sumOf(start[0]!.counts), impossible: follows(household) });
+}
+
+/** No fewer than one, or there would be nothing to divide. */
+const sumOf = (counts: Float64Array): number =>
+  Math.max(
+    1,
+    counts.reduce((a, b) => a + b, 0),
+  );

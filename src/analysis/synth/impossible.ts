@@ -1,0 +1,146 @@
+import { Fault } from '../../base/errors.js';
+import { toNumber } from '../../base/exact/rational.js';
+import type { Impossible } from '../graphical/fit.js';
+import { shownBins } from '../../policy/bins.js';
+import { codeText } from '../../policy/code.js';
+import { isNumber, levelsOf } from '../../policy/domain.js';
+import { gridOf, numberAt } from '../../policy/grid.js';
+import type { Cluster, Policy } from '../../policy/policy.js';
+import type { CodedColumn } from './columns.js';
+import { cellsOf } from './counts.js';
+import type { Condition, SynthForm } from './form.js';
+
+/** Larger groups of merged columns are looked at two by two: a clique of all of them would fill the model. */
+const mostTogether = 2 ** 14;
+
+/** What no row can be: combinations that the questionnaire of the policy does not allow (`merge`), and those that are named. Public. Columns whose combinations the model cannot hold are refused before these are listed. */
+export function impossibleIn(
+  policy: Policy,
+  coded: readonly CodedColumn[],
+  form: SynthForm,
+  most: number,
+): readonly Impossible[] {
+  return [
+    ...(policy.merge ?? []).flatMap((cluster) => outsideOf(coded, cluster, most)),
+    ...(form.impossible ?? []).map((conditions) => named(coded, conditions, most)),
+  ].filter(({ cells }) => cells.length > 0);
+}
+
+function refuseMany(coded: readonly CodedColumn[], columns: readonly number[], most: number): void {
+  const cells = columns.reduce((n, at) => n * coded[at]!.size, 1);
+  if (cells <= most) return;
+  throw new Fault(
+    'DOMAIN_EXCEEDED',
+    `What is impossible in ${columns.map((at) => `"${coded[at]!.name}"`).join(', ')} would take ${cells.toLocaleString('en')} cells of the model; at most ${most.toLocaleString('en')} are allowed.`,
+    'Name fewer columns at once, declare wider bins, leave one out with except, or allow more with cells.',
+    { details: { size: Number.isFinite(cells) ? cells : 'infinite', limit: most } },
+  );
+}
+
+function outsideOf(coded: readonly CodedColumn[], { columns, support }: Cluster, most: number): readonly Impossible[] {
+  const parts = columns.flatMap((name, c) => {
+    const at = coded.findIndex((one) => 'axis' in one && one.name === name);
+    return at < 0 ? [] : [{ at, places: support.map((answers) => placeOf(coded[at]!, answers[c] ?? null)) }];
+  });
+  parts.sort((a, b) => a.at - b.at);
+  const sizes = coded.map(({ size }) => size);
+  const together = (own: typeof parts): Impossible => {
+    refuseMany(
+      coded,
+      own.map(({ at }) => at),
+      most,
+    );
+    const allowed = new Set(support.map((_, k) => own.reduce((cell, { at, places }) => cell * sizes[at]! + places[k]!, 0)));
+    const all = cellsOf(
+      sizes,
+      own.map(({ at }) => at),
+    );
+    const cells = Array.from({ length: all }, (_, cell) => cell).filter((cell) => !allowed.has(cell));
+    return { columns: own.map(({ at }) => at), cells };
+  };
+  if (parts.length < 2) return [];
+  const all = cellsOf(
+    sizes,
+    parts.map(({ at }) => at),
+  );
+  if (all <= mostTogether) return [together(parts)];
+  return parts.flatMap((b, j) => parts.slice(0, j).map((a) => together([a, b])));
+}
+
+function placeOf({ column, size, name }: CodedColumn, code: string | null): number {
+  if (code === null) return size - 1;
+  if (column.type !== 'category') throw new RangeError('only categories have codes');
+  const place = levelsOf(column).findIndex((codes) => codes.includes(codeText(code)));
+  if (place < 0)
+    throw new Fault('QUERY_INVALID', `Column "${name}" has no value "${code}".`, 'Name declared codes, or null for no answer.');
+  return place;
+}
+
+function named(coded: readonly CodedColumn[], conditions: Readonly<Record<string, Condition>>, most: number): Impossible {
+  const parts = Object.entries(conditions)
+    .map(([name, condition]) => {
+      const at = coded.findIndex((one) => one.name === name && 'axis' in one);
+      if (at < 0)
+        throw new Fault(
+          'COLUMN_UNKNOWN',
+          `What is impossible names "${name}", which is no column of the rows with one answer each.`,
+          'Name columns that the synthetic rows have.',
+        );
+      return { at, places: [...new Set(placesWhere(coded[at]!, condition))] };
+    })
+    .sort((a, b) => a.at - b.at);
+  refuseMany(
+    coded,
+    parts.map(({ at }) => at),
+    most,
+  );
+  let cells = [0];
+  for (const { at, places } of parts) cells = cells.flatMap((cell) => places.map((p) => cell * coded[at]!.size + p));
+  return { columns: parts.map(({ at }) => at), cells };
+}
+
+/** Numbers are drawn anywhere in their bin: a range that ends inside one could not be kept. */
+function placesWhere(one: CodedColumn, condition: Condition): readonly number[] {
+  const { column, name } = one;
+  if (typeof condition === 'object' && condition !== null && !Array.isArray(condition)) {
+    if (!isNumber(column))
+      throw new Fault('QUERY_INVALID', `Column "${name}" holds codes, not numbers.`, 'Name its codes: {"party": ["dem"]}.');
+    const from = Number(condition.from ?? Number.NEGATIVE_INFINITY);
+    const to = Number(condition.to ?? Number.POSITIVE_INFINITY);
+    const within = binsOf(one).flatMap(([low, high], place) => (high >= from && low <= to ? [{ low, high, place }] : []));
+    const cut = within.find(({ low, high }) => low < from || high > to);
+    if (cut)
+      throw new Fault(
+        'QUERY_INVALID',
+        `What is impossible of "${name}" begins or ends inside its bin "${one.labels[cut.place]}"; numbers are drawn anywhere in a bin.`,
+        `Write a range of whole bins, or declare bins of "${name}" that begin where the range does, and where it is over.`,
+      );
+    if (within.length === 0)
+      throw new Fault(
+        'QUERY_INVALID',
+        `What is impossible of "${name}" is a range that none of its bins lies in.`,
+        'Write "from" below "to", both within the bounds of the column.',
+      );
+    return within.map(({ place }) => place);
+  }
+  const codes = Array.isArray(condition) ? condition : [condition];
+  return codes.map((said) => {
+    const code = said === '' ? null : said;
+    if (code !== null && isNumber(column))
+      throw new Fault(
+        'QUERY_INVALID',
+        `Column "${name}" holds numbers.`,
+        'Write a range, such as {"age": {"to": 15}}, or "" for no answer.',
+      );
+    return placeOf(one, code === null ? null : `${code}`);
+  });
+}
+
+/** First and last number of every bin. */
+function binsOf({ column }: CodedColumn): readonly (readonly [low: number, high: number])[] {
+  if (!isNumber(column)) throw new RangeError('only numbers have bins');
+  const grid = gridOf(column);
+  const firsts = [0, ...shownBins(column).starts];
+  const number = (p: number) => toNumber(numberAt(grid, p));
+  return firsts.map((first, k) => [number(first), number((firsts[k + 1] ?? grid.last + 1) - 1)]);
+}

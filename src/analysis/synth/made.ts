@@ -1,0 +1,125 @@
+import { type Measured, fit as modelOf } from '../graphical/fit.js';
+import { cryptoBits } from '../../privacy/noise/bits.js';
+import type { Column } from '../../policy/policy.js';
+import type { CodedColumn, ModelColumn } from './columns.js';
+import type { Mode, SynthForm } from './form.js';
+import { apartLabels } from './households/apart.js';
+import { drawHouseholds } from './households/draw.js';
+import { type Household, pairModel } from './households/measure-pairs.js';
+import { pairNames } from './households/pairs.js';
+import { type PartnerQuality, partnerQuality } from './households/quality.js';
+import { type Setting, totalOf } from './method.js';
+import { type PredictQuality, predictQuality } from './predict.js';
+import { type Quality, qualityOf } from './quality.js';
+import { drawCodes, type SynthColumn, uniform, writtenRows } from './rows.js';
+import { smallEnough } from './small-enough.js';
+
+export interface SynthResult {
+  readonly mode: Mode;
+  readonly rows: number;
+  readonly columns: readonly SynthColumn[];
+  /** Everything that was paid for: noisy tables, row-major over the labels of their columns; all rows are made of these. */
+  readonly measured: readonly MeasuredTable[];
+  /** How many rows the data has: public, or what the tables say. */
+  readonly total: number;
+  readonly quality: Quality & { readonly predicted: readonly PredictQuality[] };
+  /** Where rows are grouped: the column of made names, how many there are, noisy tables of two members, and how near the rows come to them. */
+  readonly households?: {
+    readonly by: string;
+    readonly count: number;
+    readonly measured: readonly MeasuredTable[];
+    readonly quality: readonly PartnerQuality[];
+  };
+}
+export interface MeasuredTable {
+  readonly columns: readonly string[];
+  readonly labels: readonly (readonly string[])[];
+  readonly counts: readonly number[];
+  /** Standard deviation of the noise of a cell. */
+  readonly sd: number;
+}
+
+/** What is said before anything is measured, and public. */
+export interface Ground {
+  readonly form: SynthForm;
+  readonly mode: Mode;
+  readonly columns: readonly Column[];
+  readonly coded: readonly CodedColumn[];
+  /** Of the model of people: those that are coded, and how many live together. */
+  readonly modelled: readonly ModelColumn[];
+  readonly household?: Household;
+  readonly setting: Setting;
+  /** Most rows that there is room for, where it is not said how many. */
+  readonly mostDrawn: number;
+}
+
+/** What was measured, of rows and of two members of a household. */
+export interface Told {
+  readonly measured: readonly Measured[];
+  readonly pairs: readonly Measured[];
+}
+
+/** Rows on which a classifier is tried. */
+const mostTried = 20_000;
+
+/** From what was measured to rows: nothing here sees data. */
+export function made(
+  { form, mode, columns, coded, modelled, household, setting, mostDrawn }: Ground,
+  { measured, pairs }: Told,
+): SynthResult {
+  const { sizes, impossible } = setting;
+  const total = totalOf(setting, measured);
+  const asked = form.rows ?? Math.min(mostDrawn, Math.max(1, Math.round(total)));
+  const model = modelOf({ sizes, measured: smallEnough(setting, measured), total, impossible });
+  const named = (column: number) => modelled[column]!;
+  const told = (list: readonly Measured[], of: (column: number) => ModelColumn) =>
+    list.map(({ columns, counts, sd }): MeasuredTable => {
+      const own = columns.map(of);
+      return { columns: own.map(({ name }) => name), labels: own.map(({ labels }) => labels), counts: [...counts], sd };
+    });
+  const names = modelled.map(({ name }) => name);
+  const table = (codes: readonly Uint16Array[]) => ({ names, levels: sizes, rows: codes[0]!.length, columns: codes });
+  const fresh = table(drawCodes(model, Math.min(asked, mostTried)));
+  const common = (codes: readonly Uint16Array[], rows: number) => ({
+    mode,
+    rows,
+    measured: told(measured, named),
+    total,
+    quality: { ...qualityOf(table(codes), measured, total), predicted: predictQuality(table(codes), fresh, measured, total) },
+  });
+  if (!household || !form.households) {
+    const codes = drawCodes(model, asked);
+    return { ...common(codes, asked), columns: writtenRows(columns, coded, codes) };
+  }
+  const { by } = form.households;
+  const { own, members } = household;
+  const shared = new Set(household.shared.map((c) => coded[c]!.column.name));
+  const below = (n: number) => cryptoBits.below(n);
+  const drawn = drawHouseholds(model, pairModel(household, model, pairs), pairs, household, asked, uniform, below);
+  const [rows, count] = [drawn.homes.length, drawn.homes.at(-1)! + 1];
+  const id: SynthColumn = { name: by, type: 'number', whole: true, values: Array.from(drawn.homes, (home) => home + 1) };
+  const titles = pairNames(names, household);
+  const ofPair = (column: number): ModelColumn => {
+    const name = titles[column]!;
+    if (column === 0) return { ...modelled[members]!, name };
+    if (column <= 2 * own.length) return { ...modelled[own[(column - 1) % own.length]!]!, name };
+    const { places: size } = household.apart[column - 1 - 2 * own.length]!;
+    return { name, size, labels: apartLabels(size) };
+  };
+  return {
+    ...common(drawn.columns, rows),
+    columns: [
+      id,
+      ...writtenRows(columns, coded, drawn.columns).map((one) => (shared.has(one.name) ? asFirst(one, drawn.homes) : one)),
+    ],
+    households: { by, count, measured: told(pairs, ofPair), quality: partnerQuality(drawn, household, names, sizes, pairs) },
+  };
+}
+
+/** Of what a household shares, every member has what was written for the first. */
+function asFirst(column: SynthColumn, homes: Uint32Array): SynthColumn {
+  const values: SynthColumn['values'][number][] = [];
+  for (let row = 0; row < homes.length; row++)
+    values.push(row > 0 && homes[row] === homes[row - 1] ? values[row - 1]! : column.values[row]!);
+  return { ...column, values };
+}

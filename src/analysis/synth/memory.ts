@@ -1,0 +1,58 @@
+import { Fault } from '../../base/errors.js';
+
+/** What a synthesis holds at once, in whole numbers that are public. */
+export interface Held {
+  /** Rows of the data and bytes of each; none where their number is a secret. */
+  readonly rows: number;
+  readonly perRow: number;
+  /** Cells of all tables among which rounds choose: counted, and as the model last said them. */
+  readonly counted: number;
+  /** Cells of the model. */
+  readonly cells: number;
+  /** Synthetic rows, and their columns. */
+  readonly drawn: number;
+  readonly columns: number;
+}
+
+/** Of a cell of the model: beliefs, factors, what descent remembers of its steps. */
+const perCell = 384;
+/** Of a value that is drawn: its place, and as it is written. */
+const perValue = 24;
+
+/** Bytes, about; beside what the program takes by itself. Measured on Adult: experiments/synth. */
+const bytesOf = ({ rows, perRow, counted, cells, drawn, columns }: Held): number =>
+  rows * perRow + 16 * counted + perCell * cells + perValue * drawn * columns;
+
+/** Cells that the model may have unless `cells` says how many: the more where a quarter of what is allowed holds them. A small budget fills neither (docs/decisions/0084). */
+export const usualCells = (room: number): number => (4 * perCell * roomy <= room ? roomy : narrow);
+const roomy = 800_000;
+const narrow = 400_000;
+
+/** Most rows that are asked for at once. */
+export const mostAsked = 20_000_000;
+
+/** As many rows as may be drawn beside all else: where their number is read off noisy tables nothing else bounds it. */
+export const rowsWithin = (held: Held, room: number): number =>
+  Math.max(1, Math.min(mostAsked, Math.floor((room - bytesOf({ ...held, drawn: 0 })) / (perValue * held.columns))));
+
+/** Said before anything is paid for, with what would help most. */
+export function refuseBeyond(held: Held, room: number): number {
+  const bytes = bytesOf(held);
+  if (bytes <= room) return bytes;
+  const parts = [
+    [held.rows * held.perRow + 16 * held.counted, 'make rows of fewer columns'],
+    [perCell * held.cells, `allow the model fewer cells (cells: ${Math.max(1_000, Math.floor(room / 2 / perCell))})`],
+    [
+      perValue * held.drawn * held.columns,
+      `ask for fewer rows (rows: ${Math.max(1, Math.floor(room / 2 / perValue / held.columns))})`,
+    ],
+  ] as const;
+  const [, most] = parts.reduce((a, b) => (b[0] > a[0] ? b : a));
+  const megabytes = (n: number) => Math.ceil(n / 1e6).toLocaleString('en');
+  throw new Fault(
+    'ENGINE_MEMORY',
+    `The rows and their model need about ${megabytes(bytes)} MB of memory; ${megabytes(room)} MB are allowed.`,
+    `It helps most to ${most}; or set FUGU_MEMORY to more if the machine has it.`,
+    { details: { needed: Math.ceil(bytes), allowed: Math.floor(room) } },
+  );
+}

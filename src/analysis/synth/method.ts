@@ -1,0 +1,79 @@
+import type { Impossible, Measured } from '../graphical/fit.js';
+import { ofRecord, rowsMoved } from '../learn/effects.js';
+import type { CodedTable } from '../learn/network/coded.js';
+import type { Additive } from '../../privacy/mechanism/additive.js';
+import type { Effects } from '../../privacy/mechanism/effect.js';
+import type { Mechanism } from '../../privacy/mechanism/mechanism.js';
+import type { Paid } from '../../privacy/mechanism/paid.js';
+import { cellsOf, countsOf } from './counts.js';
+import { mostRows, reachOf } from './distance.js';
+
+/** What is known before the data is read; every method makes its noise from this alone. */
+export interface Setting {
+  readonly sizes: readonly number[];
+  /** What neighbours differ in: one record is another, or is not there. */
+  readonly change: 'replaced' | 'removed';
+  /** The public number of records; absent where it is a secret. */
+  readonly records?: number;
+  /** Records may be left out as a whole: there may be fewer rows than records. */
+  readonly leftOut?: boolean;
+  /** Most rows of one record. */
+  readonly each: number;
+  readonly impossible: readonly Impossible[];
+  /** Most cells of the model. */
+  readonly mostCells: number;
+}
+
+/** A way to choose tables and to measure them. */
+export interface Method {
+  /** For people: how the budget is divided. */
+  readonly why: string;
+  readonly mechanisms: readonly Mechanism[];
+  /** Largest model that may come out of it, in cells. */
+  readonly cells: number;
+  /** Everything that is told of the rows, in the order in which it was measured. */
+  run(rows: CodedTable, paid: Paid, progress?: (done: number, total: number) => void): readonly Measured[];
+}
+
+/** How far one record moves a table of counts. */
+export function countsMoved({ each, change }: Pick<Setting, 'each' | 'change'>): Effects {
+  if (change === 'replaced') return rowsMoved(each);
+  const m = BigInt(each);
+  return ofRecord({ l1: m, l2squared: m * m });
+}
+
+/** How far it moves so many choices among penalties. */
+export function choicesMoved({ each, change }: Pick<Setting, 'each' | 'change'>, choices = 1): Effects {
+  const [reach, many] = [reachOf(each, change), BigInt(choices)];
+  return ofRecord({ l1: many * reach, l2squared: many * reach * reach });
+}
+
+/** One table with noise: the noise is drawn before the rows are counted. */
+export function measure(rows: CodedTable, columns: readonly number[], noise: Additive, paid: Paid): Measured {
+  const add = noise.ready(paid, cellsOf(rows.levels, columns));
+  const counts = Float64Array.from(add(Array.from(countsOf(rows, columns), BigInt)), Number);
+  return { columns, counts, sd: Math.sqrt(noise.variance) };
+}
+
+/** How many rows there are: public where a record is one row and is replaced, else what the tables say together; as many as everybody may have at most where the number of records is public, and one row each at least where nobody is left out. */
+export function totalOf(setting: Pick<Setting, 'records' | 'each' | 'leftOut'>, measured: readonly Measured[]): number {
+  if (isOneRowEach(setting)) return setting.records;
+  const { records, each, leftOut } = setting;
+  let [sum, precision] = [0, 0];
+  for (const { counts, sd } of measured) {
+    const own = 1 / (counts.length * sd * sd);
+    sum += own * counts.reduce((a, b) => a + b, 0);
+    precision += own;
+  }
+  const said = Math.min(mostRows, Math.max(1, sum / precision));
+  return records === undefined ? said : Math.min(each * records, leftOut ? said : Math.max(records, said));
+}
+
+/** Whether there are as many rows as records, and everybody knows how many. */
+export const isOneRowEach = <S extends Pick<Setting, 'records' | 'each' | 'leftOut'>>(
+  setting: S,
+): setting is S & { readonly records: number } => setting.each === 1 && setting.records !== undefined && setting.leftOut !== true;
+
+/** Mean absolute noise of one cell. */
+export const meanNoise = ({ law, variance }: Additive): number =>
+  law.kind === 'gaussian' ? Math.sqrt((2 * variance) / Math.PI) : Math.sqrt(variance / 2);

@@ -1,0 +1,80 @@
+import { toNumber } from '../../base/exact/rational.js';
+import type { Graphical } from '../graphical/graphical.js';
+import { cryptoBits } from '../../privacy/noise/bits.js';
+import { shownBins } from '../../policy/bins.js';
+import { codesOf } from '../../policy/code.js';
+import { dateText } from '../../policy/date-text.js';
+import { isNumber, levelsOf } from '../../policy/domain.js';
+import { gridOf, numberAt } from '../../policy/grid.js';
+import type { Column, MultiColumn, NumberColumn } from '../../policy/policy.js';
+import type { CodedColumn } from './columns.js';
+
+/** A column of synthetic rows, in the form of the data: codes as text, numbers on their grid, no answer as the data writes it (null where it has no code for it). */
+export interface SynthColumn {
+  readonly name: string;
+  readonly type: 'text' | 'number';
+  /** Of numbers: none has a fraction. */
+  readonly whole?: boolean;
+  readonly values: readonly (string | number | null)[];
+}
+
+export const uniform = (): number => cryptoBits.below(2 ** 48) / 2 ** 48;
+
+/** So many rows as places in the columns of the model. Nothing here sees data: whoever has the measurements can draw as many as they want. */
+export const drawCodes = (model: Graphical, rows: number): readonly Uint16Array[] => model.rows(rows, uniform);
+
+export function writtenRows(
+  columns: readonly Column[],
+  coded: readonly CodedColumn[],
+  codes: readonly Uint16Array[],
+): readonly SynthColumn[] {
+  return columns.map((column) => {
+    const own = coded.flatMap((one, c) => (one.column.name === column.name ? [codes[c]!] : []));
+    if (column.type === 'multi') return { name: column.name, type: 'text', values: named(column, own) };
+    if (isNumber(column) && column.date)
+      return {
+        name: column.name,
+        type: 'text',
+        values: numbers(column, own[0]!).map((days) => (days === null ? null : dateText(days))),
+      };
+    if (isNumber(column))
+      return { name: column.name, type: 'number', ...(isWhole(column) && { whole: true }), values: numbers(column, own[0]!) };
+    if (column.type !== 'category') throw new RangeError('a weight is no column of synthetic rows');
+    const levels = levelsOf(column);
+    const none = column.missing[0] ?? null;
+    return {
+      name: column.name,
+      type: 'text',
+      values: Array.from(own[0]!, (place) => oneOf(levels[place] ?? []) ?? none),
+    };
+  });
+}
+
+/** Answers that are counted as one are drawn evenly. */
+const oneOf = (codes: readonly string[]): string | undefined =>
+  codes.length > 1 ? codes[cryptoBits.below(codes.length)] : codes[0];
+
+function numbers(column: NumberColumn, places: Uint16Array): readonly (number | null)[] {
+  const grid = gridOf(column);
+  const firsts = [0, ...shownBins(column).starts];
+  const none = grid.missing[0] ?? null;
+  return Array.from(places, (place) => {
+    if (place >= firsts.length) return none;
+    const from = firsts[place]!;
+    const to = firsts[place + 1] ?? grid.last + 1;
+    return toNumber(numberAt(grid, from + cryptoBits.below(to - from)));
+  });
+}
+
+/** A code for no answer may be any number. */
+const isWhole = (column: NumberColumn): boolean =>
+  column.type === 'integer' && gridOf(column).missing.every(Number.isSafeInteger);
+
+function named(column: MultiColumn, options: readonly Uint16Array[]): readonly (string | null)[] {
+  const codes = codesOf(column);
+  const none = column.missing[0] ?? null;
+  return Array.from(options[0]!, (_, r) => {
+    const said = codes.filter((_, k) => options[k]![r] === 1);
+    return said.length > 0 ? said.join(column.separator) : none;
+  });
+}

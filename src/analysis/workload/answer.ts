@@ -1,0 +1,90 @@
+import type { AdditiveLaw } from '../../privacy/mechanism/law.js';
+import type { NoisedTables } from '../../privacy/mechanism/residual/residual.js';
+import type { AnswerTable, Foreseen } from '../../query/bound.js';
+import type { Query } from '../../query/query.js';
+import { type Estimate, tableFrom } from './estimate.js';
+import type { ShownTable, Workload } from './form.js';
+import { answersOf, variancesIn } from './question.js';
+import { variancesBeside } from './ways.js';
+
+/** Standard errors in half a 95 % interval: a cell is a sum of many noises, at worst one of Laplace's by itself (estimate.proof.md). */
+export const halfWidths = (kind: AdditiveLaw['kind']): number => (kind === 'laplace' ? Math.log(20) / Math.SQRT2 : 1.959964);
+
+const namesOf = ({ views }: ShownTable): readonly string[] => views.map(({ view }) => view.name);
+const titleOf = (table: ShownTable): string => namesOf(table).join(' x ');
+const queryOf = (table: ShownTable): Query => ({ kind: 'count', by: [...namesOf(table)] });
+
+/** The error of every table, before anything is drawn: that of its worst answer, where they differ. */
+export function foreseen(
+  { tables }: Pick<Workload, 'tables'>,
+  { layout, variance, mechanism }: NoisedTables,
+  known: readonly number[] = [],
+): readonly Foreseen[] {
+  const variances = variancesBeside(layout, known);
+  return tables.map((table) => {
+    const own = variancesIn(table.views, (axes) => variances.get(axes)!);
+    const standardError = Math.sqrt(own.reduce((a, b) => Math.max(a, b), 0) * variance);
+    return {
+      name: titleOf(table),
+      query: queryOf(table),
+      cells: own.length,
+      error: 'combined',
+      standardError,
+      halfWidth: standardError * halfWidths(mechanism.law.kind),
+      perRow: false,
+    };
+  });
+}
+
+/** Labels of all answers of a table, the last key fastest. */
+function labelsOf({ views }: ShownTable): readonly (readonly string[])[] {
+  let cells: readonly (readonly string[])[] = [[]];
+  for (const { view } of views) cells = cells.flatMap((before) => view.labels.map((label) => [...before, label]));
+  return cells;
+}
+
+/** Every table as it was noised: unbiased, with intervals that hold the truth as often as they say. */
+export function answerTables(
+  { tables }: Pick<Workload, 'tables'>,
+  estimate: Estimate,
+  wide: number | ((axes: readonly number[]) => number),
+): readonly AnswerTable[] {
+  return tables.map((table) => {
+    const values = answersOf(table.views, tableFrom(estimate, table.axes));
+    const variances = variancesIn(table.views, (axes) => estimate.by.get(axes)!.variance);
+    const times = typeof wide === 'number' ? wide : wide(table.axes);
+    return {
+      name: titleOf(table),
+      query: queryOf(table),
+      columns: [...namesOf(table), 'count'],
+      rows: labelsOf(table).map((keys, cell) => {
+        const value = values[cell]!;
+        const standardError = Math.sqrt(variances[cell]!);
+        const half = standardError * times;
+        return { keys, value, standardError, low: value - half, high: value + half };
+      }),
+      error: 'combined',
+    };
+  });
+}
+
+/**
+ * Better values for the cells of noisy tables, none below zero. Intervals stay those of the noisy ones, without what is below zero, where no count is, and widened to hold the value: the truth is in them no
+ * less often (non-negative.proof.md).
+ */
+export const tidied = (
+  { tables }: Pick<Workload, 'tables'>,
+  noisy: readonly AnswerTable[],
+  better: (axes: readonly number[]) => Float64Array,
+): readonly AnswerTable[] =>
+  noisy.map((table, t) => {
+    const { views, axes } = tables[t]!;
+    const values = answersOf(views, better(axes));
+    return {
+      ...table,
+      rows: table.rows.map((row, cell) => {
+        const value = Math.max(0, values[cell]!);
+        return { ...row, value, low: Math.max(0, Math.min(row.low!, value)), high: Math.max(row.high!, value) };
+      }),
+    };
+  });

@@ -1,0 +1,35 @@
+import type { Policy } from '../../policy/policy.js';
+import type { Foreseen } from '../../query/bound.js';
+import type { Workload } from './form.js';
+
+/** Tables from which on it was measured (decision 0073): with few of them there is nothing to leave out. */
+const fewest = 20;
+/** Of the rows of an average table. Above it synthetic rows were nearer wherever both were measured, below half of it they were not. */
+const muchNoise = 1 / 20;
+/** Longer lists are the reader's own. */
+const mostNamed = 12;
+
+/** Part of the rows of an average table that noise is expected to put into wrong cells: half of what all cells are off by, in rows. Above 1 it is more than all of them. */
+export function misplacedBy(errors: readonly Foreseen[], records: number): number {
+  const each = errors.map(({ cells, standardError }) => (cells * standardError * Math.sqrt(2 / Math.PI)) / 2 / records);
+  return each.reduce((a, b) => a + b, 0) / each.length;
+}
+
+/** Where noise on all of many tables is much of what they say: that rows made of the tables that matter most come nearer, and what they do not have. */
+export function nearerAsRows(
+  { known, protect }: Pick<Policy, 'known' | 'protect'>,
+  { tables, columns, aim }: Pick<Workload, 'tables' | 'columns' | 'aim'>,
+  errors: readonly Foreseen[],
+  records: number,
+): string | undefined {
+  const plain = tables.every(({ views }) => views.every(({ view }) => !view.questions));
+  // Where answers are the secret a table pays for its own columns, and a row for all of them: another cost.
+  if (known || protect.secret === 'answer' || aim === 'largest' || !plain) return undefined;
+  if (tables.length < fewest || records <= 0) return undefined;
+  // Of persons the most rows they can have: rather too little is said than too much.
+  const part = misplacedBy(errors, records * (protect.secret === 'person' ? protect.maxRows : 1));
+  if (part <= muchNoise) return undefined;
+  const moved = part < 1 ? `about ${Math.round(100 * part)} of 100 rows` : 'more rows than there are';
+  const names = columns.length <= mostNamed ? columns.map(({ name }) => name).join(',') : 'NAMES';
+  return `Noise puts ${moved} of an average table into wrong cells. Synthetic rows spend the same on the tables that matter most and usually come nearer, without error bars: fugu synth POLICY --columns ${names} --out synth.csv.`;
+}

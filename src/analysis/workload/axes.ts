@@ -1,0 +1,80 @@
+import type { LabelledKey } from '../../query/keys.js';
+import type { Question, View } from './question.js';
+
+/** A column of the workload: its axes are `first` and those that follow, one for each level. Places of its axes that no value stands at hold no row. */
+export interface WorkloadColumn extends LabelledKey {
+  readonly name: string;
+  readonly first: number;
+  /** Of its axes. */
+  readonly sizes: readonly number[];
+  /** By place of the key: where it stands in the row-major grid of the axes. */
+  readonly at: readonly number[];
+  /** What may be asked of it, by name; its own values first. */
+  readonly views: readonly View[];
+}
+export const axesOf = ({ first, sizes }: Pick<WorkloadColumn, 'first' | 'sizes'>): readonly number[] =>
+  sizes.map((_, k) => first + k);
+
+/** How the places of a column are put onto axes: group, group inside it, and so on. */
+export interface Grid {
+  readonly sizes: readonly number[];
+  readonly at: readonly number[];
+}
+const strideAfter = (sizes: readonly number[], k: number): number => sizes.slice(k).reduce((n, m) => n * m, 1);
+
+/**
+ * Of every group of a level that holds a value, in the order of the grid: how it is told from a table over the axes down to that level. What noise put where no row can be goes to
+ * the groups of the same parent alike, so every level adds up to the one above it (levels.proof.md).
+ */
+export function questionsAt({ sizes, at }: Grid, level: number): ReadonlyMap<number, Question> {
+  let above = new Map<number, ReadonlyMap<number, number>>([[0, new Map([[0, 1]])]]);
+  for (let l = 1; l <= level; l++) {
+    const [m, finer] = [sizes[l - 1]!, strideAfter(sizes, l)];
+    const held = new Set(at.map((place) => Math.floor(place / finer)));
+    const next = new Map<number, ReadonlyMap<number, number>>();
+    for (const [parent, shares] of above) {
+      const children = Array.from({ length: m }, (_, k) => parent * m + k).filter((child) => held.has(child));
+      const rest = new Map<number, number>();
+      const add = (to: Map<number, number>, cell: number, x: number) => to.set(cell, (to.get(cell) ?? 0) + x);
+      for (const [cell, share] of shares) for (let k = 0; k < m; k++) add(rest, cell * m + k, share);
+      for (const child of children) add(rest, child, -1);
+      for (const child of children) {
+        const own = new Map<number, number>([[child, 1]]);
+        for (const [cell, x] of rest) if (Math.abs(x) > 1e-12) add(own, cell, x / children.length);
+        next.set(child, own);
+      }
+    }
+    above = next;
+  }
+  return new Map([...above].map(([group, shares]) => [group, { cells: [...shares.keys()], shares: [...shares.values()] }]));
+}
+
+/** The groups of a level in which the places of the key stand. */
+export const groupsAt = ({ sizes, at }: Grid, level: number): readonly number[] => {
+  const finer = strideAfter(sizes, level);
+  return at.map((place) => Math.floor(place / finer));
+};
+
+/** Questions added up. */
+export function sumOf(questions: readonly Question[]): Question {
+  const sums = new Map<number, number>();
+  for (const { cells, shares } of questions)
+    for (const [k, cell] of cells.entries()) sums.set(cell, (sums.get(cell) ?? 0) + shares[k]!);
+  const kept = [...sums].filter(([, x]) => Math.abs(x) > 1e-12);
+  return { cells: kept.map(([cell]) => cell), shares: kept.map(([, x]) => x) };
+}
+
+/** How a table over axes is counted: by which columns, and where each of their cells goes. */
+export function countedBy(columns: readonly WorkloadColumn[], axes: readonly number[]) {
+  const own = [...columns.entries()].filter(([, column]) => axesOf(column).some((axis) => axes.includes(axis)));
+  const goes = own.map(([, { at, first, sizes }]) => {
+    const kept = sizes.map((_, k) => axes.includes(first + k));
+    const to = at.map((place) =>
+      sizes.reduce((cell, m, k) => (kept[k] ? cell * m + (Math.floor(place / strideAfter(sizes, k + 1)) % m) : cell), 0),
+    );
+    return { cells: sizes.reduce((n, m, k) => (kept[k] ? n * m : n), 1), to };
+  });
+  let at = [0];
+  for (const { cells, to } of goes) at = at.flatMap((before) => to.map((place) => before * cells + place));
+  return { columns: own.map(([k]) => k), cells: goes.reduce((n, { cells }) => n * cells, 1), at };
+}

@@ -1,0 +1,71 @@
+import { placesWithout } from '../../privacy/mechanism/residual/part.js';
+import type { Policy } from '../../policy/policy.js';
+import type { Session } from '../../release/session.js';
+import { axesOf } from './axes.js';
+import { type Estimate, tableFrom } from './estimate.js';
+import type { Workload } from './form.js';
+
+/** Columns of a margin that everybody knows, as far as the workload has them cell by cell; none where nothing is known. */
+function knownColumns({ known }: Policy, { columns }: Workload) {
+  const named = known?.margin?.map(({ column }) => column) ?? [];
+  return columns.filter(({ name, sizes, at }) => named.includes(name) && sizes.length === 1 && at.length === sizes[0]);
+}
+const askedOf = (columns: ReturnType<typeof knownColumns>) => ({ kind: 'count', by: columns.map(({ name }) => name) });
+
+/** Axes whose table is known to everybody: it is told without noise wherever a count by them is. */
+export async function knownAxes(session: Session, workload: Workload): Promise<readonly number[]> {
+  const columns = knownColumns(session.policy, workload);
+  if (columns.length === 0) return [];
+  const { mechanism } = await session.plan(askedOf(columns));
+  return mechanism === 'none' ? columns.flatMap(axesOf) : [];
+}
+
+/** The known table itself, as a count of it is told: published numbers as published, others from the data, for nothing. */
+export async function knownTable(session: Session, workload: Workload, fresh = false): Promise<readonly number[]> {
+  const { tables } = await session.release(askedOf(knownColumns(session.policy, workload)), { fresh });
+  return tables[0]!.rows.map(({ value }) => value!);
+}
+
+const isKnown = (text: string, known: readonly number[]): boolean =>
+  text === '' || text.split(',').every((axis) => known.includes(Number(axis)));
+
+/** What follows from the known table has no error. */
+export const withoutError = ({ sizes, by }: Estimate, known: readonly number[]): Estimate => ({
+  sizes,
+  by: new Map([...by].map(([text, own]) => [text, isKnown(text, known) ? { ...own, variance: 0 } : own])),
+});
+
+/** For a fit, which needs some: next to none. */
+export function withLittleError({ sizes, by }: Estimate, known: readonly number[]): Estimate {
+  const least = Math.min(...[...by].flatMap(([text, { variance }]) => (isKnown(text, known) ? [] : [variance])));
+  const little = Number.isFinite(least) ? 1e-4 * least : 1;
+  return { sizes, by: new Map([...by].map(([text, own]) => [text, isKnown(text, known) ? { ...own, variance: little } : own])) };
+}
+
+/** Tables without negative cells that come near to the known table, with exactly its numbers: every cell takes its share of what is missing. */
+export function raked(
+  sizes: readonly number[],
+  known: readonly number[],
+  exact: Estimate,
+  tableOf: (axes: readonly number[]) => Float64Array,
+): (axes: readonly number[]) => Float64Array {
+  return (axes) => {
+    const own = tableOf(axes);
+    const kept = axes.filter((axis) => known.includes(axis));
+    const { at, cells } = placesWithout(
+      axes.map((axis) => sizes[axis]!),
+      axes.reduce((set, axis, k) => (kept.includes(axis) ? set : set | (1 << k)), 0),
+    );
+    const sums = new Float64Array(cells);
+    own.forEach((x, cell) => {
+      sums[at[cell]!]! += Math.max(0, x);
+    });
+    const wanted = tableFrom(exact, kept);
+    return own.map((x, cell) => {
+      const sum = sums[at[cell]!]!;
+      return sum > 0
+        ? (Math.max(0, x) * Math.max(0, wanted[at[cell]!]!)) / sum
+        : (Math.max(0, wanted[at[cell]!]!) * cells) / own.length;
+    });
+  };
+}

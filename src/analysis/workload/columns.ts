@@ -1,0 +1,115 @@
+import { Fault } from '../../base/errors.js';
+import { missingLabel } from '../../policy/code.js';
+import type { Policy } from '../../policy/policy.js';
+import { keyOf, type LabelledKey } from '../../query/keys.js';
+import { axesOf, type Grid, type WorkloadColumn } from './axes.js';
+import { addedUp, type Groups, type Level, nested, valuesView } from './levels.js';
+import type { Placed, View } from './question.js';
+import { gridFor, type Ranges, rangesView, spansOf } from './ranges.js';
+
+/** What may be asked for beside columns: a coarser level of one (0 is the first above its values), or ranges of its values. */
+export interface NamedView {
+  readonly column: string;
+  readonly level?: number;
+  /** The levels of the column, up to its coarsest. */
+  readonly levels?: readonly Level[];
+  readonly ranges?: Ranges;
+}
+
+type ByColumn<T> = Readonly<Record<string, Readonly<Record<string, T>>>>;
+
+/** By name. */
+export function namedViews(policy: Policy, levels: ByColumn<Groups>, ranges: ByColumn<Ranges>): ReadonlyMap<string, NamedView> {
+  const found = new Map<string, NamedView>();
+  const add = (where: string, name: string, view: NamedView): void => {
+    if (!policy.columns.has(view.column) || policy.columns.has(name) || found.has(name))
+      throw new Fault(
+        'QUERY_INVALID',
+        `${where}.${view.column}: a column of the policy takes ${where}, each with a name that nothing else has.`,
+        'Write for example {"levels": {"district": {"region": {"North": ["d1", "d2"], "South": ["d3"]}}}, "ranges": {"age": {"age from to": "all"}}}.',
+      );
+    found.set(name, view);
+  };
+  for (const [column, own] of Object.entries(levels)) {
+    const list = Object.entries(own);
+    for (const [level, [name]] of list.entries()) add('levels', name, { column, level, levels: list });
+    if (list.length === 0) add('levels', column, { column });
+  }
+  for (const [column, own] of Object.entries(ranges))
+    for (const [name, list] of Object.entries(own)) add('ranges', name, { column, ranges: list });
+  return found;
+}
+
+/** The columns behind all names that are asked for, on axes that suit what is asked of each; and where every name stands. */
+export function laidOut(
+  policy: Policy,
+  asked: readonly string[],
+  named: ReadonlyMap<string, NamedView>,
+  pooled: readonly string[],
+  onOneAxis: (column: string) => boolean,
+): { readonly columns: readonly WorkloadColumn[]; readonly placed: ReadonlyMap<string, Placed> } {
+  const names = [...new Set(asked.map((own) => named.get(own)?.column ?? own))];
+  const placed = new Map<string, Placed>();
+  let first = 0;
+  const columns = names.map((name): WorkloadColumn => {
+    const key = keyed(policy, name);
+    const { labels, at } = pooled.includes(name) ? withoutMissing(key) : { labels: key.labels, at: key.labels.map((_, k) => k) };
+    const own = [...named].flatMap(([view, of]) => (of.column === name ? [{ view, ...of, asked: asked.includes(view) }] : []));
+    const { grid, views } = gridOf(name, labels, own, asked.includes(name), onOneAxis(name));
+    const column = { ...key, name, first, sizes: grid.sizes, at: at.map((place) => grid.at[place]!), views };
+    for (const view of views) placed.set(view.name, { axes: axesOf(column).slice(0, view.sizes.length), view });
+    first += grid.sizes.length;
+    return column;
+  });
+  return { columns, placed };
+}
+
+/** Whoever has no answer is counted with the last value. */
+function withoutMissing({ labels }: LabelledKey) {
+  const values = labels.filter((label) => label !== missingLabel);
+  const last = values.length - 1;
+  if (last < 1) return { labels, at: labels.map((_, k) => k) };
+  const at = labels.map((label) => (label === missingLabel ? last : values.indexOf(label)));
+  return { labels: values.with(last, `${values[last]} or ${missingLabel}`), at };
+}
+
+/** On the axes of its levels where one is asked for, on those that suit its ranges, or on one. Whatever is declared is read, asked for or not. */
+function gridOf(
+  name: string,
+  labels: readonly string[],
+  own: readonly (NamedView & { readonly view: string; readonly asked: boolean })[],
+  itself: boolean,
+  flat: boolean,
+): { readonly grid: Grid; readonly views: readonly View[] } {
+  const levels = own.find((view) => view.levels)?.levels;
+  const declared = own.flatMap(({ view, asked, ranges }) =>
+    ranges ? [{ view, asked, spans: spansOf(name, labels, ranges) }] : [],
+  );
+  const split = levels && nested(name, labels, levels);
+  const leveled = own.some((view) => view.levels && view.asked) ? split : undefined;
+  const one: Grid = { sizes: [labels.length], at: labels.map((_, k) => k) };
+  const ranges = declared.filter(({ asked }) => asked);
+  const single = itself ? labels.map((_, k) => [k, k] as const) : [];
+  const suited = () => (ranges.length > 0 ? gridFor(labels.length, [...ranges.flatMap(({ spans }) => spans), ...single]) : one);
+  const grid = flat ? one : (leveled?.grid ?? suited());
+  return {
+    grid,
+    views: [
+      valuesView(name, labels, grid),
+      ...(leveled ? (flat ? addedUp(name, labels, levels!) : leveled.views) : []),
+      ...ranges.map(({ view, spans }) => rangesView(view, labels, grid, spans)),
+    ],
+  };
+}
+
+/** A row has one place on an axis. */
+function keyed(policy: Policy, column: string): LabelledKey {
+  const key = keyOf(policy, column);
+  if (key.key.kind === 'options')
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      `Column "${column}" takes several answers of one row; tables of a workload need one place for every row.`,
+      'Leave it out with except:, and ask it as a histogram.',
+    );
+  return key;
+}

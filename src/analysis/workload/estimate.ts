@@ -1,0 +1,133 @@
+import { cellsOf, type Layout, placesWithout } from '../../privacy/mechanism/residual/part.js';
+import { subsets } from './closure.js';
+
+/** What noisy parts say of every table, best read: a centred table for each set of axes, and the variance of its noise before centring. */
+export interface Estimate {
+  readonly sizes: readonly number[];
+  readonly by: ReadonlyMap<string, { readonly values: Float64Array; readonly variance: number }>;
+}
+
+/** Which parts speak of a centred table, and how noisily: their variances, noise of variance 1 on every number. */
+function speaking({
+  sizes,
+  parts,
+}: Layout): ReadonlyMap<
+  string,
+  { readonly axes: readonly number[]; readonly from: { readonly part: number; readonly variance: number }[] }
+> {
+  const found = new Map<string, { axes: readonly number[]; from: { part: number; variance: number }[] }>();
+  for (const [k, part] of parts.entries())
+    for (const axes of part.centred ? [part.axes] : subsets(part.axes)) {
+      const text = axes.join();
+      const entry = found.get(text) ?? { axes, from: [] };
+      found.set(text, entry);
+      entry.from.push({ part: k, variance: cellsOf(sizes, part) / cellsOf(sizes, { axes }) / Number(part.scale) ** 2 });
+    }
+  return found;
+}
+const together = (list: readonly { readonly variance: number }[]): number =>
+  1 / list.reduce((sum, { variance }) => sum + 1 / variance, 0);
+
+/** Variances of all centred tables that a layout tells, for noise of variance 1; nothing is drawn or read. */
+export const variancesOf = (layout: Layout): ReadonlyMap<string, number> =>
+  new Map([...speaking(layout)].map(([text, { from }]) => [text, together(from)]));
+
+/** Of one cell of a table, from the variances of the centred ones inside it. */
+export function cellVariance(sizes: readonly number[], axes: readonly number[], variances: ReadonlyMap<string, number>): number {
+  return subsets(axes).reduce((sum, inner) => {
+    const held = new Set(inner);
+    const part = axes.reduce((x, axis) => x * (held.has(axis) ? 1 - 1 / sizes[axis]! : 1 / sizes[axis]! ** 2), 1);
+    return sum + variances.get(inner.join())! * part;
+  }, 0);
+}
+
+/** The best reading of all parts together (estimate.proof.md). `told` are their noisy numbers, of this variance each. */
+export function estimateFrom(layout: Layout, told: readonly (readonly number[])[], variance: number): Estimate {
+  const { estimate } = readTogether(
+    layout,
+    told,
+    layout.parts.map(() => variance || 1),
+  );
+  if (variance > 0) return estimate;
+  return { ...estimate, by: new Map([...estimate.by].map(([text, { values }]) => [text, { values, variance: 0 }])) };
+}
+
+/** How far readings of the same numbers lie apart: the sum of squares in units of their noise, and how many numbers it is about. */
+export interface Apart {
+  readonly squares: number;
+  readonly freedom: number;
+}
+
+/** The same for parts whose noise differs; and how well each part agrees with the others (past.proof.md). */
+export function readTogether(
+  layout: Layout,
+  told: readonly (readonly number[])[],
+  variances: readonly number[],
+): { readonly estimate: Estimate; readonly apart: readonly Apart[] } {
+  const { sizes, parts } = layout;
+  const by = new Map<string, { values: Float64Array; variance: number }>();
+  const apart = parts.map(() => ({ squares: 0, freedom: 0 }));
+  for (const [text, { axes, from }] of speaking(layout)) {
+    const own = axes.map((axis) => sizes[axis]!);
+    const noisy = from.map(({ part, variance }) => ({ part, variance: variance * variances[part]! }));
+    const all = together(noisy);
+    const values = new Float64Array(cellsOf(sizes, { axes }));
+    const readings = noisy.map(({ part: k, variance }) => {
+      const part = parts[k]!;
+      const set = part.axes.reduce((bits, axis, i) => (axes.includes(axis) ? bits : bits | (1 << i)), 0);
+      const { at } = placesWithout(
+        part.axes.map((axis) => sizes[axis]!),
+        set,
+      );
+      const reading = new Float64Array(values.length);
+      const [numbers, scale] = [told[k]!, Number(part.scale)];
+      for (let cell = 0; cell < at.length; cell++) reading[at[cell]!]! += numbers[cell]! / scale;
+      const share = all / variance;
+      for (let cell = 0; cell < values.length; cell++) values[cell]! += share * reading[cell]!;
+      return reading;
+    });
+    centre(values, own);
+    by.set(text, { values, variance: all });
+    if (noisy.length < 2) continue;
+    const freedom = own.reduce((n, m) => n * (m - 1), 1);
+    for (const [r, { part, variance }] of noisy.entries()) {
+      const reading = readings[r]!;
+      centre(reading, own);
+      // A reading less the mean of all has what is left of its variance; all squares together are those of one reading less than there are.
+      const squares = reading.reduce((sum, x, cell) => sum + (x - values[cell]!) ** 2, 0) / variance;
+      apart[part]!.squares += squares;
+      apart[part]!.freedom += (1 - all / variance) * freedom;
+    }
+  }
+  return { estimate: { sizes, by }, apart };
+}
+
+/** Takes the mean along every axis out; of cells of so many numbers each, for each number by itself. */
+export function centre(values: Float64Array, own: readonly number[], each = 1): void {
+  let inner = each;
+  for (let k = own.length - 1; k >= 0; k--) {
+    const m = own[k]!;
+    const block = inner * m;
+    for (let from = 0; from < values.length; from += block)
+      for (let i = from; i < from + inner; i++) {
+        let sum = 0;
+        for (let p = 0; p < m; p++) sum += values[i + p * inner]!;
+        for (let p = 0; p < m; p++) values[i + p * inner]! -= sum / m;
+      }
+    inner = block;
+  }
+}
+
+/** A table as it follows from the estimate: all tables agree with one another. Never larger than itself, whatever else was asked. */
+export function tableFrom({ sizes, by }: Estimate, axes: readonly number[]): Float64Array {
+  const own = axes.map((axis) => sizes[axis]!);
+  const out = new Float64Array(own.reduce((n, m) => n * m, 1));
+  for (let set = 0; set < 1 << axes.length; set++) {
+    const inner = axes.filter((_, k) => !((set >> k) & 1));
+    const { values } = by.get(inner.join())!;
+    const { at } = placesWithout(own, set);
+    const spread = own.reduce((n, m, k) => ((set >> k) & 1 ? n * m : n), 1);
+    for (let cell = 0; cell < out.length; cell++) out[cell]! += values[at[cell]!]! / spread;
+  }
+  return out;
+}

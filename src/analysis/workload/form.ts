@@ -1,0 +1,155 @@
+import * as z from 'zod';
+import { Fault } from '../../base/errors.js';
+import { within } from '../../base/input/limits.js';
+import { pathText, problemIn } from '../../base/input/problem.js';
+import { isWeight } from '../../policy/domain.js';
+import { chooseNames } from '../../policy/name-pattern.js';
+import type { Policy } from '../../policy/policy.js';
+import type { WorkloadColumn } from './axes.js';
+import { subsetsUpTo } from './closure.js';
+import { laidOut, type NamedView, namedViews } from './columns.js';
+import type { Placed } from './question.js';
+
+const name = z.string().min(1);
+/** Numbers of a YAML file come as they are written. */
+const whole = z.union([z.number().int().min(1).max(5), z.string().regex(/^[1-5]$/, 'write a whole number from 1 to 5')]);
+const weight = z
+  .union([z.number().gt(0).max(1e6), z.string().regex(/^\d{1,6}(\.\d{1,6})?$/, 'write a number above zero')])
+  .optional();
+
+const everyTable = z.strictObject({
+  /** How many columns each table has; a list for several. */
+  all: z.union([whole, z.array(whole).min(1).max(5)]),
+  /** Names and patterns (`q*`); every column that has one answer per row when absent. */
+  of: z.array(name).min(1).optional(),
+  except: z.array(name).min(1).optional(),
+  weight,
+});
+const namedTable = z.strictObject({ by: z.array(name).min(1).max(5), weight });
+const value = z.union([name, z.number()]);
+
+/** Many tables at once: those of all sets of so many columns, and tables by name. */
+export const request = z.strictObject({
+  /** Each {all, of, except, weight}: every table of `all` columns; or {by, weight}: one table. A weight says how much its squared errors count. */
+  tables: z
+    .array(z.union([everyTable, namedTable]))
+    .min(1)
+    .max(10_000),
+  /** Of a column, coarser levels: the name of each with its groups, first of values, then of the groups of the level before. They may be asked for like columns. */
+  levels: z.record(name, z.record(name, z.record(name, z.array(value).min(1)))).optional(),
+  /** Of a column whose values are in order, ranges of them: all, prefixes, or a list of [first, last], under a name that may be asked for like a column. */
+  ranges: z
+    .record(name, z.record(name, z.union([z.enum(['all', 'prefixes']), z.array(z.tuple([value, value])).min(1)])))
+    .optional(),
+  /** Columns without a cell of their own for missing answers; names and patterns. Whoever has none is counted with the last value, and the tables say so. */
+  complete: z.array(name).min(1).optional(),
+  /** What is made as small as can be: the mean of squared errors over all cells, or the largest error of any cell. */
+  aim: z.enum(['mean', 'largest']).optional(),
+});
+export type WorkloadForm = z.input<typeof request>;
+
+/** What is asked for, over columns that are now axes. */
+export interface Workload {
+  readonly columns: readonly WorkloadColumn[];
+  readonly sizes: readonly number[];
+  readonly tables: readonly ShownTable[];
+  readonly aim: 'mean' | 'largest';
+}
+export interface AskedTable {
+  /** In increasing order. */
+  readonly axes: readonly number[];
+  /** How much a squared error of one of its cells counts, beside those of other tables. */
+  readonly weight: number;
+  /** What is asked along its axes; every cell by itself when absent. */
+  readonly views?: readonly Placed[];
+}
+export type ShownTable = AskedTable & { readonly views: readonly Placed[] };
+
+/** `onOneAxis` says of which columns levels and ranges are not given axes of their own: nothing was measured by them. */
+export function readWorkload(policy: Policy, form: WorkloadForm, onOneAxis: (column: string) => boolean = () => false): Workload {
+  const { tables, levels = {}, ranges = {}, complete, aim = 'mean' } = parsed(form);
+  const named = namedViews(policy, levels, ranges);
+  const all = [...policy.columns.values()].filter((c) => !isWeight(c) && c.name !== policy.protect.unit);
+  const declared = [...all.map((c) => c.name), ...named.keys()];
+  const single = all.filter((c) => c.type !== 'multi').map((c) => c.name);
+  const lists = tables.map((entry) => {
+    const weight = Number(entry.weight ?? 1);
+    if ('by' in entry) {
+      const set = chooseNames(declared, { columns: entry.by });
+      return { sets: [oneViewEach(named, set) ?? refuseTwice(set)], weight };
+    }
+    const chosen = chooseNames(entry.of ? declared : single, {
+      ...(entry.of && { columns: entry.of }),
+      ...(entry.except && { except: entry.except }),
+    });
+    const sizes = [entry.all].flat().map(Number);
+    refuseFew(chosen, sizes);
+    within(
+      'workloadTables',
+      sizes.reduce((n, k) => n + Math.round(choices(chosen.length, k)), 0),
+    );
+    const sets = sizes.flatMap((k) => subsetsUpTo(chosen, k).filter((set) => set.length === k));
+    return { sets: sets.map((set) => oneViewEach(named, set)).filter((set) => set !== undefined), weight };
+  });
+  within(
+    'workloadTables',
+    lists.reduce((n, { sets }) => n + sets.length, 0),
+  );
+  const asked = [...new Set(lists.flatMap(({ sets }) => sets.flat()))];
+  within('workloadColumns', new Set(asked.map((own) => named.get(own)?.column ?? own)).size);
+  const pooled = complete ? chooseNames(single, { columns: complete }) : [];
+  const { columns, placed } = laidOut(policy, asked, named, pooled, onOneAxis);
+  const found = new Map<string, ShownTable>();
+  for (const { sets, weight } of lists)
+    for (const set of sets) {
+      const views = set.map((own) => placed.get(own)!).sort((a, b) => a.axes[0]! - b.axes[0]!);
+      const text = views.map(({ view }) => view.name).join('\n');
+      within(
+        'workloadAxes',
+        views.reduce((n, { axes }) => n + axes.length, 0),
+      );
+      // What is asked twice counts twice.
+      found.set(text, { axes: views.flatMap(({ axes }) => axes), weight: (found.get(text)?.weight ?? 0) + weight, views });
+    }
+  return { columns, sizes: columns.flatMap(({ sizes }) => sizes), tables: [...found.values()], aim };
+}
+
+/** A table shows a column once: of several levels the finest; undefined where ranges stand beside another view of their column. */
+function oneViewEach(named: ReadonlyMap<string, NamedView>, set: readonly string[]): readonly string[] | undefined {
+  const by = new Map<string, string>();
+  for (const own of set) {
+    const column = named.get(own)?.column ?? own;
+    const other = by.get(column);
+    if (other !== undefined && [own, other].some((each) => named.get(each)?.ranges)) return undefined;
+    const finer = other === undefined || (named.get(own)?.level ?? -1) < (named.get(other)?.level ?? -1) ? own : other;
+    by.set(column, finer);
+  }
+  return [...by.values()];
+}
+function refuseTwice(set: readonly string[]): never {
+  throw new Fault(
+    'QUERY_INVALID',
+    `A table by ${set.join(', ')} would show one column in two ways.`,
+    'Ask for its ranges and for its values in two tables.',
+  );
+}
+
+function parsed(form: WorkloadForm): z.output<typeof request> {
+  const read = request.safeParse(form);
+  if (read.success) return read.data;
+  const { path, text } = problemIn(read.error);
+  throw new Fault('QUERY_INVALID', `${pathText(path) || 'the workload'}: ${text}`, formHint);
+}
+const formHint = 'Write for example {"tables": [{"all": 2, "of": ["age", "region"]}, {"by": ["age", "region", "party"]}]}.';
+
+const choices = (n: number, k: number): number =>
+  k > n ? 0 : Array.from({ length: k }, (_, i) => (n - i) / (i + 1)).reduce((a, b) => a * b, 1);
+function refuseFew(chosen: readonly string[], sizes: readonly number[]): void {
+  const most = Math.max(...sizes);
+  if (chosen.length < most)
+    throw new Fault(
+      'QUERY_INVALID',
+      `There are no tables of ${most} columns of ${chosen.length}.`,
+      'Name more columns, or ask for smaller tables.',
+    );
+}

@@ -1,0 +1,92 @@
+import { placesWithout } from '../../privacy/mechanism/residual/part.js';
+import { maximalOf, subsets } from './closure.js';
+import { centre, type Estimate } from './estimate.js';
+
+/** How far below zero a cell may stay, in standard errors of the finest tables; and how many rounds are tried. */
+export const near = 0.002;
+const mostRounds = 400;
+
+/**
+ * The estimate nearest to a noisy one, in units of its noise, of which no table that is asked for has a negative cell worth telling: the tables still agree with one another.
+ * Where the number of rows is known to everybody it stays as it is. Whatever the truth is, it has no negative cells either, so what is found lies nearer to it than the noisy one did (non-negative.proof.md). Public numbers only.
+ */
+export function nonNegative(estimate: Estimate, tables: readonly (readonly number[])[], rows?: number): Estimate {
+  const { sizes, by } = estimate;
+  const maximal = maximalOf(tables);
+  const known = new Map<string, Int32Array>();
+  const placesOf = (own: readonly number[], set: number): Int32Array => {
+    const text = `${own.join()} ${set}`;
+    const at = known.get(text) ?? placesWithout(own, set).at;
+    known.set(text, at);
+    return at;
+  };
+  const margins = [...by].map(([text, { values, variance }]) => {
+    const axes = text === '' ? [] : text.split(',').map(Number);
+    const known = rows !== undefined && text === '';
+    const noisy = known ? Float64Array.of(rows) : values;
+    return { text, known, noisy, variance, own: axes.map((axis) => sizes[axis]!), now: Float64Array.from(noisy), weight: 0 };
+  });
+  const place = new Map(margins.map(({ text }, k) => [text, k]));
+  const all = maximal.map((axes) => {
+    const own = axes.map((axis) => sizes[axis]!);
+    const inner = subsets(axes).map((kept) => {
+      const set = axes.reduce((bits, axis, k) => (kept.includes(axis) ? bits : bits | (1 << k)), 0);
+      return {
+        margin: place.get(kept.join())!,
+        at: placesOf(own, set),
+        part: 1 / own.reduce((n, m, k) => ((set >> k) & 1 ? n * m : n), 1),
+      };
+    });
+    const cells = own.reduce((n, m) => n * m, 1);
+    return { inner, sum: new Float64Array(cells), pull: new Float64Array(cells), was: new Float64Array(cells) };
+  });
+  const finest = Math.max(...maximal.map((axes) => by.get(axes.join())!.variance));
+  if (finest === 0) return estimate;
+  // Any force leads to the same place; this one takes few rounds.
+  const force = 2 / finest;
+  for (const { inner } of all) for (const { margin, part } of inner) margins[margin]!.weight += force * part;
+  const close = near * Math.sqrt(finest);
+  let { lowest, moved } = spread();
+  for (let round = 0; round < mostRounds && (lowest < -close || (round > 0 && moved > close / 4)); round++) {
+    for (const m of margins) for (let i = 0; i < m.now.length; i++) m.now[i] = m.noisy[i]! / m.variance;
+    for (const { inner, sum, pull } of all) {
+      for (let i = 0; i < sum.length; i++) {
+        const lifted = sum[i]! + pull[i]!;
+        pull[i] = Math.min(0, lifted);
+        sum[i] = force * Math.abs(lifted);
+      }
+      for (const { margin, at, part } of inner) {
+        const { now } = margins[margin]!;
+        for (let i = 0; i < at.length; i++) now[at[i]!]! += part * sum[i]!;
+      }
+    }
+    for (const m of margins) {
+      if (m.known) {
+        m.now.set(m.noisy);
+        continue;
+      }
+      centre(m.now, m.own);
+      for (let i = 0; i < m.now.length; i++) m.now[i]! /= 1 / m.variance + m.weight;
+    }
+    ({ lowest, moved } = spread());
+  }
+  return { sizes, by: new Map(margins.map(({ text, now, variance }) => [text, { values: now, variance }])) };
+
+  /** Every table as the margins now say it: the lowest cell of all, and how far any has moved since the last time. */
+  function spread(): { readonly lowest: number; readonly moved: number } {
+    let [lowest, moved] = [Number.POSITIVE_INFINITY, 0];
+    for (const { inner, sum, was } of all) {
+      sum.fill(0);
+      for (const { margin, at, part } of inner) {
+        const { now } = margins[margin]!;
+        for (let i = 0; i < at.length; i++) sum[i]! += part * now[at[i]!]!;
+      }
+      for (let i = 0; i < sum.length; i++) {
+        lowest = Math.min(lowest, sum[i]!);
+        moved = Math.max(moved, Math.abs(sum[i]! - was[i]!));
+        was[i] = sum[i]!;
+      }
+    }
+    return { lowest, moved };
+  }
+}

@@ -1,0 +1,158 @@
+import { mostAxesTried } from '../../privacy/mechanism/residual/worst.js';
+
+/** A table without what smaller ones say, and how much a variance of it counts in all that is asked. */
+export interface Weighed {
+  readonly axes: readonly number[];
+  readonly weight: number;
+}
+
+/** Squares that one row moves of a centred table with scale 1, by the axes on which it changes, as bits (residual.proof.md). */
+const squaresOf = (sizes: readonly number[], axes: readonly number[]): Float64Array => {
+  const left = stays(sizes, axes);
+  return Float64Array.from(
+    { length: 1 << axes.length },
+    (_, set) => 2 * (left - axes.reduce((x, axis, k) => x * (1 - 1 / sizes[axis]! - ((set >> k) & 1)), 1)),
+  );
+};
+/** The same where a row comes or goes. */
+const stays = (sizes: readonly number[], axes: readonly number[]): number =>
+  axes.reduce((x, axis) => x * (1 - 1 / sizes[axis]!), 1);
+
+/**
+ * Precisions (1 / variance, up to a common factor) of the tables that make the weighted sum of variances least for what one record may cost (optimal.proof.md).
+ * Only the choice is made here, in doubles: what the choice costs is worked out exactly by the mechanism.
+ */
+export function precisions(sizes: readonly number[], tables: readonly Weighed[], change: 'replaced' | 'removed'): Float64Array {
+  const best = (costs: Float64Array) => Float64Array.from(tables, ({ weight }, k) => Math.sqrt(weight / costs[k]!));
+  const removed = Float64Array.from(tables, ({ axes }) => stays(sizes, axes));
+  if (change === 'removed') return best(removed);
+  const squares = tables.map(({ axes }) => squaresOf(sizes, axes));
+  const used = [...new Set(tables.flatMap(({ axes }) => axes))];
+  // What replacing by a row at random costs: twice what coming and going does.
+  const start = removed.map((x) => 2 * x);
+  return used.length <= mostAxesTried ? byWorst(tables, squares, start, used) : byLevels(tables, squares, best(start), used);
+}
+
+const sumOf = (tables: readonly Weighed[], c: Float64Array): number =>
+  tables.reduce((sum, { weight }, k) => sum + weight / c[k]!, 0);
+
+/** Frank and Wolfe's steps towards the mixture of changes that is hardest to pay for: each adds the change that is worst for the noise that the mixture so far asks for. */
+function byWorst(
+  tables: readonly Weighed[],
+  squares: readonly Float64Array[],
+  start: Float64Array,
+  used: readonly number[],
+): Float64Array {
+  const worst = worstSet(tables, squares, used);
+  let costs = start;
+  let best: { readonly c: Float64Array; readonly error: number } | undefined;
+  for (let step = 0; step < 60; step++) {
+    const c = Float64Array.from(tables, ({ weight }, k) => Math.sqrt(weight / costs[k]!));
+    const { most, set } = worst(c);
+    const error = sumOf(tables, c) * most;
+    if (!best || error < best.error) best = { c, error };
+    const mean = c.reduce((sum, x, k) => sum + x * costs[k]!, 0);
+    if (most <= 1.002 * mean) break;
+    const towards = Float64Array.from(tables, ({ axes }, k) => squares[k]![bitsOf(axes, set)]!);
+    const from = costs;
+    const mixed = (part: number) => from.map((x, k) => (1 - part) * x + part * towards[k]!);
+    costs = mixed(highest((part) => mixed(part).reduce((sum, x, k) => sum + Math.sqrt(tables[k]!.weight * x), 0)));
+  }
+  return best!.c;
+}
+
+/** The highest point of a concave function between 0 and 1/2. */
+function highest(f: (x: number) => number): number {
+  let [low, high] = [0, 0.5];
+  for (let turn = 0; turn < 24; turn++) {
+    const [a, b] = [low + (high - low) / 3, high - (high - low) / 3];
+    if (f(a) < f(b)) low = a;
+    else high = b;
+  }
+  return (low + high) / 2;
+}
+
+const bitsOf = (axes: readonly number[], changed: ReadonlySet<number>): number =>
+  axes.reduce((set, axis, k) => (changed.has(axis) ? set | (1 << k) : set), 0);
+
+/** The set of axes whose change costs most, by looking at all sets. */
+function worstSet(tables: readonly Weighed[], squares: readonly Float64Array[], used: readonly number[]) {
+  const place = new Map(used.map((axis, k) => [axis, k]));
+  const terms = tables.map(({ axes }, p) => {
+    const change = Float64Array.from(squares[p]!);
+    for (let k = 0; k < axes.length; k++)
+      for (let set = 0; set < change.length; set++) if ((set >> k) & 1) change[set]! -= change[set ^ (1 << k)]!;
+    const at = Int32Array.from(change, (_, set) =>
+      axes.reduce((m, axis, k) => ((set >> k) & 1 ? m | (1 << place.get(axis)!) : m), 0),
+    );
+    return { change, at };
+  });
+  return (c: Float64Array): { readonly most: number; readonly set: ReadonlySet<number> } => {
+    const sums = new Float64Array(1 << used.length);
+    for (const [p, { change, at }] of terms.entries()) for (let s = 0; s < at.length; s++) sums[at[s]!]! += c[p]! * change[s]!;
+    for (let k = 0; k < used.length; k++)
+      for (let set = 0; set < sums.length; set++) if ((set >> k) & 1) sums[set]! += sums[set ^ (1 << k)]!;
+    let found = 0;
+    for (let set = 1; set < sums.length; set++) if (sums[set]! > sums[found]!) found = set;
+    return { most: sums[found]!, set: new Set(used.filter((_, k) => (found >> k) & 1)) };
+  };
+}
+
+/** With many axes: precisions as for a row at random, and how much tables of one, two, … axes get beside one another by search. */
+function byLevels(
+  tables: readonly Weighed[],
+  squares: readonly Float64Array[],
+  start: Float64Array,
+  used: readonly number[],
+): Float64Array {
+  const most = Math.max(...tables.map(({ axes }) => axes.length));
+  const worst = worstNear(tables, squares, used);
+  const levels = new Array<number>(most + 1).fill(0);
+  const at = (trial: readonly number[]) => start.map((x, k) => x * Math.exp(trial[tables[k]!.axes.length]!));
+  const error = (trial: readonly number[]) => {
+    const c = at(trial);
+    return sumOf(tables, c) * worst(c);
+  };
+  for (let round = 0; round < (most > 2 ? 2 : 1); round++)
+    for (let level = 1; level < most; level++) {
+      let [low, high] = [-3, 4];
+      for (let turn = 0; turn < 10; turn++) {
+        const [a, b] = [low + (high - low) / 3, high - (high - low) / 3];
+        if (error(levels.with(level, a)) < error(levels.with(level, b))) high = b;
+        else low = a;
+      }
+      levels[level] = (low + high) / 2;
+    }
+  return at(levels);
+}
+
+/** A set of axes whose change costs much: from all of them, one is taken out or put back as long as that costs more. Good enough to choose by. */
+function worstNear(tables: readonly Weighed[], squares: readonly Float64Array[], used: readonly number[]) {
+  const place = new Map(used.map((axis, k) => [axis, k]));
+  const own = tables.map(({ axes }) => Int32Array.from(axes, (axis) => place.get(axis)!));
+  const holding = used.map(() => ({ part: [] as number[], bit: [] as number[] }));
+  for (const [p, axes] of own.entries())
+    for (const [k, axis] of axes.entries()) {
+      holding[axis]!.part.push(p);
+      holding[axis]!.bit.push(1 << k);
+    }
+  return (c: Float64Array): number => {
+    const state = Int32Array.from(own, (axes) => (1 << axes.length) - 1);
+    for (let sweep = 0; sweep < 6; sweep++) {
+      let changed = false;
+      for (const { part, bit } of holding) {
+        let gain = 0;
+        for (let i = 0; i < part.length; i++) {
+          const p = part[i]!;
+          const now = state[p]!;
+          gain += c[p]! * (squares[p]![now ^ bit[i]!]! - squares[p]![now]!);
+        }
+        if (gain <= 1e-12) continue;
+        changed = true;
+        for (let i = 0; i < part.length; i++) state[part[i]!]! ^= bit[i]!;
+      }
+      if (!changed) break;
+    }
+    return state.reduce((sum, set, p) => sum + c[p]! * squares[p]![set]!, 0);
+  };
+}

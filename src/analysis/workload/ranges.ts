@@ -1,0 +1,137 @@
+import { Fault } from '../../base/errors.js';
+import { missingLabel } from '../../policy/code.js';
+import { type Grid, questionsAt, sumOf } from './axes.js';
+import { centre } from './estimate.js';
+import type { Question, View } from './question.js';
+
+/** Ranges of an ordered column: all of neighbouring values, those from the first value on, or those that are named by their first and last value. */
+export type Ranges = 'all' | 'prefixes' | readonly (readonly [first: string | number, last: string | number])[];
+
+/** More values than this are not put into ranges of every kind. */
+const mostOrdered = 256;
+
+/** First and last place of every range that is asked for, of the values that are answers. */
+export function spansOf(column: string, labels: readonly string[], ranges: Ranges): readonly (readonly [number, number])[] {
+  const n = labels.filter((label) => label !== missingLabel).length;
+  if (n > mostOrdered || n === 0)
+    throw new Fault(
+      'QUERY_INVALID',
+      `ranges.${column}: the column has ${n} values in a row; ranges are told of 1 to ${mostOrdered}.`,
+      'Declare wider bins in the policy.',
+    );
+  const places = Array.from({ length: n }, (_, k) => k);
+  if (ranges === 'prefixes') return places.map((last) => [0, last] as const);
+  if (ranges === 'all') return places.flatMap((first) => places.slice(first).map((last) => [first, last] as const));
+  return ranges.map(([first, last]) => {
+    const [from, to] = [labels.indexOf(String(first)), labels.indexOf(String(last))];
+    if (from < 0 || to < from || to >= n)
+      throw new Fault(
+        'QUERY_INVALID',
+        `ranges.${column}: a range goes from a value that its tables show to the same or a later one.`,
+        `Write two of the values as tables of the column show them, for example ["${labels[0]}", "${labels[n - 1]}"].`,
+      );
+    return [from, to] as const;
+  });
+}
+
+const ends = (label: string): readonly [string, string] => {
+  const [first, last] = label.split(' to ');
+  return [first!, last ?? first!];
+};
+/** "17 to 24" up to "65 to 90" is "17 to 90". */
+const spanLabel = (from: string, to: string): string => (from === to ? from : `${ends(from)[0]} to ${ends(to)[1]}`);
+
+/** Ranges as they are asked for: each is its values added up, in whatever order of axes they stand. */
+export function rangesView(
+  name: string,
+  labels: readonly string[],
+  grid: Grid,
+  spans: readonly (readonly [number, number])[],
+): View {
+  const single = questionsAt(grid, grid.sizes.length);
+  const values = labels.map((_, k) => single.get(grid.at[k]!)!);
+  return {
+    name,
+    labels: spans.map(([from, to]) => spanLabel(labels[from]!, labels[to]!)),
+    sizes: grid.sizes,
+    questions: spans.map(([from, to]): Question => sumOf(values.slice(from, to + 1))),
+  };
+}
+
+const widths = [2, 3, 4, 5, 6, 8, 10, 12, 16];
+/** In one axis, or as digits of two or three: neighbouring values share the first ones. */
+function layouts(n: number): readonly (readonly number[])[] {
+  const two = widths.filter((b) => b < n).map((b) => [Math.ceil(n / b), b]);
+  const three = two.flatMap(([a, b]) => widths.filter((c) => c < a!).map((c) => [Math.ceil(a! / c), c, b!]));
+  return [[n], ...two, ...three];
+}
+
+/**
+ * The order of axes in which what is asked of a column by itself has the least error, were its rows to come and go (levels.proof.md). It only chooses: costs and errors are worked out for
+ * whatever was chosen. `spans` are all ranges asked for, each value by itself where those are asked for, too.
+ */
+export function gridFor(n: number, spans: readonly (readonly [number, number])[]): Grid {
+  const together = gram(n, spans);
+  const at = Array.from({ length: n }, (_, k) => k);
+  let best: { readonly sizes: readonly number[]; readonly error: number } | undefined;
+  for (const sizes of layouts(n)) {
+    const error = errorWith({ sizes, at }, together);
+    if (!best || error < 0.995 * best.error) best = { sizes, error };
+  }
+  return { sizes: best!.sizes, at };
+}
+
+/** How many of the ranges hold both of two values. */
+function gram(n: number, spans: readonly (readonly [number, number])[]): Float64Array {
+  const out = new Float64Array((n + 1) * (n + 1));
+  // A square of ones for every range, by its corners.
+  for (const [from, to] of spans) {
+    out[from * (n + 1) + from]! += 1;
+    out[from * (n + 1) + to + 1]! -= 1;
+    out[(to + 1) * (n + 1) + from]! -= 1;
+    out[(to + 1) * (n + 1) + to + 1]! += 1;
+  }
+  for (let i = 0; i <= n; i++) for (let j = 1; j <= n; j++) out[i * (n + 1) + j]! += out[i * (n + 1) + j - 1]!;
+  for (let i = 1; i <= n; i++) for (let j = 0; j <= n; j++) out[i * (n + 1) + j]! += out[(i - 1) * (n + 1) + j]!;
+  return Float64Array.from({ length: n * n }, (_, k) => out[Math.floor(k / n) * (n + 1) + (k % n)]!);
+}
+
+/** The square of the sum over sets of axes of the root of what a set costs times what its variance counts. */
+function errorWith(grid: Grid, together: Float64Array): number {
+  const { sizes, at } = grid;
+  const n = at.length;
+  const single = questionsAt(grid, sizes.length);
+  const whole = sizes.reduce((x, m) => x * m, 1);
+  let sum = 0;
+  for (let set = 0; set < 1 << sizes.length; set++) {
+    const own = sizes.filter((_, k) => (set >> k) & 1);
+    const kept = own.reduce((x, m) => x * m, 1);
+    const place = (cell: number): number => {
+      let [rest, to, stride] = [cell, 0, 1];
+      for (let k = sizes.length - 1; k >= 0; k--) {
+        if ((set >> k) & 1) {
+          to += (rest % sizes[k]!) * stride;
+          stride *= sizes[k]!;
+        }
+        rest = Math.floor(rest / sizes[k]!);
+      }
+      return to;
+    };
+    const values = at.map((cell) => {
+      const { cells, shares } = single.get(cell)!;
+      return { cells: cells.map(place), shares };
+    });
+    // Rows of the Gram matrix in the kept axes, centred, and then its trace.
+    const rows = new Float64Array(kept * n);
+    for (const [v, { cells, shares }] of values.entries())
+      for (const [k, cell] of cells.entries())
+        for (let w = 0; w < n; w++) rows[cell * n + w]! += shares[k]! * together[v * n + w]!;
+    centre(rows, own, n);
+    let trace = 0;
+    for (const [w, { cells, shares }] of values.entries())
+      for (const [k, cell] of cells.entries()) trace += shares[k]! * rows[cell * n + w]!;
+    const cost = own.reduce((x, m) => x * (1 - 1 / m), 1);
+    sum += Math.sqrt(Math.max(0, (cost * trace) / (whole / kept) ** 2));
+  }
+  return sum ** 2;
+}

@@ -1,0 +1,62 @@
+import { Fault } from '../../base/errors.js';
+import { cellsOf } from '../../privacy/mechanism/residual/part.js';
+import { mostCells, mostCellsTogether } from '../../query/keys.js';
+import { closureOf } from './closure.js';
+import type { ShownTable, Workload } from './form.js';
+import { answersIn } from './ways.js';
+
+/** Asked before anything of that size is made: it speaks about policy and workload alone. */
+export function refuseLarge(workload: Workload): void {
+  const { sizes, tables } = workload;
+  for (const table of tables) {
+    refuseTable(workload, table, cellsOf(sizes, table), 'cells');
+    refuseTable(workload, table, answersIn(sizes, table), 'answers');
+  }
+  const all = closureOf(tables.map(({ axes }) => axes));
+  const whole = all.reduce((n, axes) => n + cellsOf(sizes, { axes }), 0);
+  if (whole <= mostCellsTogether) return;
+  throw new Fault(
+    'DOMAIN_EXCEEDED',
+    `The tables of the workload, and those inside them, have ${whole} cells; at most ${mostCellsTogether} fit one request.`,
+    dropHint(workload, all),
+    { details: { size: whole, limit: mostCellsTogether } },
+  );
+}
+
+/** With the column that makes it large: among all tables of so many columns nobody would find it. */
+function refuseTable(workload: Workload, { axes }: ShownTable, size: number, what: string): void {
+  if (size <= mostCells) return;
+  const owner = ownersOf(workload);
+  const places = new Map<string, number>();
+  for (const axis of axes) places.set(owner[axis]!, (places.get(owner[axis]!) ?? 1) * workload.sizes[axis]!);
+  const [widest, most] = [...places].reduce((a, b) => (b[1] > a[1] ? b : a));
+  throw new Fault(
+    'DOMAIN_EXCEEDED',
+    `The table of ${[...places.keys()].map((name) => `"${name}"`).join(', ')} has ${size} ${what}; at most ${mostCells} fit one table.`,
+    `Leave "${widest}" (${most} places) out of it, declare coarser bins, or ask for tables of fewer columns.`,
+    { details: { size, limit: mostCells } },
+  );
+}
+
+/** By axis: the column it is of. */
+const ownersOf = ({ columns }: Workload): readonly string[] => columns.flatMap((column) => column.sizes.map(() => column.name));
+
+/** Which columns to leave out: always the one whose tables have most cells, until the rest fits. */
+function dropHint(workload: Workload, all: readonly (readonly number[])[]): string {
+  const { sizes } = workload;
+  const dropped: string[] = [];
+  let left = all.map((axes) => ({ axes, cells: cellsOf(sizes, { axes }) }));
+  const sum = () => left.reduce((n, { cells }) => n + cells, 0);
+  const owner = ownersOf(workload);
+  while (sum() > mostCellsTogether) {
+    const by = new Map<string, number>();
+    for (const { axes, cells } of left)
+      for (const name of new Set(axes.map((axis) => owner[axis]!))) by.set(name, (by.get(name) ?? 0) + cells);
+    const [most] = [...by].reduce((a, b) => (b[1] > a[1] ? b : a));
+    dropped.push(most);
+    left = left.filter(({ axes }) => axes.every((axis) => owner[axis] !== most));
+  }
+  const names = dropped.slice(0, 5).map((name) => `"${name}"`);
+  const more = dropped.length > 5 ? ` and ${dropped.length - 5} more` : '';
+  return `Leave out ${names.join(', ')}${more} (except:), and ${sum()} cells are left; or declare coarser bins, or ask for tables of fewer columns.`;
+}

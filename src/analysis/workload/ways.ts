@@ -1,0 +1,138 @@
+import { type Change, effectOf } from '../../privacy/mechanism/residual/move.js';
+import { cellsOf, type Layout, type Part } from '../../privacy/mechanism/residual/part.js';
+import { integerRoot } from '../../privacy/noise/discrete-gaussian.js';
+import { closureOf, maximalOf, subsets } from './closure.js';
+import { cellVariance, variancesOf } from './estimate.js';
+import type { AskedTable } from './form.js';
+import { precisions, type Weighed } from './optimal.js';
+import { classesOf, products, variancesIn } from './question.js';
+
+interface Asked {
+  readonly sizes: readonly number[];
+  readonly tables: readonly AskedTable[];
+  /** Axes whose table everybody knows: no error of it counts. */
+  readonly known?: readonly number[];
+}
+const isKnown = (axes: readonly number[], known: readonly number[] = []): boolean =>
+  known.length > 0 && axes.every((axis) => known.includes(axis));
+
+/** How many answers a table has. */
+export const answersIn = (sizes: readonly number[], { axes, views }: AskedTable): number =>
+  views ? views.reduce((n, { view }) => n * view.labels.length, 1) : cellsOf(sizes, { axes });
+
+/** What a unit of variance of every centred table inside a table adds to the variances of its answers, all added up. */
+export function addsOf(
+  sizes: readonly number[],
+  { axes, views }: AskedTable,
+): readonly { readonly axes: readonly number[]; readonly times: number }[] {
+  if (views?.some(({ view }) => view.questions)) return products(views, ({ view }) => classesOf(view).total);
+  return subsets(axes).map((inner) => {
+    const held = new Set(inner);
+    return { axes: inner, times: axes.reduce((x, axis) => x * (held.has(axis) ? sizes[axis]! - 1 : 1 / sizes[axis]!), 1) };
+  });
+}
+
+/** The tables and all that they say, each without what smaller ones say, with the scales that leave least error over all that is asked. */
+export function residualLayout({ sizes, tables, known = [] }: Asked, change: Extract<Change, string>): Layout {
+  const weighed = weighedClosure({ sizes, tables, known }).filter(({ axes }) => change === 'removed' || axes.length > 0);
+  const c = precisions(sizes, weighed, change);
+  const parts = scaled(sizes, weighed, Float64Array.from(c, Math.sqrt), true);
+  return change === 'removed' ? { sizes, parts } : { sizes, parts: [numberOfRows(sizes, parts), ...parts] };
+}
+
+/**
+ * Whoever is replaced leaves the number of rows as it is; whoever comes or goes moves every table by less. What is left of the cost of replacing goes to the
+ * number of rows, at no price (optimal.proof.md).
+ */
+function numberOfRows(sizes: readonly number[], parts: readonly Part[]): Part {
+  const left = effectOf({ sizes, parts }, 'replaced').l2squared - effectOf({ sizes, parts }, 'removed').l2squared;
+  const scale = integerRoot(left > 0n ? left : 0n);
+  return { axes: [], scale: scale > 0n ? scale : 1n, centred: true };
+}
+
+/** How much a unit of variance of every centred table adds to the weighted sum of the variances of all cells asked for. */
+function weighedClosure({ sizes, tables, known }: Asked): readonly Weighed[] {
+  const weights = new Map<string, number>();
+  for (const table of tables)
+    for (const { axes, times } of addsOf(sizes, table)) {
+      const text = axes.join();
+      weights.set(text, (weights.get(text) ?? 0) + table.weight * times);
+    }
+  // What no answer hangs on is still told, at next to no price: every table can be read off whole.
+  const least = 1e-8 * [...weights.values()].reduce((a, b) => Math.max(a, b), 0);
+  return closureOf(tables.map(({ axes }) => axes)).map((axes) => ({
+    axes,
+    weight: isKnown(axes, known) ? least : Math.max(least, weights.get(axes.join()) ?? 0),
+  }));
+}
+
+/** Noise on every table that no other says, by itself; the smaller ones are read off them. */
+export function plainLayout({ sizes, tables }: Asked, noise: 'pure' | 'zcdp'): Layout {
+  const maximal = maximalOf(tables.map(({ axes }) => axes));
+  const weights = new Map<string, number>();
+  for (const table of tables) {
+    const text = table.axes.join();
+    weights.set(text, (weights.get(text) ?? 0) + table.weight * answersIn(sizes, table));
+  }
+  const weighed = maximal.map((axes) => ({ axes, weight: weights.get(axes.join())! }));
+  const root = noise === 'pure' ? Math.cbrt : (x: number) => Math.sqrt(Math.sqrt(x));
+  return {
+    sizes,
+    parts: scaled(
+      sizes,
+      weighed,
+      Float64Array.from(weighed, ({ weight }) => root(weight)),
+      false,
+    ),
+  };
+}
+
+/** How many times a scale is larger than what is rounded off beside it: what rounding adds to an effect goes with the square. */
+const fineness = 16;
+
+/** Whole scales in proportion to these numbers, fine enough that rounding costs nothing worth telling. */
+function scaled(sizes: readonly number[], tables: readonly Weighed[], wanted: Float64Array, centred: boolean): readonly Part[] {
+  const alike = wanted.every((x) => x === wanted[0]);
+  const needed = tables.map(({ axes }) => {
+    if (!centred) return alike ? 1 : fineness;
+    const rounded = subsets(axes).reduce(
+      (sum, set) => sum + (set.length > 0 ? Math.sqrt(cellsOf(sizes, { axes: set })) / 2 : 0),
+      0,
+    );
+    return fineness * Math.max(24, rounded);
+  });
+  const unit = Math.max(...needed.map((n, k) => n / wanted[k]!));
+  return tables.map(({ axes }, k) => ({ axes, scale: BigInt(Math.max(1, Math.round(unit * wanted[k]!))), centred }));
+}
+
+/** Variances of all centred tables, none of what is known. */
+export function variancesBeside(layout: Layout, known: readonly number[] = []): ReadonlyMap<string, number> {
+  const variances = variancesOf(layout);
+  if (known.length === 0) return variances;
+  return new Map(
+    [...variances].map(([text, v]) => [text, isKnown(text === '' ? [] : text.split(',').map(Number), known) ? 0 : v]),
+  );
+}
+
+/** The largest of the weighted variances of an answer, for noise of variance 1; before anything is drawn. */
+export function largestErrorOf({ sizes, tables, known }: Asked, layout: Layout): number {
+  const variances = variancesBeside(layout, known);
+  return tables.reduce((most, { axes, weight, views }) => {
+    const worst = views?.some(({ view }) => view.questions)
+      ? variancesIn(views, (text) => variances.get(text)!).reduce((a, b) => Math.max(a, b), 0)
+      : cellVariance(sizes, axes, variances);
+    return Math.max(most, weight * worst);
+  }, 0);
+}
+
+/** The weighted sum of the variances of all answers that are asked for, for noise of variance 1; before anything is drawn. */
+export function errorOf({ sizes, tables, known }: Asked, layout: Layout): number {
+  const variances = variancesBeside(layout, known);
+  return tables.reduce(
+    (sum, table) =>
+      sum +
+      table.weight *
+        addsOf(sizes, table).reduce((own, { axes, times }) => (times > 0 ? own + times * variances.get(axes.join())! : own), 0),
+    0,
+  );
+}

@@ -1,0 +1,39 @@
+import * as z from 'zod';
+import { refusePairs } from '../../evaluate/attack/policy/refuse-pairs.js';
+import { attackStream as attackWith, type StreamAttack, sequenceOf } from '../../evaluate/attack/stream/attack.js';
+import { toldSteps } from '../../evaluate/attack/stream/told-steps.js';
+import { refuseSecretSteps } from '../../query/count/public-steps.js';
+import { openEngine } from '../../data/terms/open.js';
+import { readPolicy } from '../../data/terms/read.js';
+import { type FileName, faulting, fileNamed, readOptions, whole } from './door.js';
+import { readText } from './named-text.js';
+import { closing } from './opened.js';
+import { readAsSteward } from './steward-read.js';
+
+const options = z.strictObject({
+  /** File of what "fugu stream --json" wrote: a histogram of the sequence's state, step by step. */
+  stream: z.string().min(1),
+  /** How many of the most exposed persons to tell. */
+  show: whole(1, 200).default(3),
+});
+export type StreamAttackOptions = z.input<typeof options>;
+
+/**
+ * Where a Bayesian attacker believes people were after a stream, step by step, with and without knowing how states follow one another. Reads the protected
+ * rows and pays nothing: the result is as private as they are.
+ *
+ * @example
+ * const { attackers, exposed } = await attackStream('moves.yaml', { stream: 'moves.jsonl' });
+ */
+export async function attackStream(policy: FileName, given: StreamAttackOptions): Promise<StreamAttack> {
+  return faulting(async () => {
+    const file = fileNamed(policy, 'The policy');
+    const { stream, show } = readOptions(options, given);
+    const read = await readPolicy(file);
+    refuseSecretSteps(read);
+    refusePairs(read, sequenceOf(read).state);
+    const told = toldSteps(readText(stream), sequenceOf(read).state);
+    const engine = await openEngine(read);
+    return closing(engine, () => readAsSteward('attack --stream', engine, (rows) => attackWith(read, rows, told, { show })));
+  });
+}

@@ -1,0 +1,49 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { attackPolicy, type PolicyAttack } from '../../evaluate/attack/policy/attack.js';
+import { releasedTable } from '../../evaluate/attack/policy/table.js';
+import { openEngine } from '../../data/terms/open.js';
+import { readPolicy } from '../../data/terms/read.js';
+import { type FileName, faulting, fileNamed, progress, readOptions, whole } from './door.js';
+import { readText } from './named-text.js';
+import { closing } from './opened.js';
+import { readAsSteward } from './steward-read.js';
+
+const options = z.strictObject({
+  /** Folder with receipt.json and the released tables, as "fugu release --out" writes it. */
+  release: z.string().min(1),
+  /** Which histogram to attack; the tied column when absent. */
+  column: z.string().optional(),
+  /** How many of the most exposed records to tell. */
+  show: whole(1, 200).default(6),
+  progress: progress.optional(),
+});
+export type AttackOptions = z.input<typeof options>;
+
+/**
+ * What a Bayesian attacker with and without the ties believes about each record after a release. Reads the protected rows and pays nothing: the result is
+ * as private as they are.
+ *
+ * @example
+ * const { attackers, promised } = await attack('policy.yaml', { release: 'out' });
+ */
+export async function attack(policy: FileName, given: AttackOptions): Promise<PolicyAttack> {
+  return faulting(async () => {
+    const file = fileNamed(policy, 'The policy');
+    const { release, column, show, progress } = readOptions(options, given);
+    const read = await readPolicy(file);
+    const released = releasedTable(readText(join(release, 'receipt.json')), csvFiles(release), read, column);
+    const engine = await openEngine(read);
+    return closing(engine, () =>
+      readAsSteward('attack', engine, (rows) => attackPolicy(read, rows, released, { show, ...(progress && { progress }) })),
+    );
+  });
+}
+
+function csvFiles(directory: string): Map<string, string> {
+  const names = readdirSync(directory)
+    .filter((f) => f.endsWith('.csv'))
+    .sort();
+  return new Map(names.map((name) => [name, readText(join(directory, name))]));
+}

@@ -1,0 +1,66 @@
+import * as z from 'zod';
+import { type Audit, audit, type Calibrated, calibrate, prepareAudit } from '../../evaluate/audit/audit.js';
+import { Fault } from '../../base/errors.js';
+import { parseRational, toNumber } from '../../base/exact/rational.js';
+import { compareMechanisms as compareOn } from '../../evaluate/papers/compare/comparison.js';
+import { compareGaussians } from '../../evaluate/papers/compare/gaussians.js';
+import type { Comparison } from '../../evaluate/papers/compare/judge.js';
+import { amount, type FileName, faulting, fileNamed, readOptions } from './door.js';
+import { readGaussianFile, readModelFile, tableReader } from './model-file.js';
+
+const auditOptions = z.strictObject({
+  /** sum, sum:W1,W2,…, product, atLeast:T, histogram, identity or table:FILE. */
+  query: z.string(),
+  /** Laplace scale to audit. */
+  scale: amount.optional(),
+  /** Instead: find the least scale whose loss is at most this epsilon. */
+  epsilon: amount.optional(),
+  adversary: z.enum(['informed', 'uninformed']).default('informed'),
+});
+export type AuditOptions = z.input<typeof auditOptions>;
+
+/**
+ * The exact loss of a Laplace release on a small model, by enumeration; or the least scale that keeps it within epsilon.
+ *
+ * @example
+ * const { loss } = await auditScale('model.json', { query: 'sum', scale: 1 });
+ * const { scale } = await auditScale('model.json', { query: 'sum', epsilon: 0.5 });
+ */
+export async function auditScale(model: FileName, given: AuditOptions): Promise<Audit | Calibrated> {
+  return faulting(async () => {
+    const file = fileNamed(model, 'The model');
+    const { query, scale, epsilon, adversary } = readOptions(auditOptions, given);
+    if ((scale === undefined) === (epsilon === undefined))
+      throw new Fault('USAGE', 'Give either a scale or an epsilon.', 'For example { scale: 1 }.');
+    const prepared = prepareAudit(await readModelFile(file), query, tableReader(file));
+    return epsilon === undefined
+      ? audit(prepared, positive(scale!, '--scale'), adversary)
+      : calibrate(prepared, positive(epsilon, '--calibrate'), adversary);
+  });
+}
+
+const compareOptions = z.strictObject({ query: z.string(), epsilon: amount });
+/** The query as for `auditScale`, and the promised epsilon. */
+export type CompareOptions = z.input<typeof compareOptions>;
+
+/**
+ * Every mechanism side by side on a small model, a chain, or jointly Gaussian records: noise, promise, and what is truly lost.
+ *
+ * @example
+ * const { mechanisms } = await compareMechanisms('model.json', { query: 'sum', epsilon: 1 });
+ */
+export async function compareMechanisms(model: FileName, given: CompareOptions): Promise<Comparison> {
+  return faulting(async () => {
+    const file = fileNamed(model, 'The model');
+    const { query, epsilon } = readOptions(compareOptions, given);
+    const gaussian = await readGaussianFile(file);
+    if (gaussian) return compareGaussians(gaussian, query, positive(epsilon, '--epsilon'));
+    return compareOn(await readModelFile(file), query, positive(epsilon, '--epsilon'), tableReader(file));
+  });
+}
+
+function positive(text: string, what: string): number {
+  const value = toNumber(parseRational(text, what));
+  if (value > 0) return value;
+  throw new Fault('USAGE', `${what} must be above zero.`, 'Write a plain decimal such as 0.5.');
+}

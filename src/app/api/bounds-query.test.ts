@@ -1,0 +1,22 @@
+import { describe, expect, it } from 'vitest';
+import type { AnswerTable } from '../../query/bound.js';
+import { ladderOf, numbersOf } from './bounds-query.js';
+
+const told = (value: number) =>
+  ({ rows: [{ keys: [], value, low: value, high: value, rankError: 1 }] }) as unknown as AnswerTable;
+
+describe('learned bounds', () => {
+  it('are whole steps with the first below the last, wherever noise ends', () => {
+    for (const within of [1, 1000, 1e6]) {
+      const ladder = ladderOf(within);
+      const places = ladder.rungs.length - 1;
+      for (let low = 0; low < places; low++)
+        for (let high = 0; high < places; high++)
+          for (let digits = 0; digits <= Math.max(0, ladder.digits); digits++) {
+            const { bounds, step } = numbersOf('x', ladder, [told(low), told(high), told(digits)]);
+            expect(bounds[0]).toBeLessThan(bounds[1]);
+            for (const bound of bounds) expect(Math.abs(bound / step - Math.round(bound / step))).toBeLessThan(1e-6);
+          }
+    }
+  });
+});

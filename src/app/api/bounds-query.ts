@@ -1,0 +1,105 @@
+import type { AnswerTable } from '../../query/bound.js';
+import type { Expression } from '../../query/form.js';
+
+/** Round numbers on both sides of 0, as far as `most`, and the step by which they are told apart. */
+export interface Ladder {
+  readonly most: number;
+  readonly step: number;
+  /** Digits behind the point. */
+  readonly digits: number;
+  /** Rising; the first is -most, the last is most. */
+  readonly rungs: readonly number[];
+}
+export interface LearnedBounds {
+  readonly column: string;
+  readonly bounds: readonly [number, number];
+  readonly step: number;
+  /** By so many rows the shares below and above may be off, with 95 %. */
+  readonly rankError: number;
+}
+
+/** As many steps as a policy may declare, in powers of ten. */
+const mostSteps = 2 ** 31;
+const fewestRungs = 3;
+
+/** 1, 2 and 5 times powers of ten. */
+export function ladderOf(within: number): Ladder {
+  const power = Math.ceil(Math.log10(within) - 1e-9);
+  const digits = -Math.ceil(Math.log10((2 * 10 ** power) / mostSteps));
+  const scale = (k: number, by: number) => Number(`${by}e${k}`);
+  const lowest = Math.max(-digits, power - 10, -fewestRungs);
+  const above = Array.from({ length: power - lowest }, (_, i) => [1, 2, 5].map((by) => scale(lowest + i, by))).flat();
+  const most = scale(power, 1);
+  return {
+    most,
+    step: scale(-digits, 1),
+    digits,
+    rungs: [-most, ...above.map((x) => -x).reverse(), 0, ...above, most],
+  };
+}
+
+/** Between which rungs a number lies: `<` for what is at least the lower one, `<=` for what is at most the upper one. */
+const rungOf = (column: string, rungs: readonly number[], op: '<' | '<='): Expression => ({
+  cases: rungs.slice(1, -1).map((value, i) => ({ when: { column, op, value }, value: i })),
+  otherwise: rungs.length - 2,
+});
+
+/** The rungs between which all but a share of the rows at either end lie. */
+export const endsQuery = (column: string, { rungs }: Ladder, tail: number) => [
+  { kind: 'quantile', column: 'at least', at: [tail], derive: { 'at least': withNone(column, rungOf(column, rungs, '<')) } },
+  {
+    kind: 'quantile',
+    column: 'at most',
+    at: [Number((1 - tail).toFixed(3))],
+    derive: { 'at most': withNone(column, rungOf(column, rungs, '<=')) },
+  },
+];
+/** A row without the number is on no rung. */
+const withNone = (column: string, rung: Expression): Expression => ({
+  cases: [{ when: { column, op: 'missing' }, value: null }],
+  otherwise: rung,
+});
+
+/**
+ * So many of the numbers have no more digits behind the point than are told. A private quantile misses by ranks: at 0.99 a hundredth of the rows stands between the right number of digits and all that
+ * there may be, which noise passes easily; at 0.9 a tenth does. The others are rounded to the step.
+ */
+const mostOfThem = 0.9;
+const rest = (column: string, { most }: Ladder, digits: number): Expression => ({
+  op: '%',
+  of: [{ op: '*', of: [{ op: '+', of: [column, most] }, 10 ** digits] }, 1],
+});
+export function decimalsQuery(column: string, ladder: Ladder) {
+  const each = Array.from({ length: Math.max(0, ladder.digits) }, (_, d) => [`rest ${d}`, rest(column, ladder, d)] as const);
+  const digits: Expression = {
+    cases: [
+      { when: { column, op: 'missing' }, value: null },
+      ...each.map(([name], d) => ({ when: { column: name, op: '=' as const, value: 0 }, value: d })),
+    ],
+    otherwise: Math.max(0, ladder.digits),
+  };
+  return { kind: 'quantile', column: 'digits', at: [mostOfThem], derive: { ...Object.fromEntries(each), digits } };
+}
+
+/** Outwards to whole steps: rungs near 0 lie closer than the steps do, and noise may end on one. */
+function onSteps([from, to]: readonly [number, number], step: number): readonly [number, number] {
+  const least = Math.abs(from) < step ? (from < 0 ? -step : 0) : from;
+  const most = Math.abs(to) < step ? (to > 0 ? step : 0) : to;
+  return [least, Math.max(most, least + step)];
+}
+
+/** What the answers say. */
+export function numbersOf(column: string, { rungs }: Ladder, tables: readonly AnswerTable[]): LearnedBounds {
+  const [low, high, digits] = tables.map(({ rows }) => rows[0]!);
+  const [least, most] = [rungs[low!.value ?? 0]!, rungs[(high!.value ?? rungs.length - 2) + 1]!];
+  // What is small beside the other end is nothing: rungs lie close to each other near 0.
+  const from = least > 0 && 10 * least < most ? 0 : least;
+  const to = most < 0 && 10 * most > least ? 0 : most;
+  const step = Number(`1e${-(digits!.value ?? 0)}`);
+  return {
+    column,
+    bounds: onSteps(from < to ? [from, to] : [to, rungs[rungs.indexOf(to) + 1] ?? from], step),
+    step,
+    rankError: Math.max(low!.rankError ?? 0, high!.rankError ?? 0),
+  };
+}

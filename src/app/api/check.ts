@@ -1,0 +1,127 @@
+import * as z from 'zod';
+import { countHidden, type PrivateFigures } from '../../query/count/hidden-cells.js';
+import { compareKnown, type KnownAgreement } from '../../query/count/known-agree.js';
+import { toText } from '../../base/exact/rational.js';
+import { type KnownWords, knownWords } from '../../policy/known/words.js';
+import { noProtection } from '../../policy/no-protection.js';
+import { readingDoubts } from '../../policy/pairs/doubts.js';
+import { type PairExamples, pairExamples } from '../../policy/pairs/examples.js';
+import type { Adversary, Policy, SecretKind, Table } from '../../policy/policy.js';
+import { accountDoubts } from '../../policy/population.js';
+import { budgetElsewhere } from '../../release/data-claims.js';
+import { accountOnData } from '../../release/session.js';
+import { type Explanation, explain } from '../../data/terms/explain.js';
+import { openEngine } from '../../data/terms/open.js';
+import { readPolicy } from '../../data/terms/read.js';
+import { type FileName, faulting, fileNamed, readOptions } from './door.js';
+import { closing } from './opened.js';
+import { readAsSteward } from './steward-read.js';
+
+const options = z.strictObject({
+  /** Also count what the declarations hide, with exact figures: as private as the rows, for the steward's eyes only. Nothing is written. */
+  private: z.boolean().optional(),
+});
+export type CheckOptions = z.input<typeof options>;
+
+/** What a policy declares, checked against its data, in plain words. */
+export interface CheckedPolicy {
+  readonly policy: string;
+  /** False while domains that were read from the data are not confirmed, it is not said whether records know each other, or the budget protects nothing. */
+  readonly ready: boolean;
+  /** `dependence: undecided`. */
+  readonly undecided: boolean;
+  readonly population: string;
+  readonly ledger: string;
+  readonly secret: SecretKind;
+  readonly adversary: Adversary;
+  readonly epsilon: string;
+  readonly delta: string;
+  readonly columns: number;
+  readonly unconfirmed: readonly string[];
+  readonly digest: string;
+  readonly explanation: readonly Explanation[];
+  /** Where the policy names pairs of values: what may not be told and what may be learned, by examples. */
+  readonly pairs?: readonly PairExamples[];
+  /** Where totals are known: what may be learned and what may not be told, and how many rows a change takes at most that keeps them. */
+  readonly known?: KnownWords & { readonly together: number };
+  readonly warnings: readonly string[];
+  /** Why the budget protects nothing, where it does not: nothing is released under it unless that is accepted. */
+  readonly protectsNothing?: string;
+  /** Exact figures about the rows, where asked for: never to be published or written down. */
+  readonly private?: PrivateFigures & {
+    readonly known?: readonly KnownAgreement[];
+    /** The same of every table beside the data, by its name. */
+    readonly tables?: readonly (PrivateFigures & { readonly table: string })[];
+  };
+}
+
+/**
+ * Says what a policy protects, and from whom, and proves that its data and every file that it names can be used.
+ *
+ * @example
+ * const { ready, explanation } = await checkPolicy('policy.yaml');
+ * console.log(ready, explanation[0].text);
+ */
+export async function checkPolicy(policy: FileName, given?: CheckOptions): Promise<CheckedPolicy> {
+  return faulting(async () => {
+    const file = fileNamed(policy, 'The policy');
+    const asked = readOptions(options, given);
+    const read = await readPolicy(file);
+    const engine = await openEngine(read);
+    await closing(engine, () => accountOnData(read, engine.whole));
+    const nothing = noProtection(read);
+    const hidden = asked.private ? await hiddenIn(read) : undefined;
+    const beside = asked.private && read.tables ? await hiddenBeside(read, [...read.tables.values()]) : undefined;
+    const compared = asked.private && read.known ? await comparedWith(read) : undefined;
+    return {
+      policy: read.file,
+      ready: read.unconfirmed.length === 0 && !read.undecided && nothing === undefined,
+      undecided: read.undecided === true,
+      population: read.population,
+      ledger: read.ledger,
+      secret: read.protect.secret,
+      adversary: read.protect.adversary,
+      epsilon: toText(read.budget.epsilon),
+      delta: toText(read.budget.delta),
+      columns: read.columns.size,
+      unconfirmed: read.unconfirmed,
+      digest: read.digest,
+      explanation: explain(read),
+      ...(read.protect.pairs && { pairs: pairExamples(read) }),
+      ...(read.known && { known: { ...knownWords(read), together: read.known.together } }),
+      warnings: [...accountDoubts(read), ...readingDoubts(read), ...(await budgetElsewhere(read))],
+      ...(nothing !== undefined && { protectsNothing: nothing }),
+      ...(hidden && { private: { ...hidden, ...(compared && { known: compared }), ...(beside && { tables: beside }) } }),
+    };
+  });
+}
+
+async function comparedWith(policy: Policy): Promise<readonly KnownAgreement[]> {
+  const engine = await openEngine(policy);
+  return closing(engine, () => readAsSteward('check --private', engine, (rows) => compareKnown(rows, policy)));
+}
+
+/** The data as it is: opened for the policy, text that is not declared would be forgotten. */
+async function hiddenIn(policy: Policy): Promise<PrivateFigures> {
+  const { source, table, encoding } = policy.data;
+  const engine = await openEngine({
+    source,
+    ...(table !== undefined && { table }),
+    ...(encoding !== undefined && { encoding }),
+  });
+  return closing(engine, () => readAsSteward('check --private', engine, (rows) => countHidden(rows, policy)));
+}
+
+/** Tables that are tied to the data by persons: nothing else ties their rows. */
+async function hiddenBeside({ data, protect: { secret, adversary } }: Policy, tables: readonly Table[]) {
+  const counted: (PrivateFigures & { readonly table: string })[] = [];
+  for (const { name, source = data.source, table, columns, unit, maxRows } of tables) {
+    const engine = await openEngine({ source, ...(table !== undefined && { table }) });
+    const protect = { secret, adversary, maxRows, ...(unit !== undefined && { unit }) };
+    const figures = await closing(engine, () =>
+      readAsSteward('check --private', engine, (rows) => countHidden(rows, { columns, dependence: [], protect })),
+    );
+    counted.push({ table: name, ...figures });
+  }
+  return counted;
+}

@@ -1,0 +1,120 @@
+import { readFile } from 'node:fs/promises';
+import * as z from 'zod';
+import { Fault } from '../../base/errors.js';
+import { toNumber, toText } from '../../base/exact/rational.js';
+import { writeWhole } from '../../base/files/write-file.js';
+import { dateText } from '../../policy/date-text.js';
+import { confirmColumns, decideDependence } from '../../data/draft/confirm.js';
+import type { DraftDependence } from '../../data/draft/draft.js';
+import { readsLikeFreeText } from '../../data/draft/free-text.js';
+import { dependenceText } from '../../data/draft/policy-text.js';
+import type { Column, Policy } from '../../policy/policy.js';
+import { didYouMean } from '../../policy/suggest.js';
+import { parsePolicy, readPolicy } from '../../data/terms/read.js';
+import { type FileName, faulting, fileNamed, readOptions } from './door.js';
+import { dependence } from './draft.js';
+
+const options = z.strictObject({
+  /** Names of columns, or "all". */
+  columns: z.union([z.literal('all'), z.array(z.string())]),
+  /** What to write in the place of `dependence: undecided`. */
+  dependence: dependence.optional(),
+});
+export type ConfirmOptions = z.input<typeof options>;
+
+export interface ConfirmedPolicy {
+  readonly policy: string;
+  readonly confirmed: readonly string[];
+  readonly unconfirmed: readonly string[];
+  /** Columns that "all" does not accept, because their values read like what people wrote: name them, or leave them out of the policy. */
+  readonly freeText: readonly string[];
+  /** Whether it is still to be said how records know each other. */
+  readonly undecided: boolean;
+  /** What was written for `undecided`, where that was said now. */
+  readonly dependence?: string;
+}
+
+/**
+ * Accepts domains and bounds that were read from the data: takes the columns off the policy's `unconfirmed:` list and leaves everything else in the file as
+ * it is.
+ *
+ * @example
+ * const { unconfirmed } = await confirmPolicy('policy.yaml', { columns: 'all' });
+ */
+export async function confirmPolicy(policy: FileName, given: ConfirmOptions): Promise<ConfirmedPolicy> {
+  return faulting(async () => {
+    const { columns, dependence } = readOptions(options, given);
+    const read = await readPolicy(fileNamed(policy, 'The policy'));
+    const unknown = columns === 'all' ? undefined : columns.find((name) => !read.columns.has(name));
+    if (unknown !== undefined)
+      throw new Fault(
+        'COLUMN_UNKNOWN',
+        `The policy has no column "${unknown}".`,
+        didYouMean(unknown, [...read.columns.keys()], 'Its columns'),
+      );
+    const freeText = read.unconfirmed.filter((name) => isFreeText(read.columns.get(name)!));
+    const confirmed =
+      columns === 'all'
+        ? read.unconfirmed.filter((name) => !freeText.includes(name))
+        : columns.filter((name) => read.unconfirmed.includes(name));
+    const said = read.undecided && dependence !== undefined ? dependenceText(plainly(dependence)) : undefined;
+    const after = await rewrite(read, confirmed, said);
+    return {
+      policy: read.file,
+      confirmed,
+      unconfirmed: after.unconfirmed,
+      freeText: freeText.filter((name) => after.unconfirmed.includes(name)),
+      undecided: after.undecided === true,
+      ...(said !== undefined && { dependence: said }),
+    };
+  });
+}
+
+const isFreeText = (column: Column): boolean => 'values' in column && readsLikeFreeText(column.values);
+
+const plainly = (said: z.output<typeof dependence>): DraftDependence =>
+  typeof said === 'string' ? said : { by: said.by, ...(said.oddsRatio !== undefined && { oddsRatio: said.oddsRatio }) };
+
+async function rewrite(read: Policy, columns: readonly string[], dependence: string | undefined): Promise<Policy> {
+  if (columns.length === 0 && dependence === undefined) return read;
+  const before = await readFile(read.file, 'utf8');
+  const listed = columns.length === 0 ? before : confirmColumns(before, new Set(columns));
+  const text = dependence === undefined ? listed : decideDependence(listed, dependence);
+  const after = await parsePolicy(text, read.file);
+  writeWhole(read.file, text, {
+    hint: 'Free space, check permissions, or take the columns off its unconfirmed: list yourself.',
+  });
+  return after;
+}
+
+/** A column whose domain was read from the data, as it is to be looked at. */
+export interface UnconfirmedColumn {
+  readonly name: string;
+  readonly type: 'category' | 'integer' | 'number' | 'date' | 'multi' | 'weight';
+  /** What it may hold, where that is a list. */
+  readonly values?: readonly string[];
+  /** What it is kept between: exact numbers, or days (2024-12-31). */
+  readonly bounds?: readonly [string, string];
+  /** Codes that mean "no answer". */
+  readonly missing: readonly string[];
+}
+
+/**
+ * The columns of a policy whose domains were read from the data and await a look.
+ *
+ * @example
+ * for (const { name, type } of await unconfirmedColumns('policy.yaml')) console.log(name, type);
+ */
+export async function unconfirmedColumns(policy: FileName): Promise<readonly UnconfirmedColumn[]> {
+  return faulting(async () => {
+    const { unconfirmed, columns } = await readPolicy(fileNamed(policy, 'The policy'));
+    return unconfirmed.map((name) => {
+      const column = columns.get(name)!;
+      const { type, missing } = column;
+      if ('values' in column) return { name, type, values: column.values, missing };
+      const [low, high] = column.bounds;
+      if ('date' in column) return { name, type: 'date', bounds: [dateText(toNumber(low)), dateText(toNumber(high))], missing };
+      return { name, type, bounds: [toText(low), toText(high)], missing };
+    });
+  });
+}

@@ -1,0 +1,325 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import * as z from 'zod';
+import { encodingOf } from '../../data/engine/csv/encoding.js';
+import { lookAt } from '../../data/engine/data-file.js';
+import { describeColumns, describeOwn, describePanels } from '../../data/engine/describe.js';
+import { Fault } from '../../base/errors.js';
+import { writeNew } from '../../base/files/write-file.js';
+import { isDatabase } from '../../policy/address.js';
+import { readCodebook } from '../../data/codebook/codebook.js';
+import { type BesideFile, besideLines, type DraftedTable, tableOf } from '../../data/draft/beside.js';
+import { columnLines, type Draft, draftPolicy as draftFrom, type Found, findColumns } from '../../data/draft/draft.js';
+import { type ColumnSummary, hasDecimalCommas } from '../../data/draft/guess.js';
+import { keysIn } from '../../data/draft/own-by-key.js';
+import { chooseNames, isPattern } from '../../policy/name-pattern.js';
+import { canonicalPath } from '../../policy/population.js';
+import { didYouMean } from '../../policy/suggest.js';
+import { budgetElsewhere } from '../../release/data-claims.js';
+import { decoderOf, isUtf8Name } from '../../data/statfile/decode.js';
+import { hasDictionary, unreadOf } from '../../data/statfile/statfile.js';
+import { openEngine } from '../../data/terms/open.js';
+import { parsePolicy } from '../../data/terms/read.js';
+import { type FileName, faulting, fileNamed, progress, readOptions } from './door.js';
+import { closing } from './opened.js';
+import { readAsSteward } from './steward-read.js';
+
+export type { Found, FoundColumn } from '../../data/draft/draft.js';
+
+/** How records know each other: not at all, by groups that share a value, or not said yet. */
+export const dependence = z.union([
+  z.enum(['none', 'undecided']),
+  z.strictObject({
+    /** Rows with the same value of this column know each other. */
+    by: z.string().min(1),
+    /** How alike they are: 1 strangers, 4 alike, 81 two agree nine times in ten, "inf" copies (when absent). */
+    oddsRatio: z
+      .string()
+      .regex(/^(inf|\d+(\.\d+)?)$/, 'a number of at least 1, or inf')
+      .optional(),
+  }),
+]);
+
+const amountText = z.string().regex(/^\d{1,9}(\.\d{1,9})?$/, 'a number');
+const said = {
+  /** Names and patterns (`q*`) of the columns to keep; all when absent. */
+  columns: z.array(z.string().min(1)).optional(),
+  /** Names and patterns of columns to leave out. */
+  except: z.array(z.string().min(1)).optional(),
+  /** Whether records know each other. Drafted as `undecided`, which blocks every plan and release, unless it is said. */
+  dependence: dependence.optional(),
+  /** Where one person may have several rows: the column that names the person, and how many rows are used at most (as many as one has, when absent). */
+  person: z.strictObject({ unit: z.string().min(1), maxRows: z.number().int().min(1).max(1_000_000).optional() }).optional(),
+  /** Each row is a secret of its own, also where somebody seems to have several. Not said, rows of one person are protected together. */
+  secret: z.literal('row').optional(),
+  /** The codes that mean "no answer", in every column; guessed when absent. */
+  missing: z.array(z.string()).optional(),
+  /** How much may be learned about one secret over all releases together: an epsilon, or what somebody may come to believe; epsilon 1 when absent. */
+  budget: z
+    .union([
+      z.strictObject({ epsilon: amountText }),
+      z.strictObject({ belief: z.strictObject({ prior: amountText, posterior: amountText }) }),
+    ])
+    .optional(),
+  /** Columns that look like survey weights and are none. */
+  noWeights: z.array(z.string().min(1)).optional(),
+};
+const answers = z.strictObject(said);
+/** What somebody says about their data. */
+export type Said = z.input<typeof answers>;
+
+const options = z.strictObject({
+  ...said,
+  /** Asked what is not said, once the data was looked at; what was found is for the steward's eyes only. */
+  interview: z
+    .custom<(found: Found, said: Said) => Said | Promise<Said>>((x) => typeof x === 'function', 'expected a function')
+    .optional(),
+  /** A CSV with the columns name,value,label[,missing], a survey file, or a DDI codebook (.xml). A survey file is its own codebook unless one is named. */
+  codebook: z.string().min(1).optional(),
+  /** The table of a duckdb file, the sheet of a workbook. */
+  table: z.string().min(1).optional(),
+  /** What a CSV is written in (windows-1252, iso-8859-15, utf-16 …); found out when absent. */
+  encoding: z.string().min(1).optional(),
+  /** The order of answers, by column: that of a factor or a categorical. It lists nothing that the draft does not list. */
+  order: z.record(z.string(), z.array(z.string())).optional(),
+  /** Files beside the data: rows about the same persons, or what everybody knows. They are drafted as comments: whose rows they are is for the steward to say. */
+  tables: z.array(z.string().min(1)).optional(),
+  /** Where to write the policy; never over a file that is there. */
+  out: z.string().min(1).default('policy.yaml'),
+  progress: progress.optional(),
+});
+export type DraftOptions = z.input<typeof options>;
+
+export interface DraftedPolicy extends Draft {
+  /** Where it was written. */
+  readonly policy: string;
+  /** What may have been read otherwise than it was meant (sheets that were not read, letters that are no UTF-8), and that the data has a budget already. */
+  readonly doubts: readonly string[];
+  /** What files beside the data seem to be. The policy says so in comments, of which nothing counts. */
+  readonly tables?: readonly DraftedTable[];
+}
+
+/**
+ * Drafts a policy for a csv, parquet, duckdb or survey file (.sav, .dta, .xpt, .xlsx) and writes it. Domains and bounds are read from the data and marked: confirm them before releasing.
+ *
+ * @example
+ * const { policy, unconfirmed } = await draftPolicy('survey.csv', { out: 'drafted.yaml' });
+ * await confirmPolicy(policy, { columns: unconfirmed });
+ */
+export async function draftPolicy(data: FileName, given?: DraftOptions): Promise<DraftedPolicy> {
+  return faulting(async () => {
+    const { codebook, table, tables, encoding, order, out, progress, interview, ...first } = readOptions(options, given);
+    const file = canonicalPath(resolve(out));
+    const called = fileNamed(data, 'The data');
+    const remote = isDatabase(called);
+    const source = remote ? called : resolve(called);
+    const named = codebook === undefined ? undefined : resolve(codebook);
+    const told = named ?? (hasDictionary(source) ? source : undefined);
+    const book = told === undefined ? undefined : await readCodebook(told);
+    // A survey file that labels nothing is no codebook.
+    const codebookPath = named ?? (book?.size ? told : undefined);
+    const written = remote ? undefined : await writtenIn(source, encoding);
+    const engine = await openEngine({
+      source,
+      ...(table !== undefined && { table }),
+      ...(written !== undefined && { encoding: written }),
+    });
+    const draft = await closing(engine, async () => {
+      const fromPolicy = (path: string) => (isDatabase(path) ? path : relative(dirname(file), path).split(sep).join('/'));
+      const folder = dirname(canonicalPath(source));
+      const { columns, commas, panels } = await readAsSteward('init', engine, async (rows) => {
+        refuseNamelessData(
+          (await rows.columns()).map((c) => c.name),
+          source,
+        );
+        const pointed = await describeColumns(rows, progress);
+        const commas = hasDecimalCommas(pointed);
+        const columns = commas ? await describeColumns(rows, progress, ',') : pointed;
+        return { columns, commas, panels: await describePanels(rows, columns) };
+      });
+      const known = columns.map(({ name }) => name);
+      for (const name of Object.keys(order ?? {})) mustBe(name, known);
+      const told = interview ? readOptions(answers, await interview(findColumns(columns, panels, book), first)) : first;
+      const group = typeof told.dependence === 'object' ? told.dependence.by : undefined;
+      const keys = keysIn(columns, panels, { unit: told.person?.unit, group });
+      const own = await readAsSteward('init', engine, (rows) => describeOwn(rows, columns, keys));
+      const beside = await Promise.all((tables ?? []).map((name) => besideFile(resolve(name), fromPolicy)));
+      const named = beside.map((file) => tableOf(file, columns, told.person?.unit ?? panels[0]?.unit));
+      const drafted = draftFrom(own, {
+        ...decided(told, known),
+        ...(beside.length > 0 && { beside: besideLines(beside, named, columns) }),
+        panels,
+        ...(order && { order: new Map(Object.entries(order)) }),
+        source: fromPolicy(source),
+        ...(table !== undefined && { table }),
+        ...(commas && { decimal: ',' as const }),
+        ...(written !== undefined && { encoding: written }),
+        ...(codebookPath !== undefined && { codebookPath: fromPolicy(codebookPath), codebook: book! }),
+        ...((remote || !canWrite(folder)) && { ledger: join(dirname(file), '.fugu', 'ledger.db') }),
+      });
+      refuseEmpty(own, drafted.declared, source);
+      const unread = remote ? undefined : await unreadOf(source, table === undefined ? {} : { table });
+      return {
+        ...drafted,
+        ...(named.length > 0 && { tables: named }),
+        doubts: [
+          ...(unread ? sheetDoubts(unread, table) : []),
+          ...(written !== undefined && encoding === undefined ? [encodingDoubt(written, own)] : []),
+          ...headerDoubts(own),
+          ...letterDoubts(own),
+        ],
+      };
+    });
+    const known = await budgetElsewhere(await parsePolicy(draft.text, file));
+    if (!writeNew(file, draft.text, { hint: 'Choose another place with --out.' }))
+      throw new Fault('USAGE', `${out} exists already.`, 'Choose another name with --out, or move it away.');
+    return { policy: file, ...draft, doubts: [...draft.doubts, ...known] };
+  });
+}
+
+async function besideFile(source: string, fromPolicy: (path: string) => string): Promise<BesideFile> {
+  if (isDatabase(source))
+    throw new Fault('USAGE', 'Files are drafted beside a file.', 'Tables of a database are written into the policy: tables: {visits: {table: schema.visits, …}}.'); // biome-ignore format: one line
+  const written = await writtenIn(source, undefined);
+  const engine = await openEngine({ source, ...(written !== undefined && { encoding: written }) });
+  const columns = await closing(engine, () => readAsSteward('init', engine, (rows) => describeColumns(rows)));
+  const lines = (except: ReadonlySet<string>) =>
+    columnLines(columns, new Set(columns.map(({ name }) => name).filter((name) => !except.has(name))));
+  return { source: fromPolicy(source), columns, lines };
+}
+
+function mustBe(name: string, known: readonly string[]): void {
+  if (!known.includes(name))
+    throw new Fault('COLUMN_UNKNOWN', `The data has no column "${name}".`, didYouMean(name, known, 'Columns of the data'));
+}
+
+/** What was said, as the draft takes it; every column that is named must be there. */
+function decided({ columns, except, dependence, person, secret, missing, noWeights, budget }: Said, known: readonly string[]) {
+  for (const name of [typeof dependence === 'object' ? dependence.by : undefined, person?.unit, ...(noWeights ?? [])])
+    if (name !== undefined) mustBe(name, known);
+  if (secret && person)
+    throw new Fault('USAGE', 'The secret is a row, or a person: not both.', 'Say "secret", or "person" with its unit.');
+  const chosen = new Set(chooseNames(known, { ...(columns && { columns }), ...(except && { except }) }, 'Columns of the data'));
+  return {
+    chosen,
+    known: {
+      wanted: new Set((columns ?? []).filter((name) => !isPattern(name))),
+      ...(missing && { missing: new Set(missing) }),
+      ...(noWeights && { noWeights: new Set(noWeights) }),
+    },
+    ...(dependence !== undefined && {
+      dependence:
+        typeof dependence === 'string'
+          ? dependence
+          : { by: dependence.by, ...(dependence.oddsRatio !== undefined && { oddsRatio: dependence.oddsRatio }) },
+    }),
+    ...(person && { person: { unit: person.unit, ...(person.maxRows !== undefined && { maxRows: person.maxRows }) } }),
+    ...(secret && { secret }),
+    ...(budget && { budget }),
+  };
+}
+
+const listed = (names: readonly string[]): string =>
+  names.length > mostNamed ? `${names.slice(0, mostNamed).join(', ')} and others` : names.join(', ');
+const mostNamed = 5;
+
+const sheetDoubts = (
+  { sheets, beyond, nameless }: Awaited<ReturnType<typeof unreadOf>>,
+  table: string | undefined,
+): readonly string[] => [
+  ...(table === undefined && sheets.length > 0
+    ? [`Only the first sheet was read. There is also ${listed(sheets)}: --table names one.`]
+    : []),
+  ...(nameless > 1
+    ? [
+        `${nameless} columns have no name in the first row of the sheet. If it is a title, or the columns are named in several rows, write one name above each column in one row, delete the others, and draft again.`,
+      ]
+    : []),
+  ...(beyond
+    ? [
+        'Most rows of the sheet go on beyond the first one, and what is there was not read. If that is a title, delete it: the first row names the columns.',
+      ]
+    : []),
+];
+
+/** What a file is written in; undefined for UTF-8, and for files that say it themselves. */
+async function writtenIn(source: string, said: string | undefined): Promise<string | undefined> {
+  const { kind } = await lookAt(source);
+  if (said === undefined) return kind === 'csv' ? encodingOf(source) : undefined;
+  if (kind !== 'csv') throw new Fault('USAGE', 'Only a csv file has an encoding to be said.', 'Leave the encoding out.');
+  if (decoderOf(said) === undefined)
+    throw new Fault(
+      'USAGE',
+      'The encoding is not known.',
+      'Write for example windows-1252, iso-8859-15, windows-1251, macintosh or utf-16.',
+    );
+  return isUtf8Name(said) ? undefined : said;
+}
+
+function encodingDoubt(assumed: string, columns: readonly ColumnSummary[]): string {
+  const said = `The data is not written in UTF-8. It was read as ${assumed}, and the policy says so;`;
+  const again = 'draft again with --encoding';
+  return isOtherAlphabet(columns.flatMap(({ name, codes = [] }) => [name, ...codes]))
+    ? `${said} but most of its words have no letter from A to Z, as when another alphabet is read so: ${again} windows-1251 (Cyrillic), windows-1253 (Greek), windows-1255 (Hebrew) or windows-1256 (Arabic).`
+    : `${said} if letters are wrong, ${again} and another name (windows-1250, windows-1251, iso-8859-15, macintosh).`;
+}
+
+/** In the west of Europe letters with accents stand among others; in another alphabet they seem to be all there are. */
+function isOtherAlphabet(texts: readonly string[]): boolean {
+  const words = texts.flatMap((text) => text.match(/[\p{L}\p{M}]{3,}/gu) ?? []).filter((word) => /\P{ASCII}/u.test(word));
+  return words.length > 1 && 2 * words.filter((word) => !/[A-Za-z]/.test(word)).length > words.length;
+}
+
+/** Questions below the names of columns, as some survey programs write them, are the answers of nobody. */
+function headerDoubts(columns: readonly ColumnSummary[]): readonly string[] {
+  const numbers = columns.filter((c) => c.filled >= 20 && c.numbers >= 0.9 * c.filled);
+  const headed = numbers.filter((c) => c.filled - c.numbers === 1 || c.filled - c.numbers === 2);
+  if (headed.length < 2 || 2 * headed.length < numbers.length) return [];
+  return [
+    `${headed.length} columns hold numbers but for one row or two. If the columns are named in several lines, or questions stand below their names, delete all but one line and draft again: each counts as somebody's answers.`,
+  ];
+}
+
+/** Where a letter was lost, two answers may have become one. */
+function letterDoubts(columns: readonly ColumnSummary[]): readonly string[] {
+  const lost = columns.filter(({ codes = [], options = [] }) => [...codes, ...options].some((code) => code.includes('\ufffd')));
+  if (lost.length === 0) return [];
+  return [
+    `Letters in ${listed(lost.map(({ name }) => name))} are not written in UTF-8 and were lost. Save the data in UTF-8, or say --encoding, and draft again: answers that differ in such a letter count as one.`,
+  ];
+}
+
+/** A file without a header would show the first person's answers as column names. */
+function refuseNamelessData(names: readonly string[], file: string): void {
+  const numbers = names.filter((name) => name.trim() !== '' && Number.isFinite(Number(name))).length;
+  if (numbers * 3 >= names.length)
+    throw new Fault(
+      'DATA_MALFORMED',
+      'The first line of the data does not look like names of columns.',
+      'Add a first line with the names of the columns.',
+      {
+        place: { file, line: 1 },
+      },
+    );
+}
+
+/** Without rows there is nothing to draft from, unless a dictionary lists the codes. */
+function refuseEmpty(columns: readonly ColumnSummary[], declared: number, file: string): void {
+  if (declared > 0 || columns.some(({ filled }) => filled > 0)) return;
+  throw new Fault(
+    'DATA_MALFORMED',
+    'The data has names of columns and no values, so no column can be drafted.',
+    'Draft from data with rows, or give a --codebook that lists the codes.',
+    isDatabase(file) ? {} : { place: { file } },
+  );
+}
+
+/** By its mode too: the superuser may write anywhere, but a folder marked read-only was meant to stay as it is. */
+function canWrite(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return (statSync(folder).mode & 0o222) !== 0;
+  } catch {
+    return false;
+  }
+}

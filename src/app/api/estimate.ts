@@ -1,0 +1,40 @@
+import * as z from 'zod';
+import { Fault } from '../../base/errors.js';
+import type { Session } from '../../release/session.js';
+import { request } from '../../analysis/workload/form.js';
+import { type Estimated, estimateTables } from '../../analysis/workload/together.js';
+import { readOptions } from './door.js';
+
+export type { Estimated };
+
+const estimateAsked = z.strictObject({
+  /** The tables wanted, as for a release; every table on record when absent. */
+  workload: request.optional(),
+  /** No negative counts: the tables of one distribution, or the nearest. */
+  tidy: z.boolean().optional(),
+  /** Only what was paid for since that day (2026-11-17) or moment: the data has changed before. */
+  since: z.string().optional(),
+  /** Only these entries of the ledger. */
+  entries: z.array(z.number().int().min(0)).min(1).optional(),
+});
+export type EstimateAsked = z.input<typeof estimateAsked>;
+
+/** Tables from all that was paid for so far. */
+export function estimated(session: Session, given: unknown): Promise<Estimated> {
+  const { workload, tidy = false, since, entries } = readOptions(estimateAsked, given);
+  return estimateTables(session, workload, {
+    tidy,
+    ...(since !== undefined && { since: moment(since) }),
+    ...(entries && { entries }),
+  });
+}
+
+function moment(text: string): Date {
+  const at = new Date(text);
+  if (/^\d{4}-\d\d-\d\d/.test(text) && !Number.isNaN(at.getTime())) return at;
+  throw new Fault(
+    'USAGE',
+    'The day since which answers are used is written as 2026-11-17.',
+    'Leave it out to use all answers on record.',
+  );
+}

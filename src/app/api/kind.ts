@@ -1,0 +1,30 @@
+import type * as z from 'zod';
+import type { Policy } from '../../policy/policy.js';
+import type { Plan } from '../../release/plan.js';
+import type { Receipt } from '../../release/receipt.js';
+import type { AskOptions, Session } from '../../release/session.js';
+
+/** The answer to anything that is no table: plain data, and the proof of what was promised. */
+export interface Answer<R> {
+  readonly result: R;
+  readonly receipt: Receipt;
+}
+
+/** One kind of question: its form, how it is planned and how it is released. Words, tables and drawings of the answer are told elsewhere. */
+export interface Kind<S extends z.ZodType, P extends Plan, A extends { readonly receipt: Receipt }> {
+  /** The field that makes a question one of this kind; queries are everything else. */
+  readonly name: string;
+  /** The form of the question: what the types, the documentation and the checks are made of. */
+  readonly question: S;
+  /** For whoever got the form wrong. */
+  readonly hint: string;
+  /** A question that can be asked of this policy, or undefined where there is none. */
+  example(policy: Policy): z.input<S> | undefined;
+  /** Spends nothing, reads no private value. */
+  plan(session: Session, question: z.input<S>, options: AskOptions): Promise<P>;
+  release(session: Session, question: z.input<S>, options: AskOptions): Promise<A>;
+}
+
+export const defineKind = <S extends z.ZodType, P extends Plan, A extends { readonly receipt: Receipt }>(
+  kind: Kind<S, P, A>,
+): Kind<S, P, A> => kind;

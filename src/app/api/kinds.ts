@@ -1,0 +1,47 @@
+import type * as z from 'zod';
+import type { Plan } from '../../release/plan.js';
+import type { Receipt } from '../../release/receipt.js';
+import type { Kind } from './kind.js';
+
+/**
+ * Everything that can be asked and paid for, by command line, library and service alike, by the field that asks for it; loaded when it is asked for. A new
+ * kind is one file and one line here.
+ */
+// biome-ignore format: one line per kind
+export const kinds = {
+  sql: async () => (await import('./kinds/sql.js')).sql,
+  survey: async () => (await import('./kinds/survey.js')).survey,
+  workload: async () => (await import('./kinds/workload.js')).workload,
+  synth: async () => (await import('./kinds/synth.js')).synth,
+  pattern: async () => (await import('./kinds/pattern.js')).pattern,
+  kmeans: async () => (await import('./kinds/kmeans.js')).kmeans,
+  classify: async () => (await import('./kinds/classify.js')).classify,
+  network: async () => (await import('./kinds/network.js')).network,
+  spread: async () => (await import('./kinds/spread.js')).spread,
+  odds: async () => (await import('./kinds/odds.js')).odds,
+  transitions: async () => (await import('./kinds/transitions.js')).transitions,
+  keys: async () => (await import('./kinds/keys.js')).keys,
+  queries: async () => (await import('./kinds/batch.js')).batch,
+} as const;
+
+type Each = Awaited<ReturnType<(typeof kinds)[keyof typeof kinds]>>;
+/** A question that can be planned and released. */
+export type Question = z.input<Each['question']>;
+export type AnyKind = Kind<z.ZodType, Plan, { readonly receipt: Receipt }>;
+
+type All<U> = (U extends unknown ? (x: U) => void : never) extends (x: infer I) => void ? I : never;
+type AskedBy<K, O> =
+  K extends Kind<infer S, infer P, infer A>
+    ? { plan(question: z.input<S>, options?: O): Promise<P>; release(question: z.input<S>, options?: O): Promise<A> }
+    : never;
+type PlanBy<K> = K extends Kind<z.ZodType, infer P, { readonly receipt: Receipt }> ? P : never;
+type AnswerBy<K> = K extends Kind<z.ZodType, Plan, infer A> ? A : never;
+/** Whatever a question may be planned as, or answered with. */
+export type AnyPlan = PlanBy<Each>;
+export type AnyAnswer = AnswerBy<Each>;
+
+/** Planning and releasing, one signature per kind: what comes back follows from what is asked. */
+export type Asking<O> = All<AskedBy<Each, O>> & {
+  plan(question: Question, options?: O): Promise<AnyPlan>;
+  release(question: Question, options?: O): Promise<AnyAnswer>;
+};

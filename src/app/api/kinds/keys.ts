@@ -1,0 +1,37 @@
+import * as z from 'zod';
+import { type LearnedKeys, learnKeys, planKeys } from '../../../analysis/learn/keys/learn-keys.js';
+import { type Answer, defineKind } from '../kind.js';
+
+const request = z.strictObject({
+  /** A column that the policy does not declare. */
+  column: z.string().min(1),
+  /** A table of the policy; the data when absent. */
+  table: z.string().min(1).optional(),
+  /** So many values at most. */
+  most: z.int().min(1).max(500).default(50),
+  /** Values of more bytes are left out; fewer mean less noise. */
+  longest: z.int().min(1).max(64).default(16),
+});
+
+/** The values of a column that nobody has declared: those that many rows have. */
+export const keys = defineKind({
+  name: 'keys',
+  question: z.strictObject({ keys: request }),
+  hint: 'Write {"keys": {"column": "city", "most": 50, "longest": 12}}.',
+  // What rows are joined by is in the data and need not be declared.
+  example({ columns, data, protect }) {
+    const open = protect.secret === 'row' || protect.secret === 'person';
+    const column = data.links?.find((name) => !columns.has(name));
+    return open && column !== undefined ? { keys: { column, most: 5, longest: 3 } } : undefined;
+  },
+  plan: (session, { keys }, options) => planKeys(session, asked(keys), options),
+  async release(session, { keys }, options): Promise<Answer<LearnedKeys>> {
+    const { learned, receipt } = await learnKeys(session, asked(keys), options);
+    return { result: learned, receipt };
+  },
+});
+
+const asked = (input: z.input<typeof request>) => {
+  const { table, ...rest } = request.parse(input);
+  return { ...rest, ...(table !== undefined && { table }) };
+};

@@ -1,0 +1,20 @@
+import * as z from 'zod';
+import { planKmeans, releaseKmeans, request } from '../../../analysis/learn/kmeans/kmeans.js';
+import { isNumber } from '../../../policy/domain.js';
+import { defineKind } from '../kind.js';
+import { askable } from './askable.js';
+
+/** Centres of clusters of number columns. */
+export const kmeans = defineKind({
+  name: 'kmeans',
+  question: z.strictObject({ kmeans: request }),
+  hint: 'Write {"columns": ["x", "y"], "clusters": 8}.',
+  example(policy) {
+    const numbers = askable(policy)
+      .filter(isNumber)
+      .map((c) => c.name);
+    return numbers.length > 0 ? { kmeans: { columns: numbers.slice(0, 2), clusters: 2 } } : undefined;
+  },
+  plan: (session, { kmeans }, options) => planKmeans(session, kmeans, options),
+  release: (session, { kmeans }, options) => releaseKmeans(session, kmeans, options),
+});

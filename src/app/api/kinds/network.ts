@@ -1,0 +1,19 @@
+import * as z from 'zod';
+import type { Network } from '../../../privacy/dependence/model/network.js';
+import { learnPaid, planPaid } from '../../../analysis/learn/network/learn-columns.js';
+import { progress } from '../door.js';
+import { type Answer, defineKind } from '../kind.js';
+import { answersTogether } from './askable.js';
+
+/** How the answers of one person go together: a tree over all columns, paid for and fit to be published. */
+export const network = defineKind({
+  name: 'network',
+  question: z.strictObject({ network: z.literal(true), progress: progress.optional() }),
+  hint: 'Write {"network": true}.',
+  example: (policy) => (answersTogether(policy).length > 1 ? { network: true as const } : undefined),
+  plan: (session, _, options) => planPaid(session, options),
+  async release(session, { progress }, options): Promise<Answer<Network>> {
+    const { network, receipt } = await learnPaid(session, options, progress);
+    return { result: network, receipt };
+  },
+});

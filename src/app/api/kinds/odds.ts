@@ -1,0 +1,47 @@
+import * as z from 'zod';
+import { learnTies, planTies, type TiesRequest } from '../../../analysis/learn/odds/learn-ties.js';
+import { type Answer, defineKind } from '../kind.js';
+import { type LearnedOdds, oddsOf } from '../odds.js';
+
+const request = z.strictObject({
+  /** Whose ties. */
+  relation: z.string().min(1),
+  /** Which column they are about. */
+  column: z.string().min(1),
+  /** Count every record in at most so many pairs. */
+  pairsEach: z.number().int().min(1).max(1000).optional(),
+  confidence: z.number().gt(0).lt(1).optional(),
+  /** Values rarer than this are taken as one. */
+  pool: z.number().min(0).lt(0.5).optional(),
+});
+
+/** An odds ratio, and the scale of the noise in every count it was made of. */
+export interface PaidOdds extends LearnedOdds {
+  readonly noiseScale: number;
+}
+
+/** How strongly tied records depend on each other, from the protected table. */
+export const odds = defineKind({
+  name: 'odds',
+  question: z.strictObject({ odds: request }),
+  hint: 'Write {"odds": {"relation": "friend", "column": "party"}}.',
+  example({ relations, columns, protect }) {
+    const relation = [...relations.values()].find((r) => !r.private && r.columns.length === 2);
+    const column = [...columns.values()].find((c) => c.type === 'category' && c.name !== protect.unit);
+    return relation && column && protect.secret === 'row'
+      ? { odds: { relation: relation.name, column: column.name } }
+      : undefined;
+  },
+  plan: (session, { odds }, options) => planTies(session, asked(odds), options),
+  async release(session, { odds }, options): Promise<Answer<PaidOdds>> {
+    const { evidence, unjudged, scale, receipt } = await learnTies(session, asked(odds), options);
+    return { result: { ...oddsOf(evidence, unjudged), noiseScale: scale }, receipt };
+  },
+});
+
+const asked = ({ pairsEach = 1, confidence = 0.95, pool = 0.05, ...more }: z.input<typeof request>): TiesRequest => ({
+  pairsEach,
+  confidence,
+  pool,
+  ...more,
+});

@@ -1,0 +1,73 @@
+import * as z from 'zod';
+import type { PatternMechanism } from '../../../analysis/pattern/candidates.js';
+import { type ClusteringResult, planClustering, releaseClustering } from '../../../analysis/pattern/clustering.js';
+import {
+  type DegreeOptions,
+  type DegreeResult,
+  degreeRelation,
+  planDegrees,
+  releaseDegrees,
+} from '../../../analysis/pattern/degrees/release.js';
+import type { PatternOptions } from '../../../analysis/pattern/prepare.js';
+import { isClusteringCoefficient } from '../../../analysis/pattern/query/shortcut.js';
+import { type PatternResult, planPattern, releasePattern } from '../../../analysis/pattern/release.js';
+import type { Plan } from '../../../release/plan.js';
+import type { AskOptions } from '../../../release/session.js';
+import { amount } from '../door.js';
+import { type Answer, defineKind } from '../kind.js';
+
+/** How a count over relations is asked for, beside its text. */
+export const patternFields = {
+  /** Accept (epsilon, gamma)-adversarial privacy. */
+  gamma: amount.optional(),
+  /** Public guess (secret edge) or limit (secret person) of the ties of one person. */
+  degree: z.number().int().min(1).max(999_999_999).optional(),
+  /** Insist on one mechanism. */
+  mechanism: z.custom<PatternMechanism>((x) => typeof x === 'string', 'expected the name of a mechanism').optional(),
+  /** Of degrees. */
+  form: z.enum(['cumulative', 'sequence', 'histogram']).optional(),
+};
+const question = z.strictObject({ pattern: z.string(), ...patternFields });
+type Question = z.input<typeof question>;
+
+/** A count, the numbers of people by ties, or a clustering coefficient with the two counts it is made of. */
+export type PatternAnswer = Answer<PatternResult> | Answer<DegreeResult> | Answer<ClusteringResult>;
+
+/** Counts over relations: written patterns, shortcuts, SQL with joins, degree distributions and the clustering coefficient. */
+export const pattern = defineKind({
+  name: 'pattern',
+  question,
+  hint: 'Write {"pattern": "triangles"}, "degrees", "2-paths" or "q(x,y) :- friend(x,y), friend(y,x), x != y".',
+  example({ relations, protect }) {
+    const hidden = [...relations.values()].find((r) => r.private && r.columns.length === 2);
+    return hidden && protect.secret === 'edge' ? { pattern: `triangles of ${hidden.name}` } : undefined;
+  },
+  async plan(session, asked, options): Promise<Plan> {
+    const { pattern: text } = asked;
+    const degrees = degreeRelation(text);
+    if (degrees) return planDegrees(session, degreeOptions(options, asked, degrees.relation));
+    const own = patternOptions(options, asked);
+    return isClusteringCoefficient(text) ? planClustering(session, text, own) : planPattern(session, text, own);
+  },
+  async release(session, asked, options): Promise<PatternAnswer> {
+    const { pattern: text } = asked;
+    const degrees = degreeRelation(text);
+    if (degrees) return releaseDegrees(session, degreeOptions(options, asked, degrees.relation));
+    const own = patternOptions(options, asked);
+    return isClusteringCoefficient(text) ? releaseClustering(session, text, own) : releasePattern(session, text, own);
+  },
+});
+
+const patternOptions = (options: AskOptions, { gamma, mechanism, degree }: Question): PatternOptions => ({
+  ...options,
+  ...(gamma !== undefined && { gamma: `${gamma}` }),
+  ...(mechanism !== undefined && { mechanism }),
+  ...(degree !== undefined && { degree }),
+});
+
+const degreeOptions = (options: AskOptions, { form, degree }: Question, relation: string | undefined): DegreeOptions => ({
+  ...options,
+  ...(relation !== undefined && { relation }),
+  ...(form !== undefined && { form }),
+  ...(degree !== undefined && { degree }),
+});

@@ -1,0 +1,27 @@
+import * as z from 'zod';
+import type { SpreadTables } from '../../../privacy/dependence/pairwise/spread-file.js';
+import { learnSpreadPaid, planSpreadPaid } from '../../../analysis/learn/network/learn-spread.js';
+import { type Answer, defineKind } from '../kind.js';
+import { answersTogether } from './askable.js';
+
+const request = z.strictObject({
+  /** Answers that at least this many people gave are covered: a public number, five percent of them is usual. */
+  least: z.number().int().min(1).max(1e9),
+  /** Probability over the sample and the noise. */
+  confidence: z.number().gt(0).lt(1).optional(),
+});
+
+/** The number the pairwise bound needs, paid for and fit to be published. */
+export const spread = defineKind({
+  name: 'spread',
+  question: z.strictObject({ spread: request }),
+  hint: 'Write {"spread": {"least": 150}}.',
+  example: (policy) => (answersTogether(policy).length > 1 ? { spread: { least: 50 } } : undefined),
+  plan: (session, { spread }, options) => planSpreadPaid(session, withConfidence(spread), options),
+  async release(session, { spread }, options): Promise<Answer<SpreadTables>> {
+    const { receipt, ...result } = await learnSpreadPaid(session, withConfidence(spread), options);
+    return { result, receipt };
+  },
+});
+
+const withConfidence = ({ least, confidence = 0.95 }: z.input<typeof request>) => ({ least, confidence });

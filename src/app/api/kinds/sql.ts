@@ -1,0 +1,44 @@
+import * as z from 'zod';
+import { readsRelations } from '../../../analysis/pattern/query/sql.js';
+import { readSql } from '../../../query/sql/sql.js';
+import { tableNames } from '../../../query/sql/table.js';
+import type { Release } from '../../../release/receipt.js';
+import type { AskOptions, Session } from '../../../release/session.js';
+import { defineKind } from '../kind.js';
+import { askable } from './askable.js';
+import { type PatternAnswer, pattern, patternFields } from './pattern.js';
+
+const question = z.strictObject({ sql: z.string(), ...patternFields });
+
+/** SQL text: parsed and compiled to queries, never run. Over declared relations it is a pattern. */
+export const sql = defineKind({
+  name: 'sql',
+  question,
+  hint: 'Write {"sql": "SELECT party, COUNT(*) FROM survey GROUP BY party"}.',
+  example(policy) {
+    const key = askable(policy).find((c) => c.type === 'category')?.name;
+    const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
+    return key === undefined
+      ? undefined
+      : { sql: `SELECT ${quoted(key)}, COUNT(*) FROM ${quoted(tableNames(policy.data)[0]!)} GROUP BY ${quoted(key)}` };
+  },
+  plan: (session, asked, options) =>
+    isPattern(session, asked) ? pattern.plan(session, asPattern(asked), options) : session.plan(...read(session, asked, options)),
+  release: async (session, asked, options): Promise<Release | PatternAnswer> =>
+    isPattern(session, asked)
+      ? pattern.release(session, asPattern(asked), options)
+      : session.release(...read(session, asked, options)),
+});
+
+type SqlQuestion = z.input<typeof question>;
+
+const isPattern = ({ policy }: Session, { sql }: SqlQuestion): boolean => readsRelations(sql, policy.relations);
+const asPattern = ({ sql, ...more }: SqlQuestion) => ({ pattern: sql, ...more });
+function read({ policy }: Session, { sql }: SqlQuestion, options: AskOptions) {
+  const { batch, instead } = readSql(sql, policy);
+  const label = shortened(sql.replace(/\s+/g, ' ').trim());
+  return [batch, { label, ...options, ...(instead.length > 0 && { instead }) }] as const;
+}
+/** A label says so where it is not the whole text. */
+const shortened = (text: string): string => (text.length > longest ? `${text.slice(0, longest - 2)} …` : text);
+const longest = 120;

@@ -1,0 +1,93 @@
+import * as z from 'zod';
+import { chooseNoise } from '../../../release/accounting/choose.js';
+import type { AttackFigure } from '../../../privacy/dependence/pairwise/spread-file.js';
+import { toNumber } from '../../../base/exact/rational.js';
+import { weightNamed } from '../../../policy/domain.js';
+import { gridOf } from '../../../policy/grid.js';
+import { bindBatch } from '../../../query/bind.js';
+import type { Batch } from '../../../query/query.js';
+import type { Plan } from '../../../release/plan.js';
+import type { Release } from '../../../release/receipt.js';
+import type { AskOptions, Session } from '../../../release/session.js';
+import { chooseSurvey, type SurveyChoice } from '../../../analysis/survey/choice.js';
+import { type ReleaseError, toldError } from '../../../analysis/survey/error.js';
+import { chooseSurveyBatch, surveyForms } from '../../../analysis/survey/plan.js';
+import { type Asking, surveyColumns } from '../../../analysis/survey/query.js';
+import { declaredSpread } from '../../../data/ties/columns.js';
+import { defineKind } from '../kind.js';
+import { askable } from './askable.js';
+
+/** A plan, with every way to release the survey and how the tables err together. */
+export interface SurveyPlan extends Plan {
+  readonly survey: SurveyChoice & {
+    readonly attack?: AttackFigure;
+    /** Keys of groups, ids and timings that are declared, and asked only by their very names. */
+    readonly leftOut: readonly string[];
+  };
+}
+export interface SurveyRelease extends Release {
+  /** Error of all tables together, before any tidying. */
+  readonly together: ReleaseError;
+}
+
+const question = z.strictObject({
+  survey: z.literal(true),
+  /** Names and patterns (`q*`) of the questions; all when absent. */
+  columns: z.array(z.string().min(1)).optional(),
+  /** Names and patterns of questions to leave out. */
+  except: z.array(z.string().min(1)).optional(),
+  /** A declared weight column: answers count by it. */
+  weight: z.string().min(1).optional(),
+});
+type Question = z.input<typeof question>;
+
+/** One histogram per question, with all that is left of the budget unless told otherwise. */
+export const survey = defineKind({
+  name: 'survey',
+  question,
+  hint: 'Write {"survey": true}.',
+  example: (policy) => (askable(policy).length > 0 ? { survey: true as const } : undefined),
+  async plan(session, question, options): Promise<SurveyPlan> {
+    const [query, all] = asked(session, question, options);
+    const plan = await session.plan(query, all);
+    return { ...plan, survey: await waysOf(session, question, query, all) };
+  },
+  async release(session, question, options): Promise<SurveyRelease> {
+    const release = await session.release(...asked(session, question, options));
+    const { weight } = question;
+    // What is noised is whole numbers: with weights, of their units.
+    const unit = weight === undefined ? 1 : toNumber(gridOf(weightNamed(session.policy, weight)).unit);
+    return { ...release, together: toldError(release.receipt.measures, unit) };
+  },
+});
+
+function asked({ policy, account }: Session, question: Question, options: AskOptions): readonly [Batch, AskOptions] {
+  const batch = chooseSurveyBatch(policy, account, options, choiceOf(question));
+  const some = question.columns !== undefined || question.except !== undefined;
+  const label = `survey: one histogram per column${some ? ` (${batch.queries.length} chosen)` : ''}${question.weight === undefined ? '' : `, weighted by ${question.weight}`}`;
+  return [batch, { label, ...options, all: options.epsilon === undefined }];
+}
+
+const choiceOf = ({ columns, except, weight }: Question): Asking => ({
+  ...(columns && { columns }),
+  ...(except && { except }),
+  ...(weight !== undefined && { weight }),
+});
+
+/**
+ * Every way to release the survey that is asked for, with its expected error and what it protects: all noise that could be planned for it, by the planner
+ * itself. Public numbers only.
+ */
+async function waysOf(session: Session, question: Question, query: Batch, options: AskOptions): Promise<SurveyPlan['survey']> {
+  const { policy, account } = session;
+  const spent = await session.standing();
+  const share = session.share(options, spent);
+  const ways = surveyForms(policy, choiceOf(question)).map(({ merged, batch }) => {
+    const { measures } = bindBatch(batch, policy);
+    return { merged, batch, measures, plans: chooseNoise(measures, account, share, spent) };
+  });
+  const taken = ways.find(({ batch }) => JSON.stringify(batch) === JSON.stringify(query))!;
+  const choice = { ...chooseSurvey(ways, taken, policy.protect), leftOut: surveyColumns(policy, choiceOf(question)).leftOut };
+  const attack = policy.dependence.flatMap((d) => declaredSpread(d) ?? [])[0]?.attack;
+  return attack && account.routes.some((r) => r.amplifier.name === 'pairwise') ? { ...choice, attack } : choice;
+}

@@ -1,0 +1,21 @@
+import * as z from 'zod';
+import { request } from '../../../analysis/synth/form.js';
+import { planSynth, releaseSynth } from '../../../analysis/synth/release.js';
+import { progress } from '../door.js';
+import { defineKind } from '../kind.js';
+import { askable } from './askable.js';
+
+/** Rows that look like the data, made of noisy tables that were chosen for it. */
+export const synth = defineKind({
+  name: 'synth',
+  question: z.strictObject({ synth: request, progress: progress.optional() }),
+  hint: 'Write {"mode": "aim", "rows": 10000}.',
+  example(policy) {
+    const columns = askable(policy)
+      .slice(0, 3)
+      .map((c) => c.name);
+    return columns.length > 0 ? { synth: { columns } } : undefined;
+  },
+  plan: (session, { synth }, options) => planSynth(session, synth, options),
+  release: (session, { synth, progress }, options) => releaseSynth(session, synth, options, progress),
+});

@@ -1,0 +1,21 @@
+import * as z from 'zod';
+import { request } from '../../../analysis/workload/form.js';
+import { planWorkload, releaseWorkload } from '../../../analysis/workload/release.js';
+import { defineKind } from '../kind.js';
+import { askable } from './askable.js';
+
+/** Many tables at once that agree with one another, with the noise that suits all of them together. */
+export const workload = defineKind({
+  name: 'workload',
+  question: z.strictObject({ workload: request }),
+  hint: 'Write {"tables": [{"all": 2, "of": ["age", "region"]}, {"by": ["age", "region", "party"]}]}.',
+  example(policy) {
+    const columns = askable(policy)
+      .filter((c) => c.type === 'category')
+      .slice(0, 3)
+      .map((c) => c.name);
+    return columns.length > 0 ? { workload: { tables: [{ all: Math.min(2, columns.length), of: columns }] } } : undefined;
+  },
+  plan: (session, { workload }, options) => planWorkload(session, workload, options),
+  release: (session, { workload }, options) => releaseWorkload(session, workload, options),
+});

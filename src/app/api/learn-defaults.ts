@@ -1,0 +1,3 @@
+/** Numbers that the help of a command quotes. */
+export { largestChunk } from '../../analysis/learn/network/best-structure.js';
+export { backstrom as friendLaw } from '../../evaluate/papers/dependent-tuples/friend-model.js';

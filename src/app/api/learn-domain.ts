@@ -1,0 +1,245 @@
+import { readFile } from 'node:fs/promises';
+import * as z from 'zod';
+import { Fault } from '../../base/errors.js';
+import { refuseUnwritable, writeWhole } from '../../base/files/write-file.js';
+import type { FoundKey, LearnedKeys } from '../../analysis/learn/keys/learn-keys.js';
+import { enterEntry } from '../../data/draft/enter-entry.js';
+import type { Policy } from '../../policy/policy.js';
+import type { Receipt, Release } from '../../release/receipt.js';
+import { parsePolicy, readPolicy } from '../../data/terms/read.js';
+import { decimalsQuery, endsQuery, type LearnedBounds, ladderOf, numbersOf } from './bounds-query.js';
+import { amount, type FileName, faulting, fileNamed, newBudget, readOptions } from './door.js';
+import { type Fugu, withFugu } from './fugu.js';
+import type { Question } from './kinds.js';
+
+const paying = {
+  /** How much of the policy's epsilon to use; a tenth when absent. */
+  epsilon: amount.optional(),
+  /** Learn from the data as it is now and pay, also when a result is recorded. */
+  fresh: z.boolean().optional(),
+  /** Why a budget may be opened for data that has another one; written into the chain for good. */
+  newBudget,
+};
+const place = {
+  /** A column that the policy does not declare. */
+  column: z.string().min(1),
+  /** A table of the policy; the data when absent. */
+  table: z.string().min(1).optional(),
+};
+const keysOptions = z.strictObject({
+  ...place,
+  /** So many values at most. */
+  most: z.int().min(1).max(500).default(50),
+  /** Values of more bytes are left out; fewer mean less noise. */
+  longest: z.int().min(1).max(64).default(16),
+  ...paying,
+});
+const boundsOptions = z.strictObject({
+  ...place,
+  /** No number is farther from 0: a power of ten that is plausible, whatever this data holds. */
+  within: z.number().min(1).max(1e9).default(1e6),
+  /** The share of rows that may lie below the bounds, and above them. */
+  tail: z.number().min(0.001).max(0.1).default(0.005),
+  ...paying,
+});
+const rowsOptions = z.strictObject({
+  table: z.string().min(1),
+  /** Nobody has more rows: a number that is plausible, whatever this data holds. */
+  most: z.int().min(2).max(10_000).default(1_000),
+  /** The share of the persons in the table of whom every row is to be used. */
+  share: z.number().min(0.5).max(0.999).default(0.95),
+  ...paying,
+});
+export type KeysOptions = z.input<typeof keysOptions>;
+export type BoundsOptions = z.input<typeof boundsOptions>;
+export type RowsOptions = z.input<typeof rowsOptions>;
+
+export interface LearnedRows {
+  readonly table: string;
+  readonly maxRows: number;
+  /** By so many persons the share may be off, with 95 %. */
+  readonly rankError: number;
+}
+export type { FoundKey, LearnedBounds, LearnedKeys };
+
+/** What was learned and paid for, and what the policy says of it now; absent where nothing was seen above the noise. */
+export interface LearnedDomain<R> {
+  readonly result: R;
+  readonly receipt: Receipt;
+  readonly policy: string;
+  readonly entered?: string;
+}
+
+/** Something to be learned: asked of the policy as it would be with the widest of declarations, and entered into it. */
+export interface Learning<R> {
+  readonly file: string;
+  readonly declared: Policy;
+  /** Why its data may have a second budget. */
+  readonly newBudget?: string;
+  ask(fugu: Fugu): Promise<{ readonly result: R; readonly receipt: Receipt }>;
+  enter(learned: { readonly result: R; readonly receipt: Receipt }): Promise<LearnedDomain<R>>;
+}
+
+const columnsOf = (table: string | undefined): readonly string[] =>
+  table === undefined ? ['columns'] : ['tables', table, 'columns'];
+const said = ({ ledger }: Receipt): string => JSON.stringify(`ledger entry ${ledger.entry}`);
+const within = (table: string | undefined) => (table === undefined ? {} : { from: table });
+
+/** The policy with one entry more, or another; nothing is written where it would not be read. */
+async function entered(file: string, path: readonly string[], key: string, value: string): Promise<[string, Policy]> {
+  const text = enterEntry(await readFile(file, 'utf8'), path, key, value);
+  return [text, await parsePolicy(text, file)];
+}
+const write = (file: string, text: string) =>
+  writeWhole(file, text, {
+    hint: 'It is paid for and recorded: asked again, it is told for nothing. Enter it yourself, or free space.',
+  });
+
+/** The policy that what is learned is entered into, refused before anything is paid for where that cannot be. */
+async function writablePolicy(policy: FileName): Promise<Policy> {
+  const read = await readPolicy(fileNamed(policy, 'The policy'));
+  refuseUnwritable(read.file, { hint: 'What is learned is entered into the policy: make it writable.' });
+  return read;
+}
+
+export async function keysLearning(policy: FileName, given: KeysOptions): Promise<Learning<LearnedKeys>> {
+  const { column, table, most, longest, epsilon, fresh, newBudget: reason } = readOptions(keysOptions, given);
+  const declared = await writablePolicy(policy);
+  const { file } = declared;
+  const keys = { column, ...(table !== undefined && { table }), most, longest };
+  return {
+    file,
+    declared,
+    ...(reason !== undefined && { newBudget: reason }),
+    ask: (fugu) => fugu.release({ keys }, paid(epsilon, fresh)),
+    async enter({ result, receipt }) {
+      if (result.keys.length === 0) return { result, receipt, policy: file };
+      const values = result.keys.map(({ key }) => JSON.stringify(key)).join(', ');
+      const entry = `{ type: category, values: [${values}], learned: ${said(receipt)} }`;
+      const [text] = await entered(file, columnsOf(table), column, entry);
+      write(file, text);
+      return { result, receipt, policy: file, entered: `${column}: ${entry}` };
+    },
+  };
+}
+
+export async function boundsLearning(policy: FileName, given: BoundsOptions): Promise<Learning<LearnedBounds>> {
+  const { column, table, within: far, tail, epsilon, fresh, newBudget: reason } = readOptions(boundsOptions, given);
+  const before = await writablePolicy(policy);
+  const { file } = before;
+  refuseTold(before, column, table);
+  const ladder = ladderOf(far);
+  const { most, step } = ladder;
+  const wide = `{ type: number, bounds: [${-most}, ${most}], step: ${step} }`;
+  const [, declared] = await entered(file, columnsOf(table), column, wide);
+  const queries = [...endsQuery(column, ladder, tail), decimalsQuery(column, ladder)].map((q) => ({ ...q, ...within(table) }));
+  const label = `bounds of ${table === undefined ? '' : `${table}.`}${column}`;
+  return {
+    file,
+    declared,
+    ...(reason !== undefined && { newBudget: reason }),
+    async ask(fugu) {
+      const { tables, receipt } = (await fugu.release({ queries } as Question, { ...paid(epsilon, fresh), label })) as Release;
+      return { result: numbersOf(column, ladder, tables), receipt };
+    },
+    async enter({ result, receipt }) {
+      const { bounds, step: own } = result;
+      const kind = own === 1 ? 'type: integer' : 'type: number';
+      const entry = `{ ${kind}, bounds: [${bounds.join(', ')}]${own === 1 ? '' : `, step: ${own}`}, learned: ${said(receipt)} }`;
+      const [text] = await entered(file, columnsOf(table), column, entry);
+      write(file, text);
+      return { result, receipt, policy: file, entered: `${column}: ${entry}` };
+    },
+  };
+}
+
+export async function rowsLearning(policy: FileName, given: RowsOptions): Promise<Learning<LearnedRows>> {
+  const { table, most, share, epsilon, fresh, newBudget: reason } = readOptions(rowsOptions, given);
+  const before = await writablePolicy(policy);
+  const { file } = before;
+  const own = before.tables?.get(table);
+  if (!own || own.public)
+    throw new Fault(
+      'QUERY_INVALID',
+      own ? `The rows of the public table "${table}" belong to nobody.` : `The policy has no table "${table}".`,
+      'Name a table of persons under tables:. How many rows of the data\'s own are used is part of the terms: protect.maxRows, changed by "fugu ledger POLICY amend".',
+    );
+  const [, declared] = await entered(file, ['tables', table], 'maxRows', `${most}`);
+  const query = {
+    kind: 'quantile',
+    column: 'rows',
+    at: [Number(share.toFixed(3))],
+    from: { perPerson: { from: table, features: { rows: { kind: 'count' } } }, as: 'person' },
+  } as const;
+  return {
+    file,
+    declared,
+    ...(reason !== undefined && { newBudget: reason }),
+    async ask(fugu) {
+      const { tables, receipt } = await fugu.release(query, { ...paid(epsilon, fresh), label: `rows of one person in ${table}` });
+      const { value, rankError = 0 } = tables[0]!.rows[0]!;
+      return { result: { table, maxRows: Math.max(1, Math.round(value ?? 1)), rankError }, receipt };
+    },
+    async enter({ result, receipt }) {
+      const first = enterEntry(await readFile(file, 'utf8'), ['tables', table], 'maxRows', `${result.maxRows}`);
+      const text = enterEntry(first, ['tables', table], 'learned', said(receipt));
+      await parsePolicy(text, file);
+      write(file, text);
+      return { result, receipt, policy: file, entered: `${table}: { maxRows: ${result.maxRows}, learned: ${said(receipt)} }` };
+    },
+  };
+}
+
+function refuseTold({ columns, tables, protect }: Policy, column: string, table: string | undefined): void {
+  if (table !== undefined && !tables?.has(table))
+    throw new Fault('QUERY_INVALID', `The policy has no table "${table}".`, 'Declare it under tables: first.');
+  if ((table === undefined ? columns : tables!.get(table)!.columns).has(column))
+    throw new Fault('QUERY_INVALID', `The policy declares "${column}" already.`, 'Take it out of columns to learn its bounds.');
+  if (protect.secret === 'answer')
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      'Where answers are the secrets, a column is one from the day it is declared.',
+      'Declare its bounds yourself, from what is plausible.',
+    );
+}
+
+const paid = (epsilon: z.output<typeof amount> | undefined, fresh: boolean | undefined) => ({
+  ...(epsilon !== undefined && { epsilon }),
+  ...(fresh !== undefined && { fresh }),
+});
+
+const learned = <R>(made: Promise<Learning<R>>): Promise<LearnedDomain<R>> =>
+  faulting(async () => {
+    const { file, declared, newBudget: reason, ask, enter } = await made;
+    return enter(await withFugu(file, { policy: declared, ...(reason !== undefined && { newBudget: reason }) }, ask));
+  });
+
+/**
+ * The values of a column that nobody has declared, as far as many rows have them: paid for, and entered into the policy.
+ *
+ * @example
+ * const { result, entered } = await learnKeys('town.yaml', { column: 'city', longest: 4, epsilon: 0.2 });
+ */
+export function learnKeys(policy: FileName, given: KeysOptions): Promise<LearnedDomain<LearnedKeys>> {
+  return learned(keysLearning(policy, given));
+}
+
+/**
+ * Bounds and step of a number that nobody has declared: round numbers between which nearly all rows lie, paid for and entered into the policy.
+ *
+ * @example
+ * const { result } = await learnBounds('town.yaml', { column: 'income', within: 1e6, epsilon: 0.2 });
+ */
+export function learnBounds(policy: FileName, given: BoundsOptions): Promise<LearnedDomain<LearnedBounds>> {
+  return learned(boundsLearning(policy, given));
+}
+
+/**
+ * How many rows of one person are used in a table: as many as nearly everybody has, paid for and entered into the policy.
+ *
+ * @example
+ * const { result } = await learnRows('town.yaml', { table: 'stays', share: 0.95, epsilon: 0.1 });
+ */
+export function learnRows(policy: FileName, given: RowsOptions): Promise<LearnedDomain<LearnedRows>> {
+  return learned(rowsLearning(policy, given));
+}

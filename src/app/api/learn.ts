@@ -1,0 +1,115 @@
+import { basename } from 'node:path';
+import * as z from 'zod';
+import { attackHeldOut } from '../../evaluate/attack/survey/survey.js';
+import { writeBif } from '../../privacy/dependence/model/bif.js';
+import type { Network } from '../../privacy/dependence/model/network.js';
+import { writeNetworkJson } from '../../privacy/dependence/model/network-json.js';
+import { largestPairwiseBase, type PairwiseSpread } from '../../privacy/dependence/pairwise/leakage.js';
+import { type AttackFigure, type SpreadTables, writeSpread } from '../../privacy/dependence/pairwise/spread-file.js';
+import { toNumber } from '../../base/exact/rational.js';
+import { writeWhole } from '../../base/files/write-file.js';
+import { largestChunk } from '../../analysis/learn/network/best-structure.js';
+import type { CodedTable } from '../../analysis/learn/network/coded.js';
+import { learnUnpaid } from '../../analysis/learn/network/learn-columns.js';
+import { learnSpread as learnSpreadUnpaid } from '../../analysis/learn/network/learn-spread.js';
+import { type FileName, faulting, fileNamed, progress, readOptions, whole } from './door.js';
+import { withData } from './steward-read.js';
+
+const networkOptions = z.strictObject({
+  /** Where to write it: .json, or .bif. */
+  out: z.string().min(1).optional(),
+  /** Exact networks of at most this many columns instead of one forest. */
+  chunk: whole(1, largestChunk).optional(),
+  /** With chunk: at most so many parents each. */
+  maxParents: whole(1, largestChunk).optional(),
+  /** The rows are public already (an earlier wave): the network is marked so. */
+  public: z.boolean().default(false),
+  progress: progress.optional(),
+});
+export type NetworkOptions = z.input<typeof networkOptions>;
+
+/**
+ * How the answers of one person go together, read off the protected rows WITHOUT paying: the network is marked, and as private as the data. To pay for one
+ * that may be published, release the question { network: true }.
+ *
+ * @example
+ * const network = await learnNetwork('policy.yaml', { public: true });
+ * console.log(network.variables.length);
+ */
+export async function learnNetwork(policy: FileName, given?: NetworkOptions): Promise<Network> {
+  return faulting(async () => {
+    const file = fileNamed(policy, 'The policy');
+    const { out, public: known, ...asked } = readOptions(networkOptions, given);
+    const network = await withData('learn network', file, (engine, read) =>
+      learnUnpaid(engine, read, {
+        origin: known ? { learned: 'public', from: basename(read.data.source) } : { learned: 'unpaid' },
+        ...asked,
+      }),
+    );
+    if (out !== undefined) writeNetwork(out, network);
+    return network;
+  });
+}
+
+/** As a file that a policy can declare: .bif, or JSON. */
+export const writeNetwork = (file: string, network: Network): void =>
+  writeWhole(file, /\.bif$/i.test(file) ? writeBif(network) : writeNetworkJson(network), { hint: 'Choose another --out.' });
+
+const spreadOptions = z.strictObject({
+  /** Where to write it, as JSON. */
+  out: z.string().min(1).optional(),
+  /** Probability over the sample. */
+  confidence: z.number().gt(0).lt(1).default(0.95),
+  /** Answers rarer than this are one secret together. */
+  pool: z.number().min(0).lt(0.5).default(0.05),
+  /** The rows are public already. */
+  public: z.boolean().default(false),
+  progress: progress.optional(),
+});
+export type SpreadOptions = z.input<typeof spreadOptions>;
+
+/** What the pairwise bound needs, and what it is worth at the policy's epsilon. */
+export interface LearnedSpread extends SpreadTables {
+  readonly origin: { readonly kind: 'unpaid' } | { readonly kind: 'public'; readonly from: string };
+  readonly confidence: number;
+  /** Of the policy's whole budget. */
+  readonly epsilon: number;
+  /** Noise of a histogram of every column, over that of composition. */
+  readonly noiseOverComposition: number;
+  /** How the strongest attack found on these rows fares, as shares of epsilon. */
+  readonly attack?: AttackFigure;
+}
+
+/**
+ * The numbers the pairwise bound needs, read off the protected rows WITHOUT paying: they are marked, and as private as the data. To pay for one that may be
+ * published, release the question { spread: ... }.
+ *
+ * @example
+ * const { noiseOverComposition } = await learnSpread('policy.yaml', { public: true });
+ */
+export async function learnSpread(policy: FileName, given?: SpreadOptions): Promise<LearnedSpread> {
+  return faulting(async () => {
+    const file = fileNamed(policy, 'The policy');
+    const { out, public: known, confidence, pool, progress } = readOptions(spreadOptions, given);
+    return withData('learn spread', file, async (engine, read) => {
+      const epsilon = toNumber(read.budget.epsilon);
+      const judge = (rows: CodedTable, costs: readonly number[]) => {
+        const found = attackHeldOut(rows, costs, { pairs: 24, ...(progress && { progress }) });
+        return { inSample: found.inSample.loss, heldOut: found.heldOut };
+      };
+      const { attack, ...tables } = await learnSpreadUnpaid(engine, read, { confidence, pool, epsilon, judge });
+      const origin = known ? ({ kind: 'public', from: basename(read.data.source) } as const) : ({ kind: 'unpaid' } as const);
+      const told = { ...tables, origin, ...(attack && { attack }) };
+      if (out !== undefined) writeLearnedSpread(out, told);
+      return { ...told, epsilon, confidence, noiseOverComposition: noiseOver(tables.spread, epsilon) };
+    });
+  });
+}
+
+/** As a file that a policy can declare. */
+export const writeLearnedSpread = (file: string, spread: Parameters<typeof writeSpread>[0]): void =>
+  writeWhole(file, writeSpread(spread), { hint: 'Choose another --out.' });
+
+/** Noise of a histogram of every column at this epsilon, over that of composition. */
+export const noiseOver = (spread: PairwiseSpread, epsilon: number): number =>
+  epsilon / spread.columns / largestPairwiseBase(spread, epsilon);

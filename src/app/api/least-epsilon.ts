@@ -1,0 +1,96 @@
+import * as z from 'zod';
+import {
+  type Bench,
+  checkTarget,
+  errorWith,
+  leastEpsilon as least,
+  type Target,
+  type TradeOff,
+  tradeOff,
+} from '../../release/accounting/accuracy.js';
+import { posteriorAtMost, readProbability } from '../../release/accounting/belief.js';
+import { parseRational, type Rational, toNumber } from '../../base/exact/rational.js';
+import { betweenValues, neighboursOf } from '../../policy/neighbours.js';
+import type { Policy } from '../../policy/policy.js';
+import { bindBatch } from '../../query/bind.js';
+import { batchForms, parseBatch } from '../../query/parse.js';
+import { parseSql } from '../../query/sql/sql.js';
+import { surveyBatch } from '../../analysis/survey/query.js';
+import { readPolicy } from '../../data/terms/read.js';
+import { amount, type FileName, faulting, fileNamed, readOptions } from './door.js';
+import { tiesOf } from './opened.js';
+
+const options = z.strictObject({
+  /** What will be asked: queries, {sql} or {survey: true}. */
+  question: z.unknown(),
+  /** Half width every number must reach, in the answer's own unit; only the menu when absent. */
+  error: amount.optional(),
+  confidence: amount.default('0.95'),
+  /** About how many rows the smallest group has (means and shares): public knowledge. */
+  rows: amount.optional(),
+  /** What an attacker believes at most before. */
+  prior: amount.default('0.1'),
+});
+const forms = z.union([batchForms, z.strictObject({ sql: z.string() }), z.strictObject({ survey: z.literal(true) })]);
+export type AccuracyQuestion = z.input<typeof forms>;
+export type AccuracyOptions = Omit<z.input<typeof options>, 'question'> & { readonly question: AccuracyQuestion };
+
+/** What a budget buys, all of it spent on one question. */
+export interface Accuracy extends Partial<TradeOff> {
+  /** The error that was asked for. */
+  readonly target?: number;
+  readonly confidence: number;
+  readonly prior: number;
+  readonly delta: number;
+  readonly policyEpsilon: number;
+  /** How wrong the answers are against how much an attacker can come to believe. */
+  readonly tradeOff: readonly TradeOff[];
+}
+
+/**
+ * The least epsilon that reaches an error, and the menu around it. Reads ties, but no answer, and spends nothing.
+ *
+ * @example
+ * const { epsilon, tradeOff } = await leastEpsilon('policy.yaml', { question: { kind: 'count', by: ['party'] }, error: 50 });
+ */
+export async function leastEpsilon(policy: FileName, given: AccuracyOptions): Promise<Accuracy> {
+  return faulting(async () => {
+    const file = fileNamed(policy, 'The policy');
+    const asked = readOptions(options, given);
+    const target: Omit<Target, 'error'> = {
+      confidence: readNumber(asked.confidence, 'confidence'),
+      ...(asked.rows !== undefined && { rows: readNumber(asked.rows, 'number of rows') }),
+    };
+    const error = asked.error === undefined ? undefined : readNumber(asked.error, 'error');
+    checkTarget({ ...target, error: error ?? 1 });
+    const prior = readProbability(asked.prior, 'prior');
+    const read = await readPolicy(file);
+    const bound = bindBatch(parseBatch(batchOf(asked.question, read)), read);
+    const bench: Bench = { policy: read, bound, amplifiers: await tiesOf(read) };
+    return {
+      ...(error !== undefined && { ...solve(bench, { ...target, error }, prior), target: error }),
+      confidence: target.confidence,
+      prior: toNumber(prior),
+      delta: toNumber(bench.policy.budget.delta),
+      policyEpsilon: toNumber(bench.policy.budget.epsilon),
+      tradeOff: tradeOff(bench, target, prior),
+    };
+  });
+}
+
+function batchOf(question: unknown, policy: Policy): unknown {
+  if (typeof question !== 'object' || question === null) return question;
+  if ('sql' in question && typeof question.sql === 'string') return parseSql(question.sql, policy);
+  return 'survey' in question && question.survey === true ? surveyBatch(policy) : question;
+}
+
+const readNumber = (text: string, what: string): number => toNumber(parseRational(text, what));
+
+function solve(bench: Bench, target: Target, prior: Rational): TradeOff {
+  const epsilon = least(bench, target);
+  return {
+    epsilon: toNumber(epsilon),
+    error: errorWith(bench, epsilon, target),
+    posterior: posteriorAtMost(prior, betweenValues(neighboursOf(bench.policy), epsilon)),
+  };
+}

@@ -1,0 +1,53 @@
+import type { Entry } from '../../release/ledger/ledger.js';
+import type { Session } from '../../release/session.js';
+import { entriesOf, type LedgerEntry } from './ledger.js';
+
+export interface EntryPage {
+  /** Oldest first. */
+  readonly entries: readonly LedgerEntry[];
+  /** There is more in that direction. */
+  readonly more: boolean;
+  /** Where to go on, as `after` or `before`. */
+  readonly next?: number;
+}
+
+export interface PageAsked {
+  /** The first after this one … */
+  readonly after?: number | undefined;
+  /** … or the last before this one. */
+  readonly before?: number | undefined;
+  readonly most: number;
+  /** Of this analyst only. */
+  readonly analyst?: string | undefined;
+}
+
+/** Entries that are looked at for one page: in a long ledger those of one analyst may be far apart, and nobody else should wait for them. */
+const mostLooked = 2000;
+const end = Number.MAX_SAFE_INTEGER;
+
+/** Some entries of a ledger of any length. */
+export async function entryPage(session: Session, { after, before, most, analyst }: PageAsked): Promise<EntryPage> {
+  const backwards = before !== undefined;
+  const found: Entry[] = [];
+  let at = backwards ? Math.min(before, end) : (after ?? 0);
+  for (let looked = 0; ; ) {
+    const size = Math.min(most + 1, mostLooked - looked);
+    const read = await session.page(backwards ? { before: at, most: size } : { after: at, most: size });
+    looked += read.length;
+    for (const entry of backwards ? read.toReversed() : read) {
+      const wanted = analyst === undefined || entry.analyst === analyst;
+      if (wanted && found.length === most) return pageOf(session, found, backwards, at);
+      if (wanted) found.push(entry);
+      at = entry.sequence;
+    }
+    if (read.length < size) return pageOf(session, found, backwards);
+    if (looked >= mostLooked) return pageOf(session, found, backwards, at);
+  }
+}
+
+/** It goes on from the last that is told: where those of others lie is said only where there is none to tell. */
+const pageOf = async (session: Session, found: readonly Entry[], backwards: boolean, looked?: number): Promise<EntryPage> => ({
+  entries: entriesOf(backwards ? found.toReversed() : found, session.account, await session.spent()),
+  more: looked !== undefined,
+  ...(looked !== undefined && { next: found.at(-1)?.sequence ?? looked }),
+});

@@ -1,0 +1,141 @@
+import * as z from 'zod';
+import { Fault } from '../../base/errors.js';
+import { compare, isPositive, parseRational, rational, toNumber } from '../../base/exact/rational.js';
+import type { Point } from '../../evaluate/papers/location/hull.js';
+import { beliefAfter, momentOf, policyGraph, releaseAt, surrogateOf, type ToldApart } from '../../evaluate/papers/location/location.js';
+import { amount, type FileName, faulting, fileNamed, readOptions } from './door.js';
+import { readModelJson } from './model-file.js';
+
+const probability = z.number().min(0).max(1);
+const model = z.strictObject({
+  /** Whole-number coordinates of every cell. */
+  cells: z
+    .array(z.tuple([z.number().int(), z.number().int()]))
+    .min(1)
+    .max(10_000),
+  /** What is believed before the first moment, cell by cell; as likely everywhere when absent. */
+  belief: z.array(probability).optional(),
+  /** How people move from one moment to the next; they stay believed where they were when absent. */
+  transition: z.array(z.array(probability)).optional(),
+});
+
+const options = z.strictObject({
+  epsilon: amount.default('1'),
+  /** The share of the belief that is not protected. */
+  delta: amount.default('0.05'),
+  /** Where somebody was, moment by moment, as positions in the list of cells: releases are drawn for it. Without it one moment is described. */
+  at: z.array(z.number().int().min(0)).min(1).max(1000).optional(),
+});
+export type LocationOptions = z.input<typeof options>;
+
+/** One moment, and what was drawn for it. */
+export interface ToldMoment {
+  /** Positions of the cells that are protected from one another. */
+  readonly protected: readonly number[];
+  readonly hull: readonly (readonly [number, number])[];
+  readonly area: number;
+  readonly covariance: readonly (readonly number[])[];
+  /** Root mean square distance of what is released from the place it stands for; by geo-indistinguishability that hides the same. */
+  readonly error: number;
+  readonly comparator: number;
+  /** The policy graph: by how much at most a release tells each two protected cells apart. Left out where they are many. */
+  readonly edges?: readonly ToldApart[];
+  /** What every cell is released as, position by position: itself where it is protected. Two that are released as one are never told apart. */
+  readonly standsFor?: readonly number[];
+  readonly released?: readonly [number, number];
+  /** The protected cell that stood for the true one, where that is not protected. */
+  readonly surrogate?: number;
+  /** What is believed after the release, cell by cell. */
+  readonly belief?: readonly number[];
+}
+export interface Location {
+  readonly moments: readonly ToldMoment[];
+  readonly certified: false;
+  readonly notes: readonly string[];
+}
+
+/**
+ * One place at one time: the cells somebody is likely in, and exact noise on the grid that tells none of them from another. Reads a model and no data, and
+ * spends nothing; what it draws is a simulation.
+ *
+ * @example
+ * const { moments } = await location('place.json', { epsilon: 1, delta: 0.1, at: [2, 3] });
+ */
+export async function location(file: FileName, given?: LocationOptions): Promise<Location> {
+  return faulting(() => {
+    const place = fileNamed(file, 'The model');
+    const { epsilon, delta, at } = readOptions(options, given);
+    const { cells, belief, transition } = readModel(place);
+    const privacy = parseRational(epsilon, 'epsilon');
+    const share = parseRational(delta, 'delta');
+    if (!isPositive(privacy)) throw new Fault('BUDGET_INVALID', 'The epsilon must be above 0.', 'Give for example --epsilon 1.');
+    if (compare(share, rational(0)) < 0 || compare(share, rational(1)) >= 0)
+      throw new Fault('USAGE', 'The delta is a share of the belief, from 0 to below 1.', 'Give for example --delta 0.05.');
+    if (at?.some((cell) => cell >= cells.length))
+      throw new Fault('USAGE', `There are ${cells.length} cells, from 0 on.`, 'Name them by their position in the list.');
+    const moments: ToldMoment[] = [];
+    let now: readonly number[] = belief;
+    for (const cell of at ?? [undefined]) {
+      const moment = momentOf(cells, now, toNumber(share), privacy);
+      const described = {
+        protected: moment.protected,
+        hull: moment.hull,
+        area: moment.area,
+        covariance: moment.covariance,
+        error: Math.sqrt(moment.noise.meanSquare),
+        comparator: Math.sqrt(moment.comparator.meanSquare),
+        ...(moment.protected.length <= mostShown && { edges: policyGraph(moment) }),
+        ...(cells.length <= mostPlaced && { standsFor: cells.map((_, place) => surrogateOf(moment, place)) }),
+      };
+      if (cell === undefined) {
+        moments.push(described);
+        continue;
+      }
+      const released = releaseAt(moment, cell);
+      const after = beliefAfter(moment, released);
+      const surrogate = surrogateOf(moment, cell);
+      moments.push({ ...described, released, ...(surrogate !== cell && { surrogate }), belief: after });
+      now = moved(after, transition);
+    }
+    return {
+      moments,
+      certified: false,
+      notes: [
+        `Of the protected cells none is told from another by more than a factor of e^${epsilon}, at one moment.`,
+        'As published: several moments add up; that somebody is at no protected cell is not hidden; a wrong belief voids the promise; delta is a share of the belief, not the delta of differential privacy.',
+      ],
+    };
+  });
+}
+
+/** Edges go with the square of the cells. */
+const mostShown = 40;
+const mostPlaced = 1000;
+
+function readModel(file: string): {
+  cells: readonly Point[];
+  belief: readonly number[];
+  transition?: readonly (readonly number[])[];
+} {
+  const wrong = (what: string) =>
+    new Fault(
+      'MODEL_INVALID',
+      `The model ${what}.`,
+      'Write {"cells": [[0,0],[1,0],[0,1]], "belief": [0.5,0.3,0.2], "transition": [[…],[…],[…]]}.',
+      {
+        place: { file },
+      },
+    );
+  const parsed = model.safeParse(readModelJson(file));
+  if (!parsed.success) throw wrong('is no list of cells with beliefs');
+  const { cells, belief = cells.map(() => 1 / cells.length), transition } = parsed.data;
+  const isLaw = (row: readonly number[]) => row.length === cells.length && Math.abs(row.reduce((a, b) => a + b, 0) - 1) < 1e-9;
+  if (new Set(cells.map(String)).size < cells.length) throw wrong('names a cell twice');
+  if (!isLaw(belief)) throw wrong('has beliefs that do not sum to 1, or not one for each cell');
+  if (transition && (transition.length !== cells.length || !transition.every(isLaw)))
+    throw wrong('has a transition whose rows do not sum to 1, or not one for each cell');
+  return { cells, belief, ...(transition && { transition }) };
+}
+
+const moved = (belief: readonly number[], transition: readonly (readonly number[])[] | undefined): readonly number[] =>
+  transition ? belief.map((_, next) => belief.reduce((sum, p, cell) => sum + p * transition[cell]![next]!, 0)) : belief;

@@ -1,0 +1,152 @@
+import * as z from 'zod';
+import { Fault } from '../../base/errors.js';
+import { writeWhole } from '../../base/files/write-file.js';
+import { affinityTies, profilesOf } from '../../analysis/learn/odds/affinity.js';
+import { distanceTies, type Metric, type Place, planeMetric, sphereMetric, tieOf } from '../../analysis/learn/odds/distance.js';
+import { type Tie, tieTable } from '../../analysis/learn/odds/tie.js';
+import { backstrom } from '../../evaluate/papers/dependent-tuples/friend-model.js';
+import { type CsvTable, columnOf, neededColumn, neededNumbers, readCsvTable } from './csv-table.js';
+import { type FileName, faulting, fileNamed, readOptions } from './door.js';
+
+/** The fit of the distance law that is used unless told otherwise. */
+
+const above = (least: number) => z.number().gt(least);
+const distanceOptions = z.strictObject({
+  /** Where to write the ties. */
+  out: z.string().min(1).optional(),
+  /** Everybody is publicly known to be within this of their point; or a column "radius". */
+  radius: above(0).optional(),
+  unit: z.enum(['miles', 'km', 'degrees']).default('miles'),
+  /** The law (distance + b)^-c. */
+  b: above(0).default(backstrom.b),
+  c: above(0).default(backstrom.c),
+  /** Leave out pairs with a smaller odds ratio. */
+  least: z.number().min(1).default(1.05),
+  /** Only these pairs: a CSV whose first two columns are ids. */
+  pairs: z.string().min(1).optional(),
+});
+export type DistanceOptions = z.input<typeof distanceOptions>;
+
+/** Ties made from public data, and what declaring them leaves out. */
+export interface MadeTies {
+  readonly ties: readonly Tie[];
+  readonly people: number;
+  /** Most ties of one person. */
+  readonly mostTies: number;
+  /** Largest odds ratio; 1 where the ties have no strength yet. */
+  readonly strongest: number;
+  readonly notes: readonly string[];
+}
+
+/**
+ * Ties from public coordinates (a CSV id,x,y or id,lat,lon): a friendship law that fades with distance, as a factor between places known up to a radius.
+ *
+ * @example
+ * const { ties, mostTies } = await makeDistanceTies('places.csv', { radius: 1, out: 'ties.csv' });
+ */
+export async function makeDistanceTies(places: FileName, given?: DistanceOptions): Promise<MadeTies> {
+  return faulting(() => {
+    const file = fileNamed(places, 'The table of places');
+    const asked = readOptions(distanceOptions, given);
+    const table = readCsvTable(file);
+    const unit = metricOf[asked.unit];
+    const [x, y] = asked.unit === 'degrees' ? (['lat', 'lon'] as const) : (['x', 'y'] as const);
+    const radius = radiiOf(table, asked.radius);
+    const [xs, ys] = [neededNumbers(table, x), neededNumbers(table, y)];
+    const points = idsOf(table).map((id, i): Place => ({ id, x: xs[i]!, y: ys[i]!, radius: radius[i]! * unit.miles }));
+    const { b, c, least } = asked;
+    const options = { law: { b, c }, metric: unit.metric, least };
+    const ties = asked.pairs === undefined ? distanceTies(points, options) : amongPairs(points, asked.pairs, options);
+    return finish(asked.out, ties, points.length, [
+      `Pairs with an odds ratio below ${least} were left out: they are declared strangers, and what they carry is not protected.`,
+      'It is assumed that everybody is within the radius of the public point, and that places of tied people follow the distance law.',
+    ]);
+  });
+}
+
+function amongPairs(places: readonly Place[], file: string, options: Parameters<typeof tieOf>[2]): Tie[] {
+  const known = new Map(places.map((p) => [p.id, p]));
+  return readCsvTable(file).rows.flatMap(([a, b], r) => {
+    const [p, q] = [known.get(a!), known.get(b ?? '')];
+    if (!p || !q)
+      throw new Fault('DATA_MALFORMED', 'A pair names somebody without coordinates.', 'Add their line, or remove the pair.', {
+        place: { file, line: r + 2 },
+      });
+    return p === q ? [] : (tieOf(p, q, options) ?? []);
+  });
+}
+
+const affinityOptions = z.strictObject({
+  /** Where to write the ties. */
+  out: z.string().min(1).optional(),
+  /** Alike means more than this. */
+  threshold: above(0).default(0.8),
+  norm: z.enum(['cosine', 'l1']).default('cosine'),
+  /** Numbers as distances from their mean. */
+  centre: z.boolean().default(false),
+  /** The strength to write beside every tie. */
+  oddsRatio: z.number().min(1).optional(),
+});
+export type AffinityOptions = z.input<typeof affinityOptions>;
+
+/**
+ * Ties between people whose public attributes (a CSV id,attribute,...) are alike.
+ *
+ * @example
+ * const { ties } = await makeAffinityTies('attributes.csv', { threshold: 0.9, oddsRatio: 3 });
+ */
+export async function makeAffinityTies(attributes: FileName, given?: AffinityOptions): Promise<MadeTies> {
+  return faulting(() => {
+    const file = fileNamed(attributes, 'The table of attributes');
+    const { out, threshold, norm, centre, oddsRatio } = readOptions(affinityOptions, given);
+    const table = readCsvTable(file);
+    const ids = idsOf(table);
+    const columns = table.names.filter((n) => n !== 'id').map((n) => neededColumn(table, n));
+    const found = affinityTies(profilesOf(ids, columns, centre), threshold, norm);
+    const ties = oddsRatio === undefined ? found : found.map((t) => ({ ...t, oddsRatio }));
+    return finish(out, ties, ids.length, [
+      'People below the threshold are declared strangers, and what they carry is not protected.',
+      ...(oddsRatio === undefined ? ['The ties have no strength yet: declare oddsRatio, or they count as copies.'] : []),
+    ]);
+  });
+}
+
+function finish(out: string | undefined, ties: readonly Tie[], people: number, notes: readonly string[]): MadeTies {
+  if (out !== undefined) writeWhole(out, tieTable(ties), { hint: 'Choose another --out.' });
+  const degree = new Map<string, number>();
+  for (const { a, b } of ties) for (const name of [a, b]) degree.set(name, (degree.get(name) ?? 0) + 1);
+  const mostTies = [...degree.values()].reduce((a, b) => Math.max(a, b), 0);
+  const strongest = ties.reduce((most, t) => Math.max(most, t.oddsRatio ?? 1), 1);
+  return { ties, people, mostTies, strongest, notes };
+}
+
+function idsOf(table: CsvTable): readonly string[] {
+  const ids = neededColumn(table, 'id');
+  if (new Set(ids).size !== ids.length || ids.includes(''))
+    throw new Fault('DATA_MALFORMED', 'The column "id" is empty somewhere, or names somebody twice.', 'One line per person.', {
+      place: { file: table.file },
+    });
+  return ids;
+}
+
+function radiiOf(table: CsvTable, radius: number | undefined): readonly number[] {
+  if (columnOf(table, 'radius')) {
+    const list = neededNumbers(table, 'radius');
+    if (list.every((r) => r >= 0)) return list;
+  }
+  if (radius === undefined)
+    throw new Fault(
+      'USAGE',
+      'How far from the public point somebody may be is not said.',
+      'Add --radius (in the unit of the coordinates; miles for degrees), or a column "radius".',
+    );
+  return table.rows.map(() => radius);
+}
+
+const mile = 1.609344;
+/** The law is in miles; km are turned into them. */
+const metricOf: Readonly<Record<'miles' | 'km' | 'degrees', { readonly metric: Metric; readonly miles: number }>> = {
+  degrees: { metric: sphereMetric, miles: 1 },
+  miles: { metric: planeMetric(1), miles: 1 },
+  km: { metric: planeMetric(1 / mile), miles: (1 + 1e-12) / mile },
+};

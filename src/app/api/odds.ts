@@ -1,0 +1,64 @@
+import * as z from 'zod';
+import { Fault } from '../../base/errors.js';
+import { assumed, type OddsEvidence, oddsEvidence } from '../../analysis/learn/odds/odds-evidence.js';
+import { toDeclare } from '../../analysis/learn/odds/odds-interval.js';
+import { countPairs, poolRare } from '../../analysis/learn/odds/pair-table.js';
+import { codeText } from '../../policy/code.js';
+import { readCsvTable } from './csv-table.js';
+import { type FileName, faulting, fileNamed, readOptions } from './door.js';
+
+const options = z.strictObject({
+  /** The two ends differ (parent and child). */
+  directed: z.boolean().default(false),
+  confidence: z.number().gt(0).lt(1).default(0.95),
+  /** Values rarer than this are taken as one. */
+  pool: z.number().min(0).lt(0.5).default(0.05),
+});
+export type OddsOptions = z.input<typeof options>;
+
+/** How strongly tied records depend on each other. */
+export interface LearnedOdds extends Omit<OddsEvidence, 'low' | 'high' | 'assumptionFree'> {
+  /** What a policy may declare: the upper end, rounded up. */
+  readonly declare: number;
+  readonly interval: readonly [low: number, high: number];
+  /** Values too rare to be judged. */
+  readonly unjudged: readonly string[];
+  /** What `declare` rests on, in words. */
+  readonly assumes: string;
+  /** What the pairs alone say; the same as above unless `restsOn` is `shared`. */
+  readonly assumptionFree: Pick<LearnedOdds, 'declare' | 'oddsRatio' | 'interval'>;
+}
+
+export const oddsOf = ({ low, high, assumptionFree: free, ...more }: OddsEvidence, unjudged: readonly string[]): LearnedOdds => ({
+  unjudged,
+  declare: toDeclare(high),
+  interval: [low, high],
+  ...more,
+  assumes: assumed[more.restsOn],
+  assumptionFree: { declare: toDeclare(free.high), oddsRatio: free.oddsRatio, interval: [free.low, free.high] },
+});
+
+/**
+ * The odds ratio of tied pairs in a public CSV, whose first two columns are the values of the two ends. Costs nothing; to learn it from the protected table,
+ * release the question { odds: ... }.
+ *
+ * @example
+ * const { declare } = await learnOdds('pairs.csv');
+ */
+export async function learnOdds(pairs: FileName, given?: OddsOptions): Promise<LearnedOdds> {
+  return faulting(() => {
+    const file = fileNamed(pairs, 'The table of pairs');
+    const { directed, confidence, pool } = readOptions(options, given);
+    const { names, rows } = readCsvTable(file);
+    if (names.length < 2)
+      throw new Fault('DATA_MALFORMED', 'The file of pairs needs two columns.', 'One line per tie: the value of each end.', {
+        place: { file },
+      });
+    const ends = rows.map(([a, b]) => [codeText(a!), codeText(b!)] as const);
+    const values = [...new Set(ends.flat().filter((v) => v !== ''))].sort();
+    const place = new Map(values.map((v, k) => [v, k]));
+    const coded = ends.map(([a, b]) => [place.get(a), place.get(b)] as const);
+    const { table, unjudged } = poolRare({ values, directed, counts: countPairs(coded, values.length, directed) }, pool);
+    return oddsOf(oddsEvidence(table, confidence), unjudged);
+  });
+}

@@ -1,0 +1,106 @@
+import type { Amplifier } from '../../privacy/dependence/amplifier.js';
+import type { Engine } from '../../data/engine/engine.js';
+import type { Ledger } from '../../release/ledger/ledger.js';
+import { openLedger } from '../../release/ledger/open.js';
+import type { Policy } from '../../policy/policy.js';
+import { asFault, type Outcomes } from '../../release/outcome.js';
+import type { Plan } from '../../release/plan.js';
+import { lookInto, publicReads } from '../../release/public-read.js';
+import { createSession, type Session } from '../../release/session.js';
+import type { Trail } from '../../release/trail.js';
+import { openEngine } from '../../data/terms/open.js';
+import { readPolicy } from '../../data/terms/read.js';
+
+/** Whoever opens says who pays, and hears what takes nothing away from an answer. */
+export interface Opener {
+  /** What is asked, where that is not what the file says. */
+  readonly policy?: Policy;
+  readonly analyst?: string;
+  readonly as?: string;
+  readonly outcomes?: Outcomes;
+  /** Asked before anything is booked; throws where whoever pays does not agree. */
+  readonly decide?: (plan: Plan) => Promise<void>;
+  /** Go on although the budget protects nothing. */
+  readonly acceptNoProtection?: boolean;
+  /** Why a budget may be opened for data that has another one; kept in the chain. */
+  readonly newBudget?: string;
+  /** Folder of a service that knows data again, beside those of the user and of the ledger. */
+  readonly registry?: string;
+  /** Claims the data when it is opened, not with the first release: for whoever serves it to others. */
+  readonly claimAhead?: boolean;
+  /** Told of what a database was asked for each entry of the ledger, also where that failed. */
+  readonly trail?: (trail: Trail) => void;
+  /** Told how much of the opening is done where it may take long. */
+  readonly progress?: (done: number, total: number) => void;
+  /** Told what data is about to be opened. */
+  readonly opening?: (source: string) => void;
+  /** Told where something opened could not be closed; the answer stands. */
+  readonly caution?: (error: unknown) => void;
+}
+
+export interface Opened {
+  readonly policy: Policy;
+  readonly engine: Engine;
+  readonly ledger: Ledger;
+  readonly session: Session;
+  close(): Promise<void>;
+}
+
+/** Policy, data and ledger, opened together and closed together. */
+export async function openAll(file: string, opener: Opener = {}): Promise<Opened> {
+  const policy = opener.policy ?? (await readPolicy(file));
+  opener.opening?.(policy.data.source);
+  const engine = await openEngine(policy);
+  return orClose([engine], opener, async () => {
+    const ledger = await openLedger(policy.ledger);
+    return orClose([ledger], opener, async () => {
+      const { analyst, as, outcomes, decide, trail, progress, newBudget, registry, caution = warning } = opener;
+      const said = {
+        ...(analyst && { analyst }),
+        ...(as && { as }),
+        ...(outcomes && { outcomes }),
+        ...(decide && { decide }),
+        ...(trail && { trail }),
+        ...(progress && { progress }),
+      };
+      const claims = { caution, ...(registry !== undefined && { registry }), ...(newBudget !== undefined && { newBudget }) };
+      const session = await createSession({ policy, engine, ledger, claims, ...said });
+      if (opener.claimAhead) await session.claimAhead();
+      return { policy, engine, ledger, session, close: () => closeAll([ledger, engine], opener) };
+    });
+  });
+}
+
+/** Declared ties of a policy's data, as an amplifier each; no ledger, so nothing can be paid for. `changed`: read under other ties than the file declares. */
+export async function tiesOf(policy: Policy, changed: Policy = policy): Promise<readonly Amplifier[]> {
+  const engine = await openEngine(policy);
+  return closing(engine, () => lookInto(engine, changed, async (look) => (await look(publicReads.ties, {})).amplifiers));
+}
+
+const warning = (error: unknown): void => process.emitWarning(asFault(error).message, 'FuguWarning');
+
+interface Closable {
+  close(): Promise<void>;
+}
+
+async function orClose<T>(opened: readonly Closable[], opener: Opener, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    await closeAll(opened, opener);
+    throw error;
+  }
+}
+
+async function closeAll(opened: readonly Closable[], { caution = warning }: Opener): Promise<void> {
+  for (const each of opened) await each.close().catch(caution);
+}
+
+/** What was made is kept, and what went wrong is told, whether or not closing works. */
+export async function closing<T>(opened: Closable, work: () => Promise<T>, caution?: (error: unknown) => void): Promise<T> {
+  try {
+    return await work();
+  } finally {
+    await closeAll([opened], caution ? { caution } : {});
+  }
+}

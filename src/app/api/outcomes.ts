@@ -1,0 +1,21 @@
+import * as z from 'zod';
+import type { Outcome } from '../../base/errors.js';
+import { outcomeText as wordsOf } from '../../release/outcome.js';
+import { read } from './door.js';
+
+const entry = z.number();
+const outcome = z.discriminatedUnion('state', [
+  z.strictObject({ state: z.literal('not spent') }),
+  z.strictObject({ state: z.literal('spent'), entry, resumable: z.boolean() }),
+  z.strictObject({ state: z.literal('recorded'), entry }),
+]);
+
+/**
+ * What became of the budget, in words: every Fault of a release says it as `outcome`.
+ *
+ * @example
+ * console.log(outcomeText({ state: 'recorded', entry: 3 }));
+ */
+export function outcomeText(given: Outcome): string {
+  return wordsOf(read(outcome, given, 'The outcome'));
+}

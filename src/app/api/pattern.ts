@@ -1,0 +1,125 @@
+import * as z from 'zod';
+import { Fault } from '../../base/errors.js';
+import { isPositive, parseRational, type Rational, toNumber } from '../../base/exact/rational.js';
+import { chooseCandidate, type PatternMechanism, patternCandidates, publicDegree } from '../../analysis/pattern/candidates.js';
+import { oneBatchOnly } from '../../analysis/pattern/clustering.js';
+import { analysePattern as analyse, schemaFromText } from '../../analysis/pattern/query/analyse.js';
+import { boundedAdversary, largestMarginal } from '../../analysis/pattern/query/lambda.js';
+import { clusteringParts, isClusteringCoefficient } from '../../analysis/pattern/query/shortcut.js';
+import { adversarialGuarantee, type PatternCandidate } from '../../analysis/pattern/ways/way.js';
+import { amount, faulting, readOptions, whole } from './door.js';
+
+const size = whole(1, Number.MAX_SAFE_INTEGER);
+const options = z.strictObject({
+  /** Public size of the domain the values come from. */
+  domain: whole(2, Number.MAX_SAFE_INTEGER),
+  /** What one tuple may cost. */
+  epsilon: amount,
+  /** Accept (epsilon, gamma)-adversarial privacy. */
+  gamma: amount.optional(),
+  /** Also tell (epsilon, delta) mechanisms, for comparison. */
+  delta: amount.optional(),
+  /** Public guess of the most ties anybody has; affects expected errors only. */
+  degree: size.optional(),
+  /** Logarithm of lambda: safe (base 2, rounded up) or natural. */
+  log: z.enum(['safe', 'natural']).default('safe'),
+  /** Protect absent tuples, too. */
+  absence: z.boolean().optional(),
+  /** Tuples may be positively correlated with this many minus one others. */
+  together: size.optional(),
+  /** Relations are undirected. */
+  symmetric: z.boolean().optional(),
+  /** Count each occurrence once, not once per symmetry. */
+  occurrences: z.boolean().optional(),
+});
+export type PatternAnalysisOptions = z.input<typeof options>;
+
+/** What one tuple can do to a count over relations, and every way to noise it. */
+export interface AnalysedPattern {
+  readonly query: string;
+  readonly stable: boolean;
+  readonly dense: boolean;
+  readonly witness: string | null;
+  readonly density: number | null;
+  readonly subgoals: number;
+  readonly variables: number;
+  readonly collapsed: readonly string[];
+  readonly unit: 'assignments' | 'occurrences';
+  readonly automorphisms: number;
+  readonly lambda: number;
+  readonly globalSensitivity: number;
+  readonly largestAnswer: number;
+  readonly adversary: ReturnType<typeof boundedAdversary> & { readonly largestMarginal: number };
+  readonly assumedDegree: number;
+  readonly candidates: readonly PatternCandidate[];
+  readonly chosen: PatternMechanism;
+}
+
+/**
+ * A join or graph pattern: is it stable, how far can one tuple move it, which noise is least. Reads no data. The clustering coefficient is two counts that
+ * share epsilon, so two patterns come back.
+ *
+ * @example
+ * const [triangles] = await analysePattern('triangles', { domain: 10000, epsilon: 1, symmetric: true });
+ * console.log(triangles.chosen);
+ */
+export async function analysePattern(query: string, given: PatternAnalysisOptions): Promise<readonly AnalysedPattern[]> {
+  return faulting(() => {
+    if (typeof query !== 'string') throw new Fault('USAGE', 'The pattern is a text.', 'Write for example "triangles".');
+    const asked = readOptions(options, given);
+    const texts = isClusteringCoefficient(query) ? clusteringParts : [query];
+    const found = texts.map((text) => describe(text, asked, texts.length));
+    const isOneBatch = ({ candidates, chosen }: AnalysedPattern) =>
+      candidates.some((c) => c.mechanism === chosen && c.guarantee === adversarialGuarantee);
+    if (found.length > 1 && found.some(isOneBatch)) throw oneBatchOnly();
+    return found;
+  });
+}
+
+function describe(text: string, options: PatternAnalysisOptions, shares: number): AnalysedPattern {
+  const { domain } = options;
+  const whole = positive(options.epsilon, 'epsilon');
+  const epsilon = shares === 1 ? whole : { num: whole.num, den: whole.den * BigInt(shares) };
+  const gamma = options.gamma === undefined ? undefined : positive(options.gamma, 'gamma');
+  const delta = options.delta === undefined ? undefined : positive(options.delta, 'delta');
+  const schema = schemaFromText(text, domain, { symmetric: options.symmetric === true });
+  const a = analyse(text, schema, {
+    log: options.log ?? 'safe',
+    ...(options.occurrences && { occurrences: true }),
+    ...(options.absence && { absence: true }),
+  });
+  const { degree } = options;
+  const candidates = patternCandidates(a, {
+    epsilon,
+    ...(gamma && { gamma }),
+    ...(delta && { delta }),
+    ...(degree && { degree }),
+    ...(options.absence && { absence: true }),
+    ...(options.together && { together: options.together }),
+  });
+  return {
+    query: a.text,
+    stable: a.stability.stable,
+    dense: a.stability.dense,
+    witness: a.stability.witness ?? null,
+    density: a.stability.density ? toNumber(a.stability.density) : null,
+    subgoals: a.pattern.goals.length,
+    variables: a.pattern.variables.length,
+    collapsed: a.pattern.collapsed,
+    unit: a.unit,
+    automorphisms: a.automorphisms.count,
+    lambda: a.lambda.shown,
+    globalSensitivity: Number(a.bounds.globalSensitivity),
+    largestAnswer: Number(a.bounds.most),
+    adversary: { ...boundedAdversary(domain), largestMarginal: largestMarginal(domain, a.stability.density) },
+    assumedDegree: publicDegree(a, degree),
+    candidates,
+    chosen: chooseCandidate(candidates).mechanism,
+  };
+}
+
+const positive = (written: string | number, what: string): Rational => {
+  const value = parseRational(`${written}`, what);
+  if (!isPositive(value)) throw new Fault('BUDGET_INVALID', `The ${what} must be positive.`, 'Write for example 0.5.');
+  return value;
+};

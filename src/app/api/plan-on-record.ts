@@ -1,0 +1,43 @@
+import { Fault } from '../../base/errors.js';
+import { isAboutSpending, type Plan } from '../../release/plan.js';
+import type { Replayed } from '../../release/replayed.js';
+import type { AskOptions, Session } from '../../release/session.js';
+import type { AnyKind } from './kinds.js';
+
+/** The plan of a question; free, with the noise of the recorded answer, where a release would be answered from the record. */
+export async function planOnRecord(kind: AnyKind, session: Session, asked: unknown, options: AskOptions): Promise<Plan> {
+  const plan = await kind.plan(session, asked, options);
+  const found = await recordedFor(kind, session, asked, options);
+  return found ? freePlan(plan, found) : plan;
+}
+
+/** The record that a release would be answered from, by asking for it where nothing can be paid. */
+async function recordedFor(kind: AnyKind, session: Session, asked: unknown, options: AskOptions): Promise<Replayed | undefined> {
+  if (!(await session.hasEntries())) return undefined;
+  let found: Replayed | undefined;
+  const reader = session.reader((replayed) => {
+    found = replayed;
+  });
+  try {
+    await kind.release(reader, asked, options);
+  } catch (error) {
+    if (error instanceof Fault) return undefined;
+    throw error;
+  }
+  return found;
+}
+
+function freePlan(now: Plan, { plan, entry, at }: Replayed): Plan {
+  const { refusal: _refusal, waysOut: _ways, completes: _completes, warnings: _warnings, ...rest } = now;
+  const { route, why, mechanism, measures, errors, candidates, whatIf, guarantee, records } = plan;
+  const warnings = plan.warnings?.filter((text) => !isAboutSpending(text)) ?? [];
+  return {
+    ...rest,
+    ...{ route, why, mechanism, measures, errors, candidates, whatIf, guarantee },
+    ...(records && { records }),
+    ...(warnings.length > 0 && { warnings }),
+    epsilon: 0,
+    fits: true,
+    recorded: { entry, at },
+  };
+}

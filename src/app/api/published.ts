@@ -1,0 +1,28 @@
+import * as z from 'zod';
+import { judgePublished, type PublishedFigure } from '../../evaluate/attack/survey/published.js';
+import { judgeRows } from '../../analysis/learn/network/read-survey.js';
+import { type FileName, faulting, fileNamed, readOptions } from './door.js';
+import { withData } from './steward-read.js';
+
+const options = z.strictObject({
+  /** What the whole survey would be released with. */
+  epsilon: z.number().gt(0),
+});
+export type PublishedOptions = z.input<typeof options>;
+
+/**
+ * What the mechanism of Maughan and Near would do to the whole survey, with its audit, read off the protected rows WITHOUT paying: as private as they are, and
+ * never released.
+ *
+ * @example
+ * const [figure] = await judgePublishedSurvey('policy.yaml', { epsilon: 1 });
+ */
+export async function judgePublishedSurvey(policy: FileName, given: PublishedOptions): Promise<readonly PublishedFigure[]> {
+  return faulting(() => {
+    const file = fileNamed(policy, 'The policy');
+    const { epsilon } = readOptions(options, given);
+    return withData('plan --as-published', file, (engine, read) =>
+      judgeRows(engine, read, (rows) => judgePublished(rows, epsilon)),
+    );
+  });
+}

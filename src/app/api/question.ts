@@ -1,0 +1,34 @@
+import { Fault } from '../../base/errors.js';
+import { pathText, problemIn } from '../../base/input/problem.js';
+import { plain } from './door.js';
+import { type AnyKind, kinds, type Question } from './kinds.js';
+
+const loaders = kinds as unknown as Readonly<Record<string, () => Promise<AnyKind>>>;
+/** A question without any of these fields is a query, or several. */
+const queries = 'queries';
+
+/** What is asked, as plain data, and the kind that answers it. Forms of its fields are checked by the kind. */
+export async function questionOf(input: unknown): Promise<{ readonly kind: AnyKind; readonly asked: Question }> {
+  const question = plain(input, 'The question');
+  const named = Object.keys(loaders).filter((name) => name !== queries);
+  const found = typeof question === 'object' && question !== null ? named.filter((name) => Object.hasOwn(question, name)) : [];
+  if (found.length > 1)
+    throw new Fault(
+      'QUERY_INVALID',
+      'Say what to ask in exactly one way.',
+      `Use one of ${named.map((name) => `{ ${name}: ... }`).join(', ')}, or a query such as { kind: "count" }.`,
+    );
+  const [name = queries] = found;
+  const kind = await loaders[name]!();
+  if (name !== queries) checkFields(kind, question as object);
+  return { kind, asked: question as Question };
+}
+
+/** Its analysis may have a door of its own, which tells the field; what stands beside it is checked here. */
+function checkFields({ question: schema, name, hint }: AnyKind, question: object): void {
+  const parsed = schema.safeParse(question);
+  if (parsed.success) return;
+  const { path, text } = problemIn(parsed.error);
+  const within = path[0] === name && path.length > 1 ? path.slice(1) : path;
+  throw new Fault('QUERY_INVALID', `${pathText(within) || 'the request'}: ${text}`, hint);
+}

@@ -1,0 +1,87 @@
+import { Fault } from '../../base/errors.js';
+import type { Entry } from '../../release/ledger/ledger.js';
+import type { StoredProfile } from '../../privacy/mechanism/profile.js';
+import type { AnswerTable } from '../../query/bound.js';
+import type { AskedInWords } from '../../release/charge.js';
+import type { Plan } from '../../release/plan.js';
+import { type Receipt, receiptOf } from '../../release/receipt.js';
+import type { Session } from '../../release/session.js';
+import { questionOf } from './question.js';
+
+/** An answer that was paid for, as the ledger has it. */
+export interface RecordedAnswer {
+  readonly receipt: Receipt;
+  readonly tables?: readonly AnswerTable[];
+  readonly result?: unknown;
+}
+
+/** What the record of a release holds. */
+interface Kept {
+  readonly plan?: Plan;
+  readonly profile?: StoredProfile;
+  readonly at?: string;
+  readonly asked?: AskedInWords;
+}
+
+/** An entry by its number; undefined where this population has none. */
+export const entryNumbered = async (session: Session, sequence: number): Promise<Entry | undefined> =>
+  (await session.entry(sequence))?.entry;
+
+/** The proof of what was promised, by the number of its entry. Nothing is spent and no data is read. */
+export async function recordedReceipt(session: Session, sequence: number): Promise<Receipt> {
+  const { kept, entry } = await keptOf(session, sequence);
+  const { plan, profile, at } = kept;
+  if (plan?.guarantee && profile)
+    return receiptOf({
+      policy: session.policy,
+      plan,
+      profile,
+      entry,
+      replayed: true,
+      recorded: true,
+      ...(at !== undefined && { at }),
+    });
+  throw new Fault(
+    'QUERY_UNSUPPORTED',
+    `Entry ${sequence} has no receipt of its own.`,
+    'It is a note, or one part of a stream: the receipt is that of the entry that paid for it.',
+  );
+}
+
+/** The same with the answer: the question is asked again as it was, of the record alone, so it can pay for nothing. */
+export async function recordedAnswer(session: Session, sequence: number, tidy = false): Promise<RecordedAnswer> {
+  const { kept, entry } = await keptOf(session, sequence);
+  if (!kept.asked)
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      `The question of entry ${sequence} was not kept beside its answer.`,
+      'Ask the same again: the recorded answer is told and nothing is spent.',
+    );
+  const { question, epsilon, label, once } = kept.asked;
+  const { kind, asked } = await questionOf(question);
+  const reader = session.of({ analyst: entry.analyst, recordedOnly: true, ...(once !== undefined && { once }) });
+  const told = await kind.release(reader, asked, {
+    ...(epsilon !== undefined && { epsilon }),
+    ...(label !== undefined && { label }),
+    ...(tidy && { tidy }),
+  });
+  const { entry: found } = told.receipt.ledger;
+  if (found === sequence) return told;
+  throw new Fault(
+    'QUERY_UNSUPPORTED',
+    `The same was asked anew since: its latest answer is that of entry ${found}.`,
+    'Only the latest answer to a request is told again.',
+    { details: { entry: found } },
+  );
+}
+
+async function keptOf(session: Session, sequence: number): Promise<{ readonly kept: Kept; readonly entry: Entry }> {
+  const found = await session.entry(sequence);
+  if (found?.answer === undefined)
+    throw new Fault(
+      'DATA_NOT_FOUND',
+      `No answer is recorded for entry ${sequence}.`,
+      'It was booked and never answered, or entered by hand. The same request completes it.',
+    );
+  return { kept: JSON.parse(found.answer) as Kept, entry: found.entry };
+}

@@ -1,0 +1,30 @@
+import { openLedger } from '../../release/ledger/open.js';
+import { declareSameData as declareWith } from '../../release/same-data.js';
+import { type FileName, faulting, readOptions } from './door.js';
+import { policyWithLedger, type ReasonedOptions, reasoned } from './ledger.js';
+import { closing } from './opened.js';
+
+/** A declaration that everything spent was spent on one policy's data. */
+export interface SameDataDeclared {
+  readonly population: string;
+  readonly reason: string;
+  /** Ledger entries that hold it; none where nothing was left to declare. */
+  readonly entries: readonly number[];
+}
+
+/**
+ * Declares, for good, that everything an account has spent was spent on the data of this policy.
+ * Needed once for accounts of version 0.2 that share a name, and after data with ties was moved or renamed.
+ *
+ * @example
+ * const { entries } = await declareSameData('policy.yaml', { reason: 'the file was renamed' });
+ */
+export async function declareSameData(policy: FileName, given: ReasonedOptions): Promise<SameDataDeclared> {
+  return faulting(async () => {
+    const { reason, ...options } = readOptions(reasoned, given);
+    const read = await policyWithLedger(policy);
+    const ledger = await openLedger(read.ledger, options);
+    const made = await closing(ledger, () => declareWith(ledger, read, reason.trim()));
+    return { population: read.population, reason: reason.trim(), entries: made.map(({ sequence }) => sequence) };
+  });
+}

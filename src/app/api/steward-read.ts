@@ -1,0 +1,39 @@
+import { type Engine, type Pinned, pinned } from '../../data/engine/engine.js';
+import type { Policy } from '../../policy/policy.js';
+import { openEngine } from '../../data/terms/open.js';
+import { readPolicy } from '../../data/terms/read.js';
+import { closing } from './opened.js';
+
+/**
+ * Reads of the protected rows that nobody pays for and that are for the steward, who holds the rows anyway. Each says why its result may not leave the
+ * steward's hands, or what makes it public. docs/unpaid-reads.md lists them.
+ */
+export const stewardReads = {
+  init: 'Drafts a policy for whoever holds the file. Domains and bounds are marked unconfirmed until a person says that they are public.',
+  'check --private': 'Prints exact figures for the steward and writes nothing. The plain check reads names of columns only.',
+  attack: 'The result names records and is marked private.',
+  'attack --stream': 'The result names persons and is marked private.',
+  'learn network': 'The network is marked unpaid, or the steward declares the rows public.',
+  'learn spread': 'The numbers are marked unpaid, or the steward declares the rows public.',
+  'learn transitions': 'The matrix is marked unpaid, or the steward declares the rows public.',
+  'plan --as-published': 'Judges a published mechanism on the protected rows; the figures are marked private.',
+  'ties drawn': 'Declared ties are known to the adversary; where the policy hides them the service shows them to stewards only.',
+  'stream --follow':
+    'Looks at the length of the file and whether its last line has an end, to wait for the rest; the form of a file is visible.',
+} as const;
+export type StewardRead = keyof typeof stewardReads;
+
+/** The one way to the rows for whoever holds them: no account is charged, so nothing of it may be published. */
+export const readAsSteward = <T>(_read: StewardRead, engine: Engine, work: (data: Pinned) => Promise<T>): Promise<T> =>
+  pinned(engine, work);
+
+/** The same of the data of a policy, for as long as `work` takes; no ledger, so nothing can be paid for. */
+export async function withData<T>(
+  read: StewardRead,
+  file: string,
+  work: (data: Pinned, policy: Policy) => Promise<T>,
+): Promise<T> {
+  const policy = await readPolicy(file);
+  const engine = await openEngine(policy);
+  return closing(engine, () => readAsSteward(read, engine, (data) => work(data, policy)));
+}

@@ -1,0 +1,201 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import * as z from 'zod';
+import { hiddenSteps, type Steps, stepsOf } from '../../query/count/public-steps.js';
+import { Fault } from '../../base/errors.js';
+import { writeWhole } from '../../base/files/write-file.js';
+import { parseJson } from '../../base/input/json.js';
+import { readNamedText } from '../../base/input/named-file.js';
+import { modeBeside } from '../../release/ledger/ledger-file.js';
+import { cryptoBits } from '../../privacy/noise/bits.js';
+import { isDatabase } from '../../policy/address.js';
+import { dataSource } from '../../policy/data-source.js';
+import { fullPaths } from '../../policy/full-path.js';
+import type { Policy } from '../../policy/policy.js';
+import { stepIn } from '../../release/relied.js';
+import type { Session } from '../../release/session.js';
+
+/** Which steps of the data are over, and that those told before are as they were. */
+export interface StepsSeen {
+  /** All steps up to this one. */
+  readonly over: number;
+  /** Remembers how many rows the steps up to this one have, before anything is told about it. */
+  note(step: number): Promise<void>;
+  /** What is seen now: looked at again where the data has changed, so that no step is told of a file that has lost it. */
+  now(): Promise<StepsSeen>;
+}
+
+export interface StepRules {
+  readonly order: string;
+  readonly arrived?: string;
+  readonly gaps?: 'refuse' | 'empty';
+  readonly late?: 'refuse' | 'next';
+  readonly through?: number;
+}
+
+/**
+ * Looks at nothing but the public column: how many rows each step has, which the ledger notes first (release/public-read.ts). Rows that came in for steps that were told would be in no answer, so they are
+ * refused; the answers themselves are on record and are never made again. What is remembered is a digest of those numbers of rows, salted, beside the ledger.
+ */
+export async function seeSteps(session: Session, steps: Steps, rules: StepRules): Promise<StepsSeen> {
+  if (hiddenSteps(session.policy, steps.column)) return unseenSteps(session.policy, steps, rules);
+  if (rules.arrived !== undefined) stepsOf(session.policy, rules.order, steps.width);
+  const { moment, rows, without, before: early } = await session.stepRows({ steps, order: rules.order });
+  refuseStray(steps, rules, without, early);
+  const last = rows.findLastIndex((n) => n > 0) + 1;
+  const gap = rows.indexOf(0) + 1;
+  if (gap > 0 && gap < last && rules.gaps !== 'empty')
+    throw new Fault(
+      'DATA_MALFORMED',
+      `Step ${gap} (${steps.column} ${steps.unitsOf(gap)[0]}) has no rows, and a later one has.`,
+      'Wait for them, or write --gaps empty if a step may have none. Steps are counted from the lower bound of the column.',
+    );
+  const journal = journalOf(session, steps);
+  const before = await journal.read();
+  const salt = before?.salt ?? Array.from({ length: 4 }, () => cryptoBits.word().toString(36)).join('-');
+  const digest = createHash('sha256').update(`${salt};`);
+  let counted = 0;
+  const upTo = (step: number): string => {
+    while (counted < step) digest.update(`${rows[counted++] ?? 0};`);
+    return digest.copy().digest('hex');
+  };
+  if (before && upTo(before.through) !== before.rows)
+    throw new Fault(
+      'DATA_MALFORMED',
+      'Rows came in for steps that were told already, or are gone from them.',
+      `No step is counted twice. Take them out, or say when each row came in and count it then: --late next --arrived COLUMN. What is compared stands in ${journal.place}.`,
+    );
+  const over = rules.through === undefined ? last - 1 : stepsThrough(steps, rules.through);
+  const seen: StepsSeen = {
+    over: Math.max(0, over),
+    now: async () => ((await session.moment()) === moment ? seen : seeSteps(session, steps, rules)),
+    note: async (step) => {
+      if (step > counted) await journal.write({ through: step, salt, rows: upTo(step) });
+    },
+  };
+  return seen;
+}
+
+function stepsThrough(steps: Steps, unit: number): number {
+  let [low, high] = [0, steps.count];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (steps.unitsOf(middle)[1] <= unit) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+function refuseStray({ column }: Steps, { order, arrived }: StepRules, without: number, early: number): void {
+  if (without > 0)
+    throw new Fault(
+      'DATA_MALFORMED',
+      `Some rows stand at no step: their "${column}" is missing, no number, or above its upper bound.`,
+      `Declare a wider upper bound of "${column}" (answered steps stay on record), or mend the rows.`,
+    );
+  if (early > 0)
+    throw new Fault(
+      'DATA_MALFORMED',
+      `Some rows came in before what they are about: their "${arrived}" is smaller than their "${order}".`,
+      'Both count in the same units; mend the rows.',
+    );
+}
+
+/**
+ * Where it is protected which steps have rows: all steps up to `through`, whatever the data holds. Empty steps and late rows are not noticed; rows without
+ * a number are counted in none, and rows above the bounds in the last step, as by every count. Nothing is read and nothing remembered.
+ */
+function unseenSteps(policy: Policy, steps: Steps, rules: StepRules): StepsSeen {
+  refuseLooking(policy, steps, rules);
+  const seen: StepsSeen = {
+    over: stepsThrough(steps, rules.through!),
+    note: async () => undefined,
+    now: async () => seen,
+  };
+  return seen;
+}
+
+/** Before anything is read: where it is protected which steps have rows, a stream must say itself which are over. */
+export function refuseLooking(policy: Policy, { column }: Pick<Steps, 'column'>, rules: Omit<StepRules, 'order'>): void {
+  const hidden = hiddenSteps(policy, column);
+  if (!hidden) return;
+  if (rules.through === undefined) throw hidden;
+  if (rules.gaps === 'refuse' || rules.late === 'refuse')
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      'Which steps have rows is protected here, so empty steps and late rows cannot be refused.',
+      'Leave --gaps refuse and --late refuse out: steps are answered as they are when they are asked for.',
+    );
+}
+
+const told = z.strictObject({ through: z.number().int().min(0), salt: z.string(), rows: z.string() });
+type Told = z.output<typeof told>;
+
+/** What was told: one for each way to cut the data into steps. */
+interface Journal {
+  readonly place: string;
+  readonly read: () => Promise<Told | undefined>;
+  readonly write: (now: Told) => Promise<void>;
+}
+
+/** Beside a ledger in files; with one on a server in the ledger itself, which other machines read, too. Version 0.2 named it after the data's full path. */
+function journalOf(session: Session, { column, width, unitsOf }: Steps): Journal {
+  const { policy } = session;
+  const { data, ledger } = policy;
+  const named = (source: readonly unknown[]) =>
+    createHash('sha256')
+      .update(JSON.stringify([...source, column, width, unitsOf(1)]))
+      .digest('hex');
+  const before = fullPaths(policy).map((path) => [path(data.source), data.table ?? null]);
+  const keys = [[dataSource(policy)], ...before].map(named);
+  if (isDatabase(ledger))
+    return inLedger(
+      session,
+      keys.map((key) => createHash('sha256').update(`steps of ${key}`).digest('hex')),
+      column,
+    );
+  const files = keys.map((key) => join(dirname(ledger), `steps-${key.slice(0, 16)}.json`));
+  return inFile(files.find((file) => existsSync(file)) ?? files[0]!, ledger);
+}
+
+const inFile = (file: string, ledger: string): Journal => ({
+  place: file,
+  read: async () => {
+    if (!existsSync(file)) return undefined;
+    const broken = () => unreadable(`Remove ${file}: answers on record stay as they are.`);
+    return toldIn(readNamedText(file, 'policyBytes', broken), file, broken);
+  },
+  write: async (now) =>
+    writeWhole(file, `${JSON.stringify(now)}\n`, {
+      hint: 'The folder of the ledger must be writable.',
+      mode: modeBeside(ledger),
+    }),
+});
+
+const inLedger = (session: Session, keys: readonly string[], column: string): Journal => ({
+  place: 'the ledger',
+  read: async () => {
+    for (const key of keys) {
+      const text = await session.noted(key);
+      if (text !== undefined) return toldIn(text, 'the ledger', () => unreadable('Run "fugu ledger POLICY verify".'));
+    }
+    return undefined;
+  },
+  write: (now) =>
+    session.note({
+      key: keys[0]!,
+      label: `steps of ${column} told: up to ${now.through}`,
+      text: JSON.stringify(now),
+      relied: [stepIn(column)],
+    }),
+});
+
+const unreadable = (hint: string): Fault =>
+  new Fault('DATA_MALFORMED', 'What was remembered of the steps that were told cannot be read.', hint);
+
+function toldIn(text: string, file: string, broken: () => Fault): Told {
+  const found = told.safeParse(parseJson(text, { file }));
+  if (!found.success) throw broken();
+  return found.data;
+}

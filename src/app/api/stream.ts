@@ -1,0 +1,282 @@
+import * as z from 'zod';
+import type { Steps } from '../../query/count/public-steps.js';
+import { refuseSecretSteps, stepsOf } from '../../query/count/public-steps.js';
+import { Fault } from '../../base/errors.js';
+import type { Policy } from '../../policy/policy.js';
+import type { AnswerTable } from '../../query/bound.js';
+import { batchForms, parseBatch } from '../../query/parse.js';
+import type { Batch } from '../../query/query.js';
+import { readSql } from '../../query/sql/sql.js';
+import type { Plan } from '../../release/plan.js';
+import type { Receipt } from '../../release/receipt.js';
+import { openTotals, type TotalOfCell } from '../../release/running.js';
+import { prepareTotals } from '../../release/running-plan.js';
+import type { AskOptions, Session } from '../../release/session.js';
+import { readPolicy } from '../../data/terms/read.js';
+import { tieColumns } from '../../data/ties/kinds.js';
+import { amount, type FileName, faulting, fileNamed, type Given, newBudget, readOptions, whole } from './door.js';
+import { refuseNoProtection } from './fugu.js';
+import { closing, type Opener, openAll } from './opened.js';
+import { refuseLooking, type StepsSeen, seeSteps } from './stream-steps.js';
+
+const options = z.strictObject({
+  /** A query, or several, asked of every step. */
+  query: batchForms.optional(),
+  /** The same as SQL text, without the step in it. */
+  sql: z.string().optional(),
+  /** The public whole-number column that steps are counted in; that of the declared sequence when absent. */
+  order: z.string().optional(),
+  /** How many units of it make a step. */
+  every: whole(1, 1_000_000).optional(),
+  /** Totals from the first step on, paid for once over the horizon, instead of an answer for each step. */
+  totals: z.boolean().optional(),
+  /** How many steps totals are paid for; as many as the column's bounds hold when absent. */
+  horizon: whole(1, 10_000_000).optional(),
+  /** Units up to this one are over; all before the last step with rows when absent. Needed where persons are the secret: which steps have rows is protected then. */
+  through: z.number().int().optional(),
+  /** Tell steps from this one on; earlier ones are on record all the same. */
+  since: whole(1, 10_000_000).optional(),
+  /** Rows that come in for steps that were told: refused, or counted in the step they came in (which `arrived` holds). */
+  late: z.enum(['refuse', 'next']).optional(),
+  /** Public whole-number column: when a row came in, in units of the order column. */
+  arrived: z.string().optional(),
+  /** Steps without rows: refused, or empty. */
+  gaps: z.enum(['refuse', 'empty']).optional(),
+  /** Part of the policy's epsilon: for each step, or for all totals together. */
+  epsilon: amount.optional(),
+  tidy: z.boolean().optional(),
+  /** Pay for a new horizon of totals, also when one is on record. */
+  fresh: z.boolean().optional(),
+  analyst: z.string().min(1).max(120).optional(),
+  acceptNoProtection: z.boolean().optional(),
+  /** Why a budget may be opened for data that has another one; written into the chain for good. */
+  newBudget,
+});
+export type StreamOptions = z.input<typeof options>;
+
+/** One step that is over. */
+export interface StreamedStep {
+  readonly step: number;
+  /** The units of the order column that it covers. */
+  readonly units: readonly [first: number, last: number];
+  /** The answers about this step. */
+  readonly tables?: readonly AnswerTable[];
+  /** The totals up to and with this step. */
+  readonly totals?: readonly TotalOfCell[];
+  readonly entry: number;
+  /** Told from the record: nothing was spent or drawn for it now. */
+  readonly replayed: boolean;
+  /** What was promised; with totals only beside the first step that is told, as it is one for all. */
+  readonly receipt?: Receipt;
+}
+
+/**
+ * One release for every step that is over, or running totals, in order. Whatever was told before is told again from the record, so a stream that was cut off
+ * goes on where it was, and pays for nothing twice.
+ *
+ * @example
+ * const visits = await stream('visits.yaml', { order: 'day', query: { kind: 'count' }, totals: true, epsilon: 0.5 });
+ * for await (const { step, totals } of visits) console.log(step, totals[0].total, totals[0].standardError);
+ */
+export async function stream(policy: FileName, given: StreamOptions): Promise<AsyncGenerator<StreamedStep, void, undefined>> {
+  return faulting(async () => {
+    const file = fileNamed(policy, 'The policy');
+    checked(readOptions(options, given));
+    refuseSecretSteps(await readPolicy(file));
+    return streamWith(file, given, {});
+  });
+}
+
+/**
+ * What a stream would cost and how wrong it would be, for nothing: one step of it, or all totals together with the error of each.
+ *
+ * @example
+ * const { epsilon, why, totals } = await planStream('visits.yaml', { order: 'day', query: { kind: 'count' }, totals: true, epsilon: 0.5 });
+ * console.log(epsilon, why, totals.standardErrors.at(-1));
+ */
+export async function planStream(policy: FileName, given: StreamOptions): Promise<StreamPlan> {
+  return faulting(async () => {
+    const file = fileNamed(policy, 'The policy');
+    const asked = checked(readOptions(options, given));
+    refuseSecretSteps(await readPolicy(file));
+    const opened = await openAll(file, payerOf(asked));
+    return closing(opened, () => planned(opened.session, asked));
+  });
+}
+
+async function planned(session: Session, asked: Asked): Promise<StreamPlan> {
+  const { steps, batch, instead } = askedOf(session.policy, asked);
+  const { epsilon, tidy, fresh, horizon = steps.count } = asked;
+  const share = { ...(epsilon !== undefined && { epsilon }), ...(fresh && { fresh }) };
+  if (!asked.totals)
+    return session.plan(within(batch, steps.column, steps.unitsOf(1)), { ...share, ...instead, ...(tidy && { tidy }) });
+  const { plan, totals } = await prepareTotals(session, { query: batch, steps, horizon }, share);
+  return { ...plan, totals: { way: totals.way.how, standardErrors: Array.from(totals.variances(), Math.sqrt) } };
+}
+
+/** Of somebody whom a service knows: who pays, and what is accepted, is not theirs to say. */
+const ofSession = options.omit({ analyst: true, acceptNoProtection: true, newBudget: true });
+
+/** The same as `planStream`, on what is open already. */
+export const planStreamIn = (session: Session, given: unknown): Promise<StreamPlan> =>
+  faulting(() => {
+    const asked = checked(readOptions(ofSession, given));
+    refuseSecretSteps(session.policy);
+    refuseNoProtection(session.policy);
+    return planned(session, asked);
+  });
+
+/** The same as `stream`, on what is open already. */
+export async function* streamIn(session: Session, given: unknown): AsyncGenerator<StreamedStep, void, undefined> {
+  const asked = await faulting(() => {
+    refuseSecretSteps(session.policy);
+    refuseNoProtection(session.policy);
+    return checked(readOptions(ofSession, given));
+  });
+  yield* told(session, asked);
+}
+
+/** Every step that is over, from the one that is wanted on. */
+async function* told(session: Session, asked: Asked): AsyncGenerator<StreamedStep, void, undefined> {
+  const { policy } = session;
+  const { steps, batch, instead } = await faulting(() => askedOf(policy, asked));
+  const seen = await faulting(() => seeSteps(session, steps, { ...asked, order: orderOf(policy, asked) }));
+  const each = asked.totals
+    ? eachTotal(session, batch, steps, seen, asked)
+    : eachStep(session, batch, steps, seen, { ...asked, ...instead });
+  for (;;) {
+    const next = await faulting(() => each.next());
+    if (next.done) return;
+    if (next.value.step >= (asked.since ?? 1)) yield next.value;
+  }
+}
+
+/** The plan of one step, or of all totals. */
+export interface StreamPlan extends Plan {
+  /** How noise would be added, and the standard error of the total at each step of the horizon, in the answer's unit. */
+  readonly totals?: { readonly way: string; readonly standardErrors: readonly number[] };
+}
+
+/** What is asked of which steps. */
+function askedOf(policy: Policy, asked: Asked): { readonly steps: Steps; readonly batch: Batch; readonly instead: Instead } {
+  const steps = stepsOf(policy, countedColumn(policy, asked), asked.every ?? 1);
+  refuseLooking(policy, steps, asked);
+  const { batch, instead } =
+    asked.sql !== undefined ? readSql(asked.sql, policy) : { batch: parseBatch(asked.query), instead: [] };
+  return { steps, batch, instead: instead.length > 0 ? { instead } : {} };
+}
+type Instead = Pick<AskOptions, 'instead'>;
+
+/** A stream for whoever is told of bookings and is asked before the first. */
+export async function* streamWith(
+  file: string,
+  given: StreamOptions,
+  opener: Opener,
+): AsyncGenerator<StreamedStep, void, undefined> {
+  const asked = await faulting(() => checked(readOptions(options, given)));
+  const { acceptNoProtection = opener.acceptNoProtection } = asked;
+  const opened = await faulting(async () => {
+    refuseSecretSteps(await readPolicy(file));
+    return openAll(file, { ...opener, ...payerOf(asked) });
+  });
+  try {
+    const { session, policy } = opened;
+    if (!acceptNoProtection) await faulting(() => refuseNoProtection(policy));
+    yield* told(session, asked);
+  } finally {
+    await opened.close();
+  }
+}
+
+type Asked = Given<z.output<typeof options>>;
+
+const payerOf = ({ analyst, newBudget }: Asked): Opener => ({
+  ...(analyst !== undefined && { analyst }),
+  ...(newBudget !== undefined && { newBudget }),
+});
+
+function checked(asked: Asked): Asked {
+  const refuse = (message: string, hint: string) => new Fault('USAGE', message, hint);
+  if ((asked.query === undefined) === (asked.sql === undefined))
+    throw refuse('Say what to ask of every step in exactly one way.', 'Give a query or SQL text.');
+  if (asked.horizon !== undefined && !asked.totals)
+    throw refuse('A horizon is for totals.', 'Steps that are answered one by one pay one by one.');
+  if (asked.fresh && !asked.totals)
+    throw refuse(
+      'A step that was told is not counted again.',
+      'Ask for it with release --fresh, which pays, or leave --fresh out.',
+    );
+  if ((asked.late === 'next') !== (asked.arrived !== undefined))
+    throw refuse(
+      'Late rows are counted in the step they came in, so a column must say when that was.',
+      'Give both --late next and --arrived COLUMN, or neither.',
+    );
+  return asked;
+}
+
+function orderOf(policy: Policy, { order }: Asked): string {
+  if (order !== undefined) return order;
+  const declared = policy.dependence.flatMap((d) => tieColumns(d).filter(({ key }) => key === 'order'));
+  const [only, ...others] = new Set(declared.map(({ column }) => column));
+  if (only !== undefined && others.length === 0) return only;
+  throw new Fault('USAGE', 'It is not said which column puts the rows in order.', 'Name it: --order week.');
+}
+const countedColumn = (policy: Policy, asked: Asked): string => asked.arrived ?? orderOf(policy, asked);
+
+async function* eachStep(
+  session: Session,
+  batch: Batch,
+  steps: Steps,
+  first: StepsSeen,
+  { epsilon, tidy, instead }: Asked & Instead,
+): AsyncGenerator<StreamedStep, void, undefined> {
+  for (let [step, seen] = [1, first]; step <= seen.over; step++) {
+    const units = steps.unitsOf(step);
+    const asked = within(batch, steps.column, units);
+    const options = { ...(epsilon !== undefined && { epsilon }), ...(tidy && { tidy }), ...(instead && { instead }) };
+    // What is on record is told without another look at the data.
+    if (!(await session.asking(asked, options).isRecorded(asked, options))) seen = await seen.now();
+    if (step > seen.over) return;
+    await seen.note(step);
+    const { tables, receipt } = await session.asking(asked, options).release(asked, options);
+    const { entry, replayed } = receipt.ledger;
+    yield { step, units, tables, entry, replayed, receipt };
+  }
+}
+
+const within = ({ queries }: Batch, column: string, [first, last]: readonly [number, number]): Batch => {
+  const tests =
+    first === last
+      ? [['=', first] as const]
+      : ([
+          ['>=', first],
+          ['<=', last],
+        ] as const);
+  const where = tests.map(([op, value]) => ({ column, op, value }));
+  return { queries: queries.map((query) => ({ ...query, where: [...(query.where ?? []), ...where] })) };
+};
+
+async function* eachTotal(
+  session: Session,
+  batch: Batch,
+  steps: Steps,
+  before: StepsSeen,
+  { epsilon, fresh, horizon = steps.count }: Asked,
+): AsyncGenerator<StreamedStep, void, undefined> {
+  const open = await openTotals(
+    session,
+    { query: batch, steps, horizon },
+    { ...(epsilon !== undefined && { epsilon }), ...(fresh && { fresh }) },
+  );
+  let first = true;
+  for (let seen = before; ; ) {
+    seen = await seen.now();
+    await seen.note(Math.min(seen.over, horizon));
+    const instalment = await open.next(session, seen.over);
+    if (!instalment) return;
+    for (const { step, cells, entry, replayed } of instalment) {
+      yield { step, units: steps.unitsOf(step), totals: cells, entry, replayed, ...(first && { receipt: open.receipt }) };
+      first = false;
+    }
+  }
+}

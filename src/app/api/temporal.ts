@@ -1,0 +1,104 @@
+import * as z from 'zod';
+import { carriedBy, type Over, steadyLeakage, temporalBudgets, temporalLeakage } from '../../privacy/dependence/temporal/temporal.js';
+import { Fault } from '../../base/errors.js';
+import { isPositive, parseRational, toNumberDown, toNumberUp } from '../../base/exact/rational.js';
+import { everyTransition, readTransitions } from '../../data/ties/transitions.js';
+import { amount, type FileName, faulting, fileNamed, readOptions, whole } from './door.js';
+
+const file = z.union([z.string(), z.instanceof(URL)]);
+const options = z.strictObject({
+  /** JSON file of P(state before | state now), one row per state now. */
+  backward: file.optional(),
+  /** JSON file of P(state after | state now). */
+  forward: file.optional(),
+  /** Every step spends this. */
+  epsilon: amount.optional(),
+  /** Leakage that no step may exceed: budgets are found. */
+  target: amount.optional(),
+  /** How many steps; with a target, for ever when left out. */
+  steps: whole(1, 1_000_000).optional(),
+});
+export type TemporalOptions = z.input<typeof options>;
+
+/** What releases about other steps tell about each step. */
+export interface Temporal {
+  /** Leakage of the releases up to each step, from each step on, and of all of them; rounded up. Empty without a number of steps. */
+  readonly backward: readonly number[];
+  readonly forward: readonly number[];
+  readonly leakage: readonly number[];
+  /** What no step's leakage exceeds, however long it goes on; null when there is no such number. */
+  readonly supremum: number | null;
+  /** What each step spends; one number for every step when there is no end. */
+  readonly budgets: readonly number[];
+  readonly certified: true;
+}
+
+/**
+ * Leakage over time of one release per step, or budgets that keep it within a target, for an attacker who knows how states follow one another.
+ *
+ * @example
+ * const { supremum } = await temporal({ forward: 'forward.json', backward: 'backward.json', epsilon: 0.1, steps: 10 });
+ * const { budgets } = await temporal({ forward: 'forward.json', target: 1 });
+ */
+export async function temporal(given: TemporalOptions): Promise<Temporal> {
+  return faulting(() => {
+    const { backward, forward, epsilon, target, steps } = readOptions(options, given);
+    if (backward === undefined && forward === undefined)
+      throw new Fault('USAGE', 'No transition matrix is named.', 'Give a backward or a forward matrix, or both.');
+    if ((epsilon === undefined) === (target === undefined) || (epsilon !== undefined && steps === undefined))
+      throw new Fault(
+        'USAGE',
+        'Give epsilon and steps, or a target.',
+        'For example --epsilon 0.1 --steps 10, or --target 1; in the library { epsilon: 0.1, steps: 10 } or { target: 1 }.',
+      );
+    const [before, after] = [matrixIn(backward), matrixIn(forward)];
+    if (before && after && before.length !== after.length)
+      throw new Fault(
+        'MODEL_INVALID',
+        'The backward and the forward matrix have different numbers of states.',
+        'Both are about the same states, in the same order.',
+      );
+    const over = { backward: carriedBy(before), forward: carriedBy(after) };
+    const budgets =
+      epsilon !== undefined
+        ? new Float64Array(steps!).fill(toNumberUp(positive(epsilon, 'epsilon')))
+        : budgetsFor(toNumberDown(positive(target!, 'target')), steps, over);
+    const told = steps === undefined ? undefined : temporalLeakage(budgets, over);
+    const steady = budgets.reduce((least, x) => Math.min(least, x));
+    const most = steadyLeakage(steady, over);
+    return {
+      backward: [...(told?.backward ?? [])],
+      forward: [...(told?.forward ?? [])],
+      leakage: [...(told?.leakage ?? [])],
+      supremum: Number.isFinite(most) ? most : null,
+      budgets: [...budgets],
+      certified: true,
+    };
+  });
+}
+
+function budgetsFor(target: number, steps: number | undefined, over: Over): Float64Array {
+  const found = temporalBudgets(target, steps, over);
+  if (found) return found;
+  throw new Fault(
+    'BUDGET_INVALID',
+    'No constant budget keeps this target for ever: from some state another is certain, so what is said about one step is said about all.',
+    'Say how many steps there will be, or weaken the matrix: no entry of a row may be 1 where another row has 0.',
+  );
+}
+
+function matrixIn(named: FileName | undefined): readonly (readonly number[])[] | undefined {
+  if (named === undefined) return undefined;
+  const file = fileNamed(named, 'The transition matrix');
+  const matrices = everyTransition(readTransitions(file));
+  if (matrices.length === 1) return matrices[0];
+  throw new Fault('MODEL_INVALID', 'The transition file holds a set of matrices.', 'Name one matrix per direction.', {
+    place: { file },
+  });
+}
+
+function positive(text: string, what: string) {
+  const number = parseRational(text, what);
+  if (isPositive(number)) return number;
+  throw new Fault('BUDGET_INVALID', `The ${what} must be above 0.`, `Give for example ${what} 0.1.`);
+}

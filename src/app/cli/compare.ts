@@ -1,0 +1,57 @@
+import type { Command } from 'commander';
+import type { Compared, Comparison } from '../../evaluate/papers/compare/judge.js';
+import { bold, dim, figure, good, table, warn } from '../report/terminal-text.js';
+import { modelArgument } from './model-argument.js';
+import { emit } from './output.js';
+
+interface Words {
+  readonly query: string;
+  readonly epsilon: string;
+  readonly json?: boolean;
+}
+
+export function register(program: Command): void {
+  program
+    .command('compare')
+    .description('every mechanism side by side on a small model: noise, promise, and what is truly lost')
+    .argument('<model>', modelArgument)
+    .requiredOption('--query <query>', 'sum | sum:W1,W2,… | product | atLeast:T | histogram | identity | table:FILE')
+    .requiredOption('--epsilon <epsilon>', 'the promised epsilon')
+    .option('--json', 'one JSON document')
+    .action(async (file: string, { query, epsilon, json }: Words) => {
+      const { compareMechanisms } = await import('../api/audit.js');
+      const found = await compareMechanisms(file, { query, epsilon });
+      emit(json, found, () => comparisonText(found));
+    });
+}
+
+const verdict = (m: Compared) => {
+  if (Number.isNaN(m.ratio)) return m.certified ? good('proven') : 'not known';
+  if (m.ratio > 1 && !m.holds) return warn(`broken: ${m.ratioAtLeast ? 'at least ' : ''}${figure(m.ratio)} x epsilon`);
+  if (m.ratioAtLeast) return m.certified ? good('proven') : 'not known';
+  return m.certified ? good('kept') : 'kept here';
+};
+
+const lossText = ({ lossAtLeast }: Compared, loss: number | null): string =>
+  loss === null || Number.isNaN(loss) ? '-' : `${lossAtLeast ? 'at least ' : ''}${figure(loss)}`;
+
+function comparisonText(found: Comparison): string {
+  const rows = found.mechanisms.map((m) => [
+    m.name,
+    figure(m.scale),
+    m.certified ? `certified, ${m.against}` : 'as published',
+    lossText(m, m.lossUninformed),
+    lossText(m, m.lossInformed),
+    verdict(m),
+    m.composes ? 'yes' : 'no',
+  ]);
+  const lines = [
+    bold(`${found.query} at epsilon ${figure(found.epsilon)}, Laplace noise`),
+    table(['mechanism', 'scale', 'promise', 'loss, uninformed', 'loss, informed', 'promise is', 'composes'], rows),
+    ...found.left.map((l) => dim(l)),
+    '',
+    dim('A mechanism "as published" is held to the uninformed adversary; a certified one to the adversary it names.'),
+    ...found.assumptions.map((a) => `${dim('Assumption:')} ${a}`),
+  ];
+  return lines.join('\n');
+}

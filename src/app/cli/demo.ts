@@ -1,0 +1,82 @@
+import { join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { Demo } from '../api/demo.js';
+import { writeFolder } from '../../base/files/write-file.js';
+import { percent } from '../report/number.js';
+import { bold, dim, figure, good, table, warn } from '../report/terminal-text.js';
+import { type Ask, isTalking, talking, yes } from './dialogue.js';
+import { caution, emit } from './output.js';
+import { outcomes } from './paid.js';
+import { leaveSignals } from './signals.js';
+import { typed } from './typed.js';
+
+export function register(program: Command): void {
+  program
+    .command('demo')
+    .description('a worked example on made-up people in households, end to end')
+    .option('--out <dir>', 'where to put data, policies and reports', join('out', 'demo'))
+    .option('--json', 'one JSON document on stdout')
+    .action(async (words: { out: string; json?: boolean }) => {
+      outcomes.arise();
+      const { demo } = await import('../api/demo.js');
+      const { writeRelease } = await import('./write-release.js');
+      const { demoPage } = await import('../report/demo-page.js');
+      const story = await demo(resolve(words.out), writeRelease, { outcomes, caution });
+      const page = [pageName, demoPage(story)] as const;
+      writeFolder(story.home, [page], { hint: 'Choose another folder with --out.' });
+      emit(words.json, documentOf(story), () => tell(story));
+      if (!isTalking(words.json) || !(await talking(wantsConsole))) return;
+      const { serveUntilStopped } = await import('./serving.js');
+      leaveSignals();
+      await serveUntilStopped(served(story.home), { host: '127.0.0.1', port: 0, link: true, browser: true });
+    });
+}
+
+/** Whoever has gone away wants nothing: a service that nobody waits for would never end. */
+const wantsConsole = (ask: Ask, hasEnded: () => boolean): Promise<boolean> =>
+  yes(async (question) => (await ask(question)) || (hasEnded() ? 'n' : ''), 'Open the console in your browser?', true);
+
+/** The policies of the demo in the order they are offered: what can be asked first, then what was released. */
+const served = (home: string): readonly string[] =>
+  ['yours', 'households', 'strangers'].map((name) => join(home, `${name}.yaml`));
+
+const pageName = 'comparison.html';
+
+const documentOf = ({ home, people, households, strangers, declared }: Demo) => ({
+  page: join(home, pageName),
+  people,
+  households,
+  strangers: { error: strangers.error, leakage: strangers.leakage, report: join(strangers.folder, 'report.html') },
+  declared: { error: declared.error, leakage: declared.leakage, report: join(declared.folder, 'report.html') },
+});
+
+function tell({ home, people, households, questions, strangers, declared, party }: Demo): string {
+  const up = (belief: number) => percent(belief, 'up');
+  const rows = [
+    ['noise on a count (95 %)', `± ${figure(strangers.error)}`, `± ${figure(declared.error)}`],
+    ['attacker who ignores households: 10 % becomes at most', up(strangers.ignoring), up(declared.ignoring)],
+    ['attacker who knows them: 10 % becomes at most', up(strangers.knowing), up(declared.knowing)],
+  ];
+  return [
+    bold(`${figure(people)} made-up people in ${figure(households)} households answered ${questions} questions.`),
+    'Everything was released twice with epsilon 1: once as if they were strangers, once with the households declared',
+    '(up to 6 people who lean the same way; odds ratio 10 between the leaning and a person).',
+    '',
+    table(['', 'households not declared', 'declared'], rows),
+    '',
+    `${warn('Not declared:')} each record alone is protected, but the household gives a person away: the odds move by e^${figure(strangers.leakage)}, not e^1.`,
+    `${good('Declared:')} Fugu added just enough noise that knowing the household does not help more than promised.`,
+    '',
+    bold('One of the thirteen tables (households declared)'),
+    table(
+      ['party', 'people', '95 % interval'],
+      party.rows.map((r) => [r.keys[0]!, figure(r.value ?? 0), `${figure(r.low ?? 0)} … ${figure(r.high ?? 0)}`]),
+    ),
+    '',
+    `Open ${bold(join(home, pageName))}: both releases side by side, the leak drawn. ${join(home, 'households', 'report.html')} has tables, charts and the promise in plain words.`,
+    dim(`Data, policies and ledger are in ${home}. Try: ${typed()} check ${join(home, 'households.yaml')}`),
+    '',
+    `Ask yourself, in a browser (nothing is spent yet under ${bold('yours')}; the two releases can be looked at and attacked):`,
+    bold(`  ${typed()} serve ${served(home).join(' ')}`),
+  ].join('\n');
+}

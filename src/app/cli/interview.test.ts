@@ -1,0 +1,118 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { draftPolicy, type Said } from '../api/draft.js';
+import { readPolicy } from '../../data/terms/read.js';
+import { interview } from './interview.js';
+
+let folder: string;
+let told: string[];
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'fugu-interview-'));
+  const rows = Array.from(
+    { length: 300 },
+    (_, i) =>
+      `p${i % 200},${i >> 1},${18 + (i % 60)},${['yes', 'no', 'NA'][i % 3]},${0.5 + (i % 40) / 10},${i * 3},${i < 5 ? `I think ${i}` : ''},${i % 3}`,
+  );
+  writeFileSync(join(folder, 'survey.csv'), `respondent_id,hh,age,q1,wt,page_timing,q1_other,q2\n${rows.join('\n')}\n`);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+let made = 0;
+/** Answers by the first question they fit; every question and remark is kept. */
+async function talk(answers: readonly (readonly [RegExp, string])[], said: Said = {}) {
+  told = [];
+  const spy = vi.spyOn(process.stderr, 'write').mockImplementation((text) => told.push(String(text)) > 0);
+  const left = [...answers];
+  const ask = async (question: string) => {
+    told.push(question);
+    const at = left.findIndex(([form]) => form.test(question));
+    return at < 0 ? '' : left.splice(at, 1)[0]![1];
+  };
+  try {
+    const out = join(folder, `policy-${++made}.yaml`);
+    const draft = await draftPolicy(join(folder, 'survey.csv'), { out, ...said, interview: interview(ask) });
+    return { draft, policy: await readPolicy(out), text: readFileSync(out, 'utf8'), asked: told.join('\n'), left };
+  } finally {
+    spy.mockRestore();
+  }
+}
+
+describe('init asks whose the rows are', () => {
+  it('and takes no for an answer, aloud', async () => {
+    const { policy, asked } = await talk([[/Is that one person/, 'n']]);
+    expect(policy.protect.secret).toBe('row');
+    expect(asked).toMatch(/Each row is then a secret of its own/);
+    expect((await talk([[/how many rows/, '7']])).policy.protect.maxRows).toBe(7);
+  });
+});
+
+describe('init asks what only the steward knows', () => {
+  it('with Enter for everything it takes the groups it found, and leaves out what is no question', async () => {
+    const { policy, asked, draft } = await talk([]);
+    expect([...policy.columns.keys()]).toEqual(['age', 'q1', 'wt', 'q2']);
+    expect(policy.dependence).toMatchObject([{ kind: 'groups', by: ['hh'], oddsRatio: Number.POSITIVE_INFINITY }]);
+    expect(policy.protect).toMatchObject({ secret: 'person', unit: 'respondent_id', maxRows: 2 });
+    expect(draft.undecided).toBe(false);
+    for (const words of [
+      /hold what people wrote.*q1_other/,
+      /are timings.*page_timing/,
+      /name groups of rows.*hh/,
+      /Survey weights.*wt/,
+      /NA/,
+    ])
+      expect(asked).toMatch(words);
+    expect(asked).not.toMatch(/I think/);
+  });
+
+  it('is never told that records are strangers unless somebody says so', async () => {
+    const refused = await talk([[/know each other\?/, 'n']]);
+    expect(refused.policy.undecided).toBe(true);
+    const none = await talk([
+      [/know each other\?/, 'n'],
+      [/belongs together/, 'none'],
+    ]);
+    expect([none.policy.undecided, none.policy.dependence]).toEqual([undefined, []]);
+    const other = await talk([
+      [/know each other\?/, 'n'],
+      [/belongs together/, 'nonsense'],
+      [/belongs together/, 'age'],
+      [/odds ratio, or Enter/, '0.5'],
+      [/odds ratio, or Enter/, '52'],
+    ]);
+    expect(other.policy.dependence).toMatchObject([{ by: ['age'], oddsRatio: 52 }]);
+    expect(other.left).toEqual([]);
+  });
+
+  it('asks again where an answer is neither yes nor no', async () => {
+    const { policy, left } = await talk([
+      [/know each other\?/, 'what?'],
+      [/know each other\?/, 'y'],
+      [/weights/, '9'],
+      [/weights/, 'yes'],
+    ]);
+    expect(policy.dependence).toMatchObject([{ by: ['hh'] }]);
+    expect(policy.columns.get('wt')?.type).toBe('weight');
+    expect(left).toEqual([]);
+  });
+
+  it('takes columns, missing codes and weights as they are said, and asks nothing twice', async () => {
+    const { policy, text } = await talk([
+      [/Which columns/, 'q*, wt'],
+      [/no answer/, 'NA, 2'],
+      [/weights/, 'no'],
+    ]);
+    expect([...policy.columns.keys()]).toEqual(['q1', 'wt', 'q2']);
+    expect(policy.columns.get('q2')).toMatchObject({ values: ['0', '1'], missing: ['2'] });
+    expect(policy.columns.get('wt')?.type).toBe('number');
+    expect(text).not.toMatch(/I think/);
+    const { asked } = await talk([], {
+      columns: ['q1'],
+      dependence: 'none',
+      missing: ['NA'],
+      person: { unit: 'respondent_id', maxRows: 2 },
+    });
+    expect(asked).not.toMatch(/Which columns|know each other|no answer|one person/);
+  });
+});

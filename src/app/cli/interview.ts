@@ -1,0 +1,135 @@
+import type { Found, Said } from '../api/draft.js';
+import { isPattern, splitNames } from '../api/names.js';
+import { type Ask, until, yes } from './dialogue.js';
+import { tell } from './output.js';
+
+/** What only the steward knows: which columns are questions, who knows whom, what means "no answer". What was said before is not asked again. */
+export const interview =
+  (ask: Ask) =>
+  async (found: Found, said: Said): Promise<Said> => ({
+    ...said,
+    ...(said.columns || said.except ? {} : await whichColumns(ask, found)),
+    ...(said.person || said.secret ? {} : await whosePerson(ask, found)),
+    ...(said.dependence !== undefined ? {} : await whoKnowsWhom(ask, found)),
+    ...(said.missing ? {} : await noAnswer(ask, found)),
+    ...(await weights(ask, found)),
+  });
+
+const listed = (names: readonly string[]): string =>
+  `${names.slice(0, 6).join(', ')}${names.length > 6 ? ` and ${names.length - 6} more` : ''}`;
+const named = ({ columns }: Found, is: Found['columns'][number]['is']): readonly string[] =>
+  columns.filter((c) => c.is === is).map(({ name }) => name);
+
+const kinds = [
+  ['group', 'that name groups of rows'],
+  ['id', 'that name a person or a row'],
+  ['person', 'that say who or where somebody is'],
+  ['free text', 'that hold what people wrote'],
+  ['timing', 'that are timings'],
+  ['design', 'that say how the sample was drawn'],
+  ['device', 'about devices, or that hold addresses'],
+  ['date', 'that are dates or times'],
+  ['commas', 'with decimal commas, where others have points (write points)'],
+  ['dressed', 'with signs between thousands, a currency or % (write 1234.5)'],
+  ['empty', 'that are empty or always the same'],
+] as const;
+
+async function whichColumns(ask: Ask, found: Found): Promise<Said> {
+  const questions = named(found, 'question');
+  tell(`The data has ${found.columns.length} columns; ${questions.length} look like questions: ${listed(questions)}.`);
+  for (const [is, words] of kinds) {
+    const names = named(found, is);
+    if (names.length > 0) tell(`  Left out, ${names.length} ${words}: ${listed(names)}.`);
+  }
+  const all = found.columns.map(({ name }) => name);
+  const known = (names: readonly string[]) => names.every((name) => isPattern(name) || all.includes(name));
+  const keep = await until(
+    ask,
+    'Which columns to ask about? Names and patterns such as q*,age - or Enter for all that look like questions: ',
+    (answer) => (known(splitNames(answer)) ? splitNames(answer) : undefined),
+    [],
+  );
+  return keep.length > 0 ? { columns: [...keep] } : {};
+}
+
+async function whoKnowsWhom(ask: Ask, found: Found): Promise<Said> {
+  for (const { name, rowsEach, why, sure } of found.groups.slice(0, 3))
+    if (
+      await yes(
+        ask,
+        `Rows share values of ${name} (about ${rowsEach} each; ${why}). Do people with one value know each other?`,
+        sure,
+      )
+    )
+      return { dependence: { by: name, oddsRatio: await strength(ask) } };
+  const all = found.columns.map(({ name }) => name);
+  tell('Does any row say something about another (a household, a couple, a class, the same person again)?');
+  const answer = await until(
+    ask,
+    '  The column that says who belongs together, "none", or Enter to decide later (nothing is released before): ',
+    (text) => (/^(none|no)$/i.test(text) ? 'none' : all.includes(text) ? text : undefined),
+    '',
+  );
+  if (answer === '') return { dependence: 'undecided' };
+  return answer === 'none' ? { dependence: 'none' } : { dependence: { by: answer, oddsRatio: await strength(ask) } };
+}
+
+/** Of a tie whose strength nobody said: no number that was measured for one question is enough for all of them. */
+export const unknownStrength = 'inf';
+
+/** Lines of docs/reference-ties.md (test/reference-ties.test.ts compares them). */
+export const measuredTies = {
+  'income class': '3.8',
+  'a disability': '5.4',
+  'health insurance': '52',
+  education: '340',
+} as const;
+
+async function strength(ask: Ask): Promise<string> {
+  const measured = Object.entries(measuredTies).map(([what, declare]) => `${declare} ${what}`);
+  tell(
+    '  How alike do they answer, in what ties them most? As an odds ratio: 1 strangers, 81 two of them agree nine times in ten.',
+  );
+  tell(`  Measured between couples in public data: ${measured.join(', ')} (more in docs/reference-ties.md).`);
+  return until(
+    ask,
+    '  The odds ratio, or Enter for inf, as if all gave the same answers: the only one that is safe for whatever is asked [inf]: ',
+    (text) => (/^(inf|\d+(\.\d+)?)$/.test(text) && Number(text) !== 0 && !(Number(text) < 1) ? text : undefined),
+    unknownStrength,
+  );
+}
+
+async function whosePerson(ask: Ask, { panels }: Found): Promise<Said> {
+  for (const { unit, order, maxRows } of panels.slice(0, 3)) {
+    const rows = order === undefined ? 'Several rows share one' : `There is a row for each ${order} of one`;
+    if (!(await yes(ask, `${rows} ${unit}. Is that one person with several rows, to be protected as one?`, true))) continue;
+    const most = await until(
+      ask,
+      `At most how many rows of one person may count (the rest is left out)? [${maxRows}]: `,
+      (text) => (/^\d{1,6}$/.test(text) && Number(text) > 0 ? Number(text) : undefined),
+      maxRows,
+    );
+    return { person: { unit, maxRows: most } };
+  }
+  if (panels.length > 0) tell('  Each row is then a secret of its own (secret: row).');
+  return panels.length > 0 ? { secret: 'row' } : {};
+}
+
+async function noAnswer(ask: Ask, { columns }: Found): Promise<Said> {
+  const counts = new Map<string, number>();
+  for (const { missing } of columns) for (const code of missing) counts.set(code, (counts.get(code) ?? 0) + 1);
+  if (counts.size === 0) return {};
+  const codes = [...counts].sort((a, b) => b[1] - a[1]).map(([code]) => code);
+  const answer = await ask(
+    `These seem to mean "no answer": ${listed(codes)}. Enter if so, or the codes that do, separated by commas: `,
+  );
+  return answer === '' ? {} : { missing: [...splitNames(answer)] };
+}
+
+async function weights(ask: Ask, found: Found): Promise<Said> {
+  const names = named(found, 'weight');
+  if (names.length === 0) return {};
+  return (await yes(ask, `Survey weights (they count people, nobody is asked about them): ${listed(names)}?`, true))
+    ? {}
+    : { noWeights: [...names] };
+}

@@ -1,0 +1,116 @@
+#!/usr/bin/env node
+import { Command, CommanderError } from 'commander';
+import { Fault } from '../../base/errors.js';
+import { version } from '../../base/version.js';
+import { outcomeOfWords, refuseRepeated } from './options.js';
+import { fail, tell } from './output.js';
+import { exitHelp, outcomes } from './paid.js';
+import { listenForSignals } from './signals.js';
+
+type Load = () => Promise<{ register(program: Command): void }>;
+
+/** Each command is one file that registers itself; only the one asked for is loaded. In the order a newcomer needs them. */
+const groups: Record<string, Record<string, Load>> = {
+  'Start:': {
+    demo: () => import('./demo.js'),
+    init: () => import('./init.js'),
+    confirm: () => import('./confirm.js'),
+    check: () => import('./check.js'),
+  },
+  'Release:': {
+    plan: () => import('./plan.js'),
+    release: () => import('./release.js'),
+    estimate: () => import('./estimate.js'),
+    synth: () => import('./synth.js'),
+    stream: () => import('./stream.js'),
+    ledger: () => import('./ledger.js'),
+    serve: () => import('./serve.js'),
+    token: () => import('./token.js'),
+  },
+  'Decide:': {
+    epsilon: () => import('./epsilon.js'),
+    learn: () => import('./learn.js'),
+    posterior: () => import('./posterior.js'),
+    temporal: () => import('./temporal.js'),
+  },
+  'Workbench:': {
+    leak: () => import('./leak.js'),
+    audit: () => import('./audit.js'),
+    compare: () => import('./compare.js'),
+    pattern: () => import('./pattern.js'),
+    attack: () => import('./attack.js'),
+    location: () => import('./location.js'),
+  },
+};
+const asksVersion = new Set(['--version', '-V']);
+const commands: Readonly<Record<string, Load>> = Object.assign({}, ...Object.values(groups));
+
+/** Outcome of words that no command takes. */
+let refusedWords: ReturnType<typeof outcomeOfWords> = {};
+
+async function run(argv: readonly string[]): Promise<void> {
+  const program = new Command('fugu')
+    .description('Private statistics for data whose records know each other.')
+    .version(version)
+    .showHelpAfterError(false)
+    .addHelpText('after', exitHelp)
+    .exitOverride()
+    .configureOutput({ writeErr: () => undefined });
+  const asked = argv[2] ?? '';
+  const wanted = Object.hasOwn(commands, asked) ? [asked] : asksVersion.has(asked) ? [] : Object.keys(commands);
+  for (const name of wanted) (await commands[name]!()).register(program);
+  refuseRepeated(program);
+  if (Object.hasOwn(commands, asked)) refusedWords = outcomeOfWords(program);
+  for (const command of program.commands)
+    command.helpGroup(Object.keys(groups).find((heading) => command.name() in groups[heading]!) ?? 'Commands:');
+  if (asked === '') {
+    program.outputHelp();
+    return;
+  }
+  await program.parseAsync([...argv]);
+}
+
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  const closed = error.code === 'EPIPE';
+  // `fugu ... | head` closes the pipe early; that is no failure, unless what was not read was paid for.
+  if (closed && outcomes.entries.length === 0) process.exit(0);
+  fail(
+    closed
+      ? new Fault('DISK_FAILED', 'Whoever reads the output closed it before all was written.', 'Run the same command again.')
+      : new Fault(
+          'DISK_FULL',
+          'The answer could not be written to where its output goes.',
+          'Free some space and run the same command again.',
+        ),
+    false,
+  );
+});
+// What cannot be said there is still said by the exit code.
+process.stderr.on('error', () => undefined);
+
+const wantsJson = process.argv.includes('--json');
+// For whoever keeps an audit log: by which names the log of the database knows what it was asked.
+if (process.env.FUGU_TRAIL) outcomes.follow = (trail) => tell(JSON.stringify({ trail }));
+// The workbench spends nothing and computes for long stretches in which no handler would be called: there a signal ends the process at once.
+// A service finishes what it began.
+const own = new Set(['serve', ...Object.keys(groups['Workbench:']!)]);
+if (!own.has(process.argv[2] ?? '')) listenForSignals(wantsJson);
+run(process.argv).catch((error: unknown) => {
+  if (error instanceof CommanderError) {
+    if (error.exitCode === 0) return;
+    const [words = '', guess] = error.message.replace(/^error: /, '').split('\n');
+    const asked = process.argv[2] ?? '';
+    fail(
+      new Fault(
+        'USAGE',
+        `${words.charAt(0).toUpperCase()}${words.slice(1)}.`.replace(/\.\.$/, '.'),
+        [guess?.replace(/^\((.*)\)$/, '$1'), `Run "fugu ${Object.hasOwn(commands, asked) ? `${asked} ` : ''}--help".`]
+          .filter(Boolean)
+          .join(' '),
+        refusedWords,
+      ),
+      wantsJson,
+    );
+  }
+  fail(error, wantsJson);
+});

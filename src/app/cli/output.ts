@@ -1,0 +1,105 @@
+import { asFault } from '../api/outcome-words.js';
+import { jsonText } from '../report/json-text.js';
+import { figure, jsonLines, shown } from '../report/terminal-text.js';
+import { visible } from '../report/visible.js';
+import { endingOf, exitOf } from './paid.js';
+import { asTyped } from './typed.js';
+
+/** Everything people read on stdout goes out here. */
+export function say(text: string): void {
+  process.stdout.write(`${shown(text)}\n`);
+}
+
+/** One JSON document on stdout. */
+export function sayJson(document: unknown): void {
+  process.stdout.write(`${jsonLines(jsonText(document, 2))}\n`);
+}
+
+/** One of several JSON documents on stdout, each on a line. */
+export function sayJsonLine(document: unknown): void {
+  process.stdout.write(`${jsonLines(jsonText(document))}\n`);
+}
+
+/** What stands beside the answer: for whoever is being asked something. */
+export function tell(text: string): void {
+  process.stderr.write(`${text.split('\n').map(visible).join('\n')}\n`);
+}
+
+/** A sentence and what belongs to it, for people on stderr. */
+export function warnOf(...lines: readonly string[]): void {
+  process.stderr.write(`fugu: ${lines.map(visible).join('\n  ')}\n`);
+}
+
+/** One JSON document on stdout, or the human form; a command calls this once. */
+export function emit(json: boolean | undefined, document: unknown, human: () => string): void {
+  if (json) sayJson(document);
+  else say(human());
+}
+
+/** When, to the second, in UTC. */
+export const moment = (at: string | number): string => new Date(at).toISOString().slice(0, 19).replace('T', ' ');
+
+/** An answer from the record is never told without its date. */
+export const recordedText = (at: string, entry: number): string =>
+  `Recorded answer of ${moment(at)} UTC (ledger entry ${entry}), whatever has become of the data since; nothing was spent. --fresh asks again, and pays.`;
+
+/** What was paid for an answer that was just made. */
+export const paidText = (entry: number, epsilon: number, resumed = false): string =>
+  resumed
+    ? `Completes ledger entry ${entry} (epsilon ${figure(epsilon)}), which was never answered; nothing more was spent.`
+    : `Ledger entry ${entry}: epsilon ${figure(epsilon)} spent.`;
+
+/** A bar says more than a clock: once one is drawn, clocks keep quiet. */
+let barDrawn = false;
+
+/** What is being waited for and for how long, on a terminal's stderr, when no bar can tell; wiped by the returned function. */
+export function clock(label: string): () => void {
+  const started = Date.now();
+  let drawn = false;
+  if (!process.stderr.isTTY) return () => undefined;
+  const timer = setInterval(() => {
+    if (barDrawn) return;
+    drawn = true;
+    process.stderr.write(`\r${visible(label)} … ${Math.round((Date.now() - started) / 1000)} s`);
+  }, 1000);
+  return () => {
+    clearInterval(timer);
+    if (drawn && !barDrawn) process.stderr.write('\r\u001b[K');
+  };
+}
+
+/** A progress bar on stderr, shown only on a terminal and only after a second. */
+export function progress(label: string): (done: number, total: number) => void {
+  const started = Date.now();
+  let last = 0;
+  return (done, total) => {
+    const now = Date.now();
+    if (!process.stderr.isTTY || now - started < 1000 || (now - last < 100 && done < total)) return;
+    last = now;
+    barDrawn = true;
+    const filled = Math.round((24 * done) / Math.max(1, total));
+    process.stderr.write(
+      `\r\u001b[K${visible(label)} [${'#'.repeat(filled)}${'.'.repeat(24 - filled)}] ${Math.round((100 * done) / Math.max(1, total))} %`,
+    );
+    if (done >= total) process.stderr.write('\n');
+  };
+}
+
+/** Turns anything thrown into one sentence, a hint, what became of the budget, and an exit code. */
+export function fail(error: unknown, json: boolean): never {
+  const fault = asFault(error);
+  const ending = endingOf(fault);
+  const { lines, ...told } = ending;
+  const place = fault.place
+    ? `${fault.place.file}${fault.place.line ? `:${fault.place.line}` : ''}${fault.place.column ? `:${fault.place.column}` : ''}: `
+    : '';
+  if (json) sayJson({ error: { ...fault.toJSON().error, ...told } });
+  else warnOf(`${place}${fault.message}`, `${asTyped(fault.hint)} [${fault.code}]`, ...lines.map((line) => asTyped(line)));
+  process.exit(exitOf(ending, fault.exit));
+}
+
+/** Something went wrong that takes nothing away from the answer. */
+export function caution(error: unknown): void {
+  const fault = asFault(error);
+  warnOf(`warning: ${fault.message}`, `${asTyped(fault.hint)} [${fault.code}]`);
+}

@@ -1,0 +1,69 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { Fault } from '../../base/errors.js';
+import { fail } from './output.js';
+import { outcomes } from './paid.js';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  for (const { entry } of outcomes.entries) outcomes.forget(entry);
+});
+
+class Exit extends Error {}
+/** What a failing process prints, and how it exits. */
+function failing(error: unknown, json: boolean) {
+  let [code, said] = [0, ''];
+  vi.spyOn(process, 'exit').mockImplementation((exit) => {
+    code = Number(exit);
+    throw new Exit();
+  });
+  for (const stream of [process.stdout, process.stderr])
+    vi.spyOn(stream, 'write').mockImplementation((text) => {
+      said += String(text);
+      return true;
+    });
+  expect(() => fail(error, json)).toThrow(Exit);
+  vi.restoreAllMocks();
+  return { code, said };
+}
+
+describe('a process that fails', () => {
+  it('tells every entry it booked, whatever the error knows of budgets, and exits by the worst', () => {
+    outcomes.note({ state: 'recorded', entry: 4 });
+    expect(failing(new TypeError('undefined is no function'), false)).toEqual({
+      code: 7,
+      said: expect.stringMatching(/inside Fugu.*\n.*\[INTERNAL\]\n {2}Spent and recorded: ledger entry 4[.]/),
+    });
+    outcomes.note({ state: 'spent', entry: 5, resumable: false });
+    const { code, said } = failing(new Fault('BUDGET_EXCEEDED', 'no', 'less', { outcome: { state: 'not spent' } }), true);
+    expect(code).toBe(6);
+    expect(JSON.parse(said).error).toMatchObject({
+      code: 'BUDGET_EXCEEDED',
+      outcome: { state: 'spent', entry: 5, resumable: false },
+      entries: [
+        { state: 'recorded', entry: 4 },
+        { state: 'spent', entry: 5 },
+      ],
+    });
+    expect(failing(new Fault('BUDGET_EXCEEDED', 'no', 'less'), false).said).toMatch(
+      /entry 4[\s\S]*\n {2}Spent without .* entry 5/,
+    );
+  });
+
+  it('that booked nothing exits by the code of the fault and says what the fault says', () => {
+    const { code, said } = failing(new Fault('BUDGET_EXCEEDED', 'no', 'less', { outcome: { state: 'not spent' } }), false);
+    expect({ code, said }).toEqual({ code: 3, said: 'fugu: no\n  less [BUDGET_EXCEEDED]\n  Nothing was spent.\n' });
+  });
+});
+
+describe('what became of the budget', () => {
+  it('is worded in one place only', () => {
+    const root = join(import.meta.dirname, '..');
+    const byHand = readdirSync(root, { recursive: true, encoding: 'utf8' })
+      .map((file) => file.replaceAll('\\', '/'))
+      .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && file !== 'release/outcome.ts')
+      .filter((file) => /Nothing was spent|nothing was released/.test(readFileSync(join(root, file), 'utf8')));
+    expect(byHand).toEqual([]);
+  });
+});

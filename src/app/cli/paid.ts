@@ -1,0 +1,45 @@
+import { Outcomes, outcomeText } from '../api/outcome-words.js';
+import type { Fault, Outcome } from '../../base/errors.js';
+
+/** What this process has paid for: read by whatever ends it. */
+export const outcomes = new Outcomes();
+
+/** Exits that tell what became of the budget; otherwise a fault's own, which means that nothing was spent. */
+const exitSpent = 6;
+const exitRecorded = 7;
+
+export interface Ending {
+  /** Absent where no budget was in question, or where nobody can know. */
+  readonly outcome?: Outcome;
+  /** All of them, where several were booked. */
+  readonly entries?: readonly Outcome[];
+  readonly lines: readonly string[];
+}
+
+/** How things stand as the process ends: by what it booked, whatever the fault that ended it knows. */
+export function endingOf(fault?: Fault): Ending {
+  const { entries } = outcomes;
+  const outcome = entries.length > 0 ? outcomes.whole : (fault?.outcome ?? outcomes.whole);
+  return {
+    ...(outcome && { outcome }),
+    ...(entries.length > 1 && { entries }),
+    lines: [
+      ...(entries.length > 1 ? entries : outcome ? [outcome] : []).map(outcomeText),
+      ...(outcomes.isOpen
+        ? ['Whether a booking that was under way is in the ledger is not known: "fugu ledger POLICY" lists it.']
+        : []),
+    ],
+  };
+}
+
+export const exitOf = ({ outcome }: Ending, otherwise: number): number =>
+  outcome?.state === 'spent' || outcomes.isOpen ? exitSpent : outcome?.state === 'recorded' ? exitRecorded : otherwise;
+
+export const exitHelp = `
+Exit codes:
+  0  done
+  1  a fault inside Fugu          3  the budget or a quota does not allow it
+  2  wrong usage, policy or query 4  access denied
+  5  ledger, database or disk
+  6  spent without an answer      7  spent and recorded, but not delivered
+  Below 6 nothing was spent. 129, 130, 143: stopped by a signal. See docs/outcomes.md.`;

@@ -1,0 +1,129 @@
+import type { Command } from 'commander';
+import { Fault } from '../../base/errors.js';
+import type { Plan } from '../../release/plan.js';
+import { bold, dim, figure, good, table, warn } from '../report/terminal-text.js';
+import { type AskWords, optionsFrom, questionFrom, withAskOptions } from './ask.js';
+import { foreseenError } from './foreseen-error.js';
+import { emit, moment } from './output.js';
+import { publishedText } from './published-text.js';
+import { withSession } from './session.js';
+import { spendingBy } from './spend-or-not.js';
+import { surveyText } from './survey-text.js';
+import { asTyped } from './typed.js';
+import { workloadText } from './workload-text.js';
+
+export function register(program: Command): void {
+  withAskOptions(program.command('plan').description('cost and error of a release; spends nothing'))
+    .option(
+      '--as-published',
+      'with --survey: also what the mechanism of Maughan and Near would do, read off the rows (unpaid, for your eyes only)',
+    )
+    .action(async (file: string, words: AskWords & { asPublished?: boolean }) => {
+      const plan = await withSession(file, spendingBy({ ...words, yes: true }), async (fugu) =>
+        fugu.plan(await questionFrom(words), optionsFrom(words)),
+      );
+      const published = words.asPublished ? await publishedSurvey(file, plan, words) : undefined;
+      emit(words.json, { ...plan, ...(published && { published }) }, () =>
+        [
+          ...('survey' in plan ? [surveyText(plan.survey)] : []),
+          ...('workload' in plan ? [workloadText(plan)] : []),
+          ...(published ? [publishedText(published)] : []),
+          planText(plan),
+        ].join('\n\n'),
+      );
+    });
+}
+
+async function publishedSurvey(file: string, { epsilon }: Plan, { survey }: AskWords) {
+  if (!survey)
+    throw new Fault(
+      'USAGE',
+      '--as-published goes with --survey.',
+      'It shows what the mechanism of Maughan and Near would do to the whole survey.',
+    );
+  const { judgePublishedSurvey } = await import('../api/published.js');
+  return judgePublishedSurvey(file, { epsilon });
+}
+
+export const recordsText = ({ used, leftOut }: NonNullable<Plan['records']>): string =>
+  `About ${used.toLocaleString('en-US')} of ${(used + leftOut).toLocaleString('en-US')} records: ${leftOut.toLocaleString('en-US')} are left out because of their ties (maxTies, maxUsed).`;
+
+const freeText = ({ entry, at }: NonNullable<Plan['recorded']>): string =>
+  `Answered from the record, free: the answer of ${moment(at)} UTC (ledger entry ${entry}). --fresh asks again, and pays.`;
+
+/** What is left to the database, and what is read here. */
+function countingText({ where, database, streamed, held }: NonNullable<Plan['counting']>): string {
+  const number = (n: number) => n.toLocaleString('en-US');
+  const grouped = database
+    ? `counted by the database in ${database.statements === 1 ? 'one statement' : `${number(database.statements)} statements`}, of which at most ${database.rows === 1 ? 'one row comes' : `${number(database.rows)} rows come`} back`
+    : '';
+  const rows = streamed
+    ? `read here row by row, ${streamed.columns.length === 1 ? 'one column' : `${streamed.columns.length} columns`}`
+    : '';
+  if (where === 'database') return `Rows are ${grouped}.`;
+  if (where === 'by size') return `Up to ${number(streamed!.upTo!)} rows are ${rows}; more are ${grouped}.`;
+  if (held) return `Rows are ${rows}, and held: memory is enough for ${number(held.upTo)} of them.`;
+  return streamed?.upTo === undefined
+    ? `Rows are ${rows}, and counted as they come.`
+    : `Rows are ${rows} (tables of up to ${number(streamed.upTo)} rows are).`;
+}
+
+const waysOutText = (ways: NonNullable<Plan['waysOut']>): string[] => [
+  `  ${ways.length === 1 ? 'A way' : 'The best ways'} out (largest 95 % error of a count):`,
+  ...ways.map(({ change, error }) => `    ±${figure(error)}  ${change}`),
+  ...(ways.some(({ change }) => change.includes('budget:'))
+    ? [dim(asTyped('    Another budget is another promise: change the policy, then "fugu ledger POLICY amend --reason TEXT".'))]
+    : []),
+];
+
+/** The plan for people: what it costs, how wrong it will be, what is promised. */
+export function planText(plan: Plan): string {
+  const { budget } = plan;
+  const lines = [
+    bold(`Plan: ${plan.label}`),
+    ...(plan.recorded ? [good(`  ${freeText(plan.recorded)}`)] : []),
+    `  uses epsilon ${figure(plan.epsilon)} of ${figure(budget.total)}${budget.delta ? ` (delta ${budget.delta})` : ''}; spent ${figure(budget.spent)}, remaining ${figure(budget.remaining)}`,
+    `  ${plan.why}`,
+    `  ${dim(plan.route)}`,
+  ];
+  for (const part of plan.parts ?? [])
+    lines.push(`  about ${part.part} only: ${figure(part.remaining)} of ${figure(budget.total)} left there`);
+  if (plan.steady) lines.push(`  every ${plan.steady.column} may spend ${figure(plan.steady.each)}, for as long as it goes on`);
+  if (plan.quota)
+    lines.push(
+      `  of the quota of ${plan.quota.analyst}, ${figure(plan.quota.total)}: spent ${figure(plan.quota.spent)}, remaining ${figure(plan.quota.remaining)}`,
+    );
+  if (plan.completes !== undefined)
+    lines.push(good(`  Completes ledger entry ${plan.completes}, which was never answered; nothing more is spent.`));
+  if (plan.counting) lines.push(dim(`  ${countingText(plan.counting)}`));
+  if (plan.records) lines.push(`  ${recordsText(plan.records)}`);
+  if (!plan.fits) lines.push(warn('  This does not fit into what remains.'));
+  if (plan.refusal !== undefined) lines.push(`  A release would say: ${plan.refusal}`);
+  for (const warning of plan.warnings ?? []) lines.push(warn(asTyped(`  Warning: ${warning}`)));
+  if (plan.waysOut) lines.push(...waysOutText(plan.waysOut));
+  if (plan.errors.length > 0)
+    lines.push(
+      '',
+      table(
+        ['answer', 'cells', '95 % error'],
+        plan.errors.slice(0, 40).map((e) => [e.name, `${e.cells}`, foreseenError(e)]),
+      ),
+    );
+  if (plan.errors.length > 40) lines.push(dim(`… and ${plan.errors.length - 40} more`));
+  if (plan.whatIf.length > 0)
+    lines.push(
+      '',
+      bold('If the declared ties were too weak, an attacker could gain (epsilon)'),
+      table(
+        ['if', 'epsilon'],
+        plan.whatIf.map((w) => [w.change, figure(w.leakage)]),
+      ),
+    );
+  lines.push(
+    '',
+    bold('What is promised'),
+    ...plan.guarantee.sentences.map((s) => `  ${s}`),
+    ...plan.guarantee.assumptions.map((s) => `  ${dim('Assumption:')} ${s}`),
+  );
+  return lines.join('\n');
+}

@@ -1,0 +1,62 @@
+import type { Command } from 'commander';
+import type { Receipt } from '../../release/receipt.js';
+import { dim, good, warn } from '../report/terminal-text.js';
+import { type AskWords, optionsFrom, questionFrom, withAskOptions } from './ask.js';
+import { emit, paidText, recordedText } from './output.js';
+import { outcomes } from './paid.js';
+import { recordsText } from './plan.js';
+import { withSession } from './session.js';
+import { spendingBy, yesOption } from './spend-or-not.js';
+import { wholeErrorText } from './survey-text.js';
+import { asTyped } from './typed.js';
+
+export function register(program: Command): void {
+  withAskOptions(program.command('release').description('the noisy answer; spends budget'))
+    .option('--out <dir>', 'write report.html, tables as CSV and Excel, datapackage.json and receipt.json there')
+    .option('--overwrite', 'replace the release in the folder of --out')
+    .option(...yesOption)
+    .action(async (file: string, words: AskWords & { out?: string; overwrite?: boolean; yes?: boolean }) => {
+      outcomes.arise();
+      // Whatever tells the answer is loaded before anything is paid for.
+      const { showResult } = await import('../report/answer-tables.js');
+      const { tablesText } = await import('../report/table-text.js');
+      const page = words.out === undefined ? undefined : await import('./write-release.js');
+      page?.refuseSecondRelease(words.out, words.overwrite);
+      const done = await withSession(file, spendingBy(words), async (fugu, policy) => {
+        const answer = await fugu.release(await questionFrom(words), optionsFrom(words));
+        if ('result' in answer) {
+          const { text, tables } = showResult(answer);
+          page?.writeAnalysis(words.out!, answer, tables, policy);
+          const { result, receipt } = answer;
+          return { document: { result, receipt }, text: [text, '', ...promise(receipt), ...written(words.out)].join('\n') };
+        }
+        await page?.writeRelease(words.out!, answer, policy);
+        const text = releaseText(
+          tablesText(answer.tables, policy, words.out ? '' : ' (use --out DIR or --json)'),
+          answer.receipt,
+          words.out,
+        );
+        return { document: answer, text: 'together' in answer ? `${text}\n${wholeErrorText(answer.together)}` : text };
+      });
+      emit(words.json, done.document, () => done.text);
+    });
+}
+
+const releaseText = (tables: readonly string[], receipt: Receipt, out?: string): string =>
+  [...tables, ...promise(receipt), ...written(out)].join('\n');
+
+const badge = ({ certified, protectsNothing }: Receipt['guarantee']): string =>
+  protectsNothing ? warn('protects nothing') : good(certified ? 'certified' : 'as published');
+
+function promise({ guarantee, ledger, epsilon, at, records, warnings = [] }: Receipt): string[] {
+  return [
+    ...warnings.map((text) => warn(asTyped(`Warning: ${text}`))),
+    `${badge(guarantee)}: ${guarantee.sentences[0]}`,
+    ...guarantee.sentences.slice(1).map((s) => `  ${s}`),
+    ...guarantee.assumptions.map((s) => `  ${dim('Assumption:')} ${s}`),
+    ...(records ? [recordsText(records)] : []),
+    dim(ledger.replayed ? recordedText(at, ledger.entry) : paidText(ledger.entry, epsilon, ledger.resumed)),
+    ...(ledger.recorded === false ? [warn('The answer could not be recorded: asked again, it is paid for again.')] : []),
+  ];
+}
+const written = (out: string | undefined): string[] => (out ? [`Written to ${out}: report.html, tables and receipt.json.`] : []);

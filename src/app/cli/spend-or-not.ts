@@ -1,0 +1,66 @@
+import { Fault } from '../../base/errors.js';
+import type { Plan } from '../../release/plan.js';
+import { figure } from '../report/terminal-text.js';
+import { isTalking, talking, yes } from './dialogue.js';
+import { foreseenError } from './foreseen-error.js';
+import { tell } from './output.js';
+
+/** Words of every command that pays. */
+export interface SpendWords {
+  readonly yes?: boolean;
+  readonly acceptNoProtection?: boolean;
+  readonly newBudget?: string;
+  readonly json?: boolean;
+}
+export { yesOption } from './options.js';
+export const acceptOption = [
+  '--accept-no-protection',
+  'go on although the budget is so large that it protects nothing; the answer is not certified',
+] as const;
+
+export const newBudgetOption = [
+  '--new-budget <reason>',
+  'open a budget although this data has another one; the reason is written into the chain',
+] as const;
+
+/** Reason for a second budget of the same data; nothing where none is given. */
+export function newBudgetOf({ newBudget }: Pick<SpendWords, 'newBudget'>): { readonly newBudget?: string } {
+  if (newBudget === undefined) return {};
+  if (newBudget.trim() !== '') return { newBudget: newBudget.trim() };
+  throw new Fault('USAGE', 'A second budget needs a reason.', 'Write why: --new-budget "these are the answers of another year".');
+}
+
+/** Whoever sits at a terminal is asked before anything is spent; nobody else can be. */
+export const spendingBy = ({ yes: sure, acceptNoProtection = false, newBudget, json }: SpendWords) => ({
+  acceptNoProtection,
+  ...newBudgetOf({ ...(newBudget !== undefined && { newBudget }) }),
+  decide: isTalking(json) && !sure ? spendOrNot : undefined,
+});
+
+/** The one question before the money goes: what it costs, and how wrong the answer will be. */
+async function spendOrNot(plan: Plan): Promise<void> {
+  for (const line of priceText(plan)) tell(line);
+  if (!(await talking((ask) => yes(ask, `Spend epsilon ${figure(plan.epsilon)}?`, false))))
+    throw new Fault(
+      'USAGE',
+      'Nothing was released, as you decided.',
+      'Ask with another --epsilon, or for less; --yes skips this question.',
+    );
+}
+
+const mostShown = 5;
+
+function priceText({ label, epsilon, budget, errors, warnings = [] }: Plan): string[] {
+  const widest = [...errors].sort((a, b) => b.halfWidth - a.halfWidth);
+  const one = (error: Plan['errors'][number]) => `  ±${foreseenError(error)}  ${error.name}`;
+  return [
+    `${label}: epsilon ${figure(epsilon)} of ${figure(budget.total)} (spent ${figure(budget.spent)}, left afterwards ${figure(Math.max(0, budget.remaining - epsilon))}).`,
+    ...(widest.length > 0
+      ? [
+          `95 % error${widest.length > mostShown ? `, the ${mostShown} largest of ${widest.length}` : ''}:`,
+          ...widest.slice(0, mostShown).map(one),
+        ]
+      : []),
+    ...warnings.map((text) => `Warning: ${text}`),
+  ];
+}

@@ -1,0 +1,32 @@
+import type { SurveyPlan } from '../api/kinds/survey.js';
+import { bold, dim, figure, table } from '../report/terminal-text.js';
+import type { ReleaseError } from '../../analysis/survey/error.js';
+
+export function surveyText(choice: SurveyPlan['survey']): string {
+  const rows = choice.candidates.map((c) => [
+    c === choice.chosen ? `> ${c.name}` : `  ${c.name}`,
+    figure(c.error.l2),
+    `${figure(c.ratio)}x`,
+    c.keeps ? c.protects : dim(c.reason),
+  ]);
+  const { error } = choice.chosen;
+  const attacked = choice.attack
+    ? [
+        `Pairwise bound under attack, on the rows its tables came from (epsilon ${figure(choice.attack.epsilon)}): ${figure(choice.attack.inSample)} of epsilon in sample, ${figure(choice.attack.heldOut)} held out.`,
+      ]
+    : [];
+  return [
+    bold('Ways to release this survey'),
+    table(['', 'L2 error', 'of Laplace', 'protects'], rows),
+    choice.why,
+    ...choice.chosen.assumes.map((text) => `${dim('Assumption:')} ${text}`),
+    wholeErrorText(error),
+    ...(choice.leftOut.length > 0
+      ? [dim(`Not asked unless named with --columns (ids, keys of groups, timings): ${choice.leftOut.join(', ')}.`)]
+      : []),
+    ...attacked,
+  ].join('\n');
+}
+
+export const wholeErrorText = (error: ReleaseError): string =>
+  `All tables together: with 95 % every cell is within ±${figure(error.maximum)}, and with 95 % all absolute errors add up to at most ${figure(error.l1)}.`;

@@ -1,0 +1,32 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Estimated } from '../api/estimate.js';
+import { Fault } from '../../base/errors.js';
+import { writeFolder } from '../../base/files/write-file.js';
+import type { Policy } from '../../policy/policy.js';
+import { tableCsv } from '../report/csv.js';
+import { fileName } from '../report/published-folder.js';
+import { publishedTable } from '../report/published-table.js';
+
+const madeOf = 'estimate.json';
+
+/** DIR/estimate.json, which says what the tables are made of, and one CSV per table. */
+export function writeEstimate(directory: string, estimated: Estimated, policy: Policy, overwrite = false): void {
+  const { tables, ...told } = estimated;
+  if (!overwrite && existsSync(join(directory, madeOf)))
+    throw new Fault(
+      'USAGE',
+      'The folder of --out holds an estimate already.',
+      'Choose another --out, or add --overwrite to replace it.',
+    );
+  writeFolder(
+    directory,
+    [
+      [madeOf, `${JSON.stringify(told, null, 2)}\n`],
+      ...tables.map(
+        (table, k) => [`${fileName(table.name, k, tables.length)}.csv`, tableCsv(publishedTable(table, policy))] as const,
+      ),
+    ],
+    { hint: 'Choose another --out.' },
+  );
+}

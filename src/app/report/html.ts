@@ -1,0 +1,171 @@
+import { chance, percent } from '../../release/accounting/belief-words.js';
+import { barChart, barDomain, halfWidth } from './bar-chart.js';
+import { beliefRanges, crowd } from './belief-picture.js';
+import { columnChart } from './column-chart.js';
+import { mark } from './mark.js';
+import { brief, estimate } from './number.js';
+import { pageHead } from './page.js';
+import { pairsPicture } from './pairs-picture.js';
+import type { AnswerSection, ReleaseReport } from './report.js';
+import { fitting, half, inline, narrow, escapeText as safe } from './svg.js';
+
+/** One file that needs nothing else: no script, no font, no request. Safe to mail, to print and to open offline. */
+export function htmlReport(report: ReleaseReport): string {
+  return `${pageHead(report.title)}
+<body>
+${heading(report)}
+<main>
+${promise(report)}
+${answers(report)}
+${receipt(report)}
+</main>
+<footer>Made by Fugu: private statistics for data whose records know each other. ${report.pairs ? 'Numbers here are noisy on purpose, but for those that are public under the policy' : 'Every number here is noisy on purpose'}; the error bars say by how much.</footer>
+</body>
+</html>
+`;
+}
+
+const paragraph = (text: string, name = ''): string => `<p${name ? ` class="${name}"` : ''}>${safe(text)}</p>`;
+const day = (at: string): string => at.slice(0, 16).replace('T', ' ').concat(' UTC');
+
+function heading({ title, population, at, certified, protectsNothing }: ReleaseReport): string {
+  const badge = certified
+    ? '<span class="badge good">certified</span>'
+    : `<span class="badge warn">${protectsNothing ? 'protects nothing' : 'as published'}</span>`;
+  return `<header><div>${mark}<div><h1>${safe(title)}</h1>
+<p class="sub">${safe(population)} · released ${safe(day(at))} · ${badge}</p></div></div></header>`;
+}
+
+function promise(report: ReleaseReport): string {
+  const [first = '', ...rest] = report.promise;
+  const assumptions =
+    report.assumptions.length === 0
+      ? ''
+      : `<div class="assume"><b>This holds if</b><ul>${report.assumptions.map((a) => `<li>${safe(a)}</li>`).join('')}</ul></div>`;
+  return `<h2 id="promise">What is promised</h2>
+<div class="promise">
+<section class="card">${paragraph(first, 'lead')}<ul>${rest.map((s) => `<li>${safe(s)}</li>`).join('')}</ul>${assumptions}</section>
+${beliefCard(report)}
+</div>
+<div class="two">${rangeCard(report)}${budgetCard(report)}</div>${pairsCard(report)}`;
+}
+
+/** Only where something is drawn: columns in which rows agree are in the words. */
+function pairsCard({ pairs = [] }: ReleaseReport): string {
+  if (pairs.length === 0) return '';
+  return `
+<section class="card below"><p class="label">Which values are not told apart</p>${inline(pairsPicture(pairs))}
+${paragraph('Between the dark value and another, odds move by at most so many times epsilon; what says "told" may be told from it.', 'small')}</section>`;
+}
+
+function beliefCard({ belief, failure, pairs }: ReleaseReport): string {
+  const { people } = belief;
+  const of = people.of.toLocaleString('en-US');
+  const before = `${people.before.toLocaleString('en-US')} of ${of}`;
+  const after = `${people.atMost.toLocaleString('en-US')} of ${of}`;
+  const except = failure > 0 ? ` (except with probability ${chance(failure)})` : '';
+  return `<section class="card"><p class="label">What an attacker can come to believe</p>
+<div class="crowds">
+<div>${inline(crowd(people.before, people.of, `${before} people filled in`))}<p><b>${before}</b>rightly suspected by an attacker who starts at ${percent(belief.prior).replace(' ', '&nbsp;')}</p></div>
+<div class="arrow" aria-hidden="true">→</div>
+<div>${inline(crowd(people.atMost, people.of, `${after} people filled in`))}<p><b>at most ${after}</b>among those whom all releases together make most suspect</p></div>
+</div>
+${paragraph(people.sentence)}
+${paragraph(`${pairs ? 'Between two values that are a declared pair. ' : ''}Everything the attacker infers from tied records is included${except}.`, 'small')}</section>`;
+}
+
+const rangeCard = ({ belief }: ReleaseReport): string =>
+  `<section class="card"><p class="label">How far a belief can move</p>${fitting((width) => beliefRanges(belief.rows, width), [narrow, half])}</section>`;
+
+function budgetCard({ epsilon, delta, spentHere, whatIf, how, belief }: ReleaseReport): string {
+  const share = Math.min(100, (100 * spentHere) / epsilon);
+  const rows = whatIf
+    .map((w) => `<tr><td>${safe(w.change)}</td><td class="n">${safe(w.epsilon)}</td><td class="n">${safe(w.belief)}</td></tr>`)
+    .join('');
+  const table =
+    whatIf.length === 0
+      ? ''
+      : `<p class="label" style="margin-top:22px">If the declaration were too weak</p>
+<table><thead><tr><th>if in truth</th><th class="n">epsilon</th><th class="n">${percent(belief.prior)} becomes</th></tr></thead><tbody>${rows}</tbody></table>`;
+  return `<section class="card"><p class="label">Budget</p>
+<div class="meter" role="img" aria-label="${share.toFixed(1)} percent of the budget used by this release"><i style="width:${share.toFixed(2)}%"></i></div>
+${paragraph(`This release used ${brief(share)} % of the population's budget (epsilon ${brief(spentHere)} of ${brief(epsilon)}${delta > 0 ? `, delta ${delta}` : ''}).`)}
+${paragraph(`How the noise was chosen: ${how}`, 'small')}${table}</section>`;
+}
+
+function answers(report: ReleaseReport): string {
+  const { answers } = report;
+  const index =
+    answers.length > 12
+      ? `<nav class="card" aria-label="Questions" style="margin-bottom:18px"><ul class="index">${answers
+          .map((a, k) => `<li><a href="#a${k}">${safe(a.title)}</a></li>`)
+          .join('')}</ul></nav>`
+      : '';
+  const one = answers.length === 1 ? ' one' : '';
+  return `<h2 id="answers">${answers.length === 1 ? 'The answer' : `The ${answers.length} answers`}</h2>${index}
+${doubtful(answers)}<div class="answers${one}">${answers.map((a, k) => answerCard(a, k, answers.length === 1)).join('\n')}</div>`;
+}
+
+/** Of many tables a reader looks at some: how many are not worth looking at is said before them. */
+function doubtful(answers: readonly AnswerSection[]): string {
+  const noisy = answers.filter(({ mostlyNoise }) => mostlyNoise).length;
+  if (noisy === 0 || answers.length === 1) return '';
+  return paragraph(
+    `${noisy === answers.length ? `All ${noisy}` : `${noisy} of these ${answers.length}`} tables are mostly noise: each says by how much.`,
+    'doubt',
+  );
+}
+
+function answerCard(answer: AnswerSection, k: number, wide: boolean): string {
+  const note = answer.note ? `<p class="note">${safe(answer.note)}</p>` : '';
+  const warning = answer.warning ? paragraph(answer.warning, 'doubt') : '';
+  const head = `<tr>${answer.columns.map((c, i) => `<th${i >= answer.columns.length - (answer.figures ?? 2) ? ' class="n"' : ''}>${safe(c)}</th>`).join('')}</tr>`;
+  const body = answer.rows
+    .map(
+      (r) =>
+        `<tr>${r.map((c, i) => `<td${i >= r.length - (answer.figures ?? 2) ? ' class="n"' : ''}>${safe(c)}</td>`).join('')}</tr>`,
+    )
+    .join('');
+  return `<figure class="card${answer.panels.length > 1 ? ' wide' : ''}" id="a${k}"><figcaption><h3>${safe(answer.title)}</h3>${note}${warning}</figcaption>
+${picture(answer, wide)}${answer.caveat ? paragraph(answer.caveat, 'small') : ''}
+<details${answer.panels.length === 0 ? ' open' : ''}><summary>Numbers</summary><table><thead>${head}</thead><tbody>${body}</tbody></table><p class="small" style="margin-top:8px">${safe(answer.error)}</p></details></figure>`;
+}
+
+/** Of a whole page. */
+const full = 1016;
+
+/** Levels beyond which upright columns read better than a tall list of bars. */
+const manyLevels = 24;
+
+function picture({ panels, title, measure, drawing, unit = '' }: AnswerSection, wide: boolean): string {
+  if (drawing) return fitting(drawing, [narrow, half, wide ? full : half].slice(0, wide ? 3 : 2));
+  // The only group that is left to draw still says which it is.
+  const only = panels.length === 1 && panels[0]!.caption === undefined ? panels[0]! : undefined;
+  if (only?.bars.length === 1) {
+    const bar = only.bars[0]!;
+    const { value, error } = estimate(bar.value, halfWidth(bar));
+    return `<p class="tile">${safe(value)} <small>${safe(bar.note ?? error)}</small></p><p class="small">${safe(measure)}</p>`;
+  }
+  if (only) {
+    const { bars } = only;
+    const label = `${measure} by ${title}, with 95 percent error bars; the numbers are in the table below`;
+    const draw = (width: number) =>
+      bars.length > manyLevels ? columnChart({ bars, label, width }) : barChart({ bars, label, width, unit });
+    return fitting(draw, wide ? [narrow, half, full] : [narrow, half]);
+  }
+  const domain = barDomain(panels.flatMap((p) => p.bars));
+  const drawn = panels.map(
+    ({ caption = '', bars }) =>
+      `<div><h4>${safe(caption)}</h4>${inline(barChart({ bars, label: `${measure}, ${caption}`, width: narrow, domain, unit }))}</div>`,
+  );
+  return `<div class="panels">${drawn.join('')}</div>`;
+}
+
+function receipt(report: ReleaseReport): string {
+  const lines = report.receipt
+    .map(
+      ([name, value]) => `<dt>${safe(name)}</dt><dd>${name.includes('hash') ? `<code>${safe(value)}</code>` : safe(value)}</dd>`,
+    )
+    .join('');
+  return `<h2 id="receipt">Receipt</h2><section class="card"><dl>${lines}</dl></section>`;
+}

@@ -1,0 +1,52 @@
+/** One per number of digits: making a formatter takes a hundred times as long as using it. */
+const formats = new Map<number, Intl.NumberFormat>();
+
+/** Numbers as people read them. */
+function grouped(x: number, digits: number): string {
+  const format =
+    formats.get(digits) ?? new Intl.NumberFormat('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  formats.set(digits, format);
+  return format.format(x);
+}
+
+/** Digits after the point that an error of this size leaves meaningful. */
+export function digitsFor(error: number): number {
+  if (!(error > 0) || !Number.isFinite(error)) return 0;
+  return Math.min(8, Math.max(0, 1 - Math.floor(Math.log10(error))));
+}
+
+/** A value to the precision its error allows: 1,204 ± 35; 0.3412 ± 0.0071. */
+export function estimate(value: number | null, halfWidth: number | null): { value: string; error: string } {
+  if (value === null) return { value: 'no answer', error: '' };
+  if (halfWidth === null || !Number.isFinite(halfWidth)) return { value: brief(value), error: '' };
+  const digits = halfWidth >= 2 ? 0 : digitsFor(halfWidth);
+  return { value: grouped(value, digits), error: `± ${grouped(halfWidth, digits)}` };
+}
+
+/** Ends of an interval as they are shown: they were moved outwards by parts in 2^50, which makes -6e-14 of 0. */
+export function shownEnds<End extends number | null>(low: End, high: End): { readonly low: End; readonly high: End } {
+  const least = 1e-12 * Math.max(Math.abs(low ?? 0), Math.abs(high ?? 0));
+  const shown = (end: End): End => (end !== null && Math.abs(end) < least ? (0 as End) : end);
+  return { low: shown(low), high: shown(high) };
+}
+
+/** About four significant digits. */
+export function brief(x: number): string {
+  if (!Number.isFinite(x)) return x > 0 ? '∞' : x < 0 ? '−∞' : '–';
+  if (Number.isInteger(x)) return grouped(x, 0);
+  const size = Math.abs(x);
+  if (size < 1e-4 || size >= 1e15) return x.toExponential(2);
+  if (size >= 1000) return grouped(x, 0);
+  return Number(x.toPrecision(4)).toLocaleString('en-US', { maximumFractionDigits: 8 });
+}
+
+/** For axes: 12k, 3.5M. */
+export function tick(x: number): string {
+  const size = Math.abs(x);
+  if (size >= 1e6) return `${Number((x / 1e6).toPrecision(3))}M`;
+  if (size >= 1e4) return `${Number((x / 1e3).toPrecision(3))}k`;
+  if (size > 0 && size < 1e-3) return Number(x.toPrecision(3)).toExponential();
+  return Number(x.toPrecision(6)).toLocaleString('en-US', { maximumFractionDigits: 6 });
+}
+
+export { percent } from '../../release/accounting/belief-words.js';

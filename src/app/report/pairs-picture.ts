@@ -1,0 +1,60 @@
+import type { PairReach } from '../../policy/pairs/examples.js';
+import { clip, colour, type Drawing, element, textWidth, words } from './svg.js';
+
+const [row, box, gap, size] = [58, 26, 6, 12];
+
+/** Who can be told from whom, and how well: values of each column, the darker the fewer pairs lie between them and the one in the middle. */
+export function pairsPicture(columns: readonly PairReach[]): Drawing {
+  const label = Math.min(160, Math.max(...columns.map(({ column }) => textWidth(column, size))) + 16);
+  const widths = columns.map(({ values }) => values.map(({ value, steps }) => widthOf(value, textOf(steps))));
+  const width = label + Math.max(...widths.map((list) => list.reduce((sum, w) => sum + w + gap, 0)));
+  const body = columns.map(({ column, from, values }, r) => {
+    let x = label;
+    const boxes = values.map(({ value, steps }, k) => {
+      const [at, w] = [x, widths[r]![k]!];
+      x += w + gap;
+      return element(
+        'g',
+        {},
+        element('rect', { x: at, y: 0, width: w, height: box, rx: 4, ...look(value === from ? 0 : steps) }),
+        words(at + w / 2, 17, clip(value, w - 6, size), {
+          'text-anchor': 'middle',
+          fill: value === from ? colour.paper : colour.ink,
+        }),
+        words(at + w / 2, box + 14, value === from ? '' : textOf(steps), {
+          'text-anchor': 'middle',
+          'font-size': 10,
+          fill: colour.muted,
+        }),
+      );
+    });
+    return element(
+      'g',
+      { transform: `translate(0 ${r * row})` },
+      words(0, 17, clip(column, label - 10, size), { 'font-weight': 600 }),
+      ...boxes,
+    );
+  });
+  return { width, height: columns.length * row - 10, label: saying(columns), body: body.join('') };
+}
+
+const textOf = (steps: number | null): string => (steps === null ? 'told' : `${steps}x`);
+const widthOf = (value: string, under: string): number =>
+  Math.min(120, Math.max(30, textWidth(value, size) + 12, textWidth(under, 10) + 4));
+
+/** Fainter with every pair; nothing but an outline where none lead. */
+const look = (steps: number | null) =>
+  steps === 0
+    ? { fill: colour.bar }
+    : steps === null
+      ? { fill: colour.paper, stroke: colour.muted, 'stroke-dasharray': '3 3' }
+      : { fill: colour.soft, 'fill-opacity': Math.max(0.15, 1 / steps), stroke: colour.rule };
+
+const saying = (columns: readonly PairReach[]): string =>
+  columns
+    .map(({ column, from, values }) => {
+      const near = values.filter(({ steps }) => steps === 1).map(({ value }) => value);
+      const told = values.filter(({ steps }) => steps === null).map(({ value }) => value);
+      return `${column}: ${from} is not told from ${near.join(', ') || 'any other'}${told.length > 0 ? `; it may be told from ${told.join(', ')}` : ''}`;
+    })
+    .join('. ');

@@ -1,0 +1,111 @@
+import type { Policy } from '../../policy/policy.js';
+import type { AnswerTable } from '../../query/bound.js';
+import { declaredFor } from '../../query/from.js';
+import { keyColumns, keyLabels } from './key-labels.js';
+import { shownEnds } from './number.js';
+import { tableTitle, weightOf } from './table-title.js';
+
+/** A table as it is published, whatever the file: codes for programs, labels and percentages for people. */
+export interface PublishedTable {
+  readonly name: string;
+  /** The question as it was asked, where the codebook says. */
+  readonly question?: string;
+  /** Said where the noise leaves next to nothing to read. */
+  readonly warning?: string;
+  readonly fields: readonly PublishedField[];
+  readonly rows: readonly (readonly (string | number | null)[])[];
+}
+export interface PublishedField {
+  readonly name: string;
+  readonly type: 'string' | 'number';
+  readonly meaning: string;
+}
+
+const text = (name: string, meaning: string): PublishedField => ({ name, type: 'string', meaning });
+const figure = (name: string, meaning: string): PublishedField => ({ name, type: 'number', meaning });
+
+/** Nine digits are more than any noise leaves, and fewer than doubles make of them. */
+const rounded = (x: number | null | undefined): number | null =>
+  x === null || x === undefined ? null : Number(x.toPrecision(9));
+
+const inPercent = (x: number | null | undefined): number | null => rounded(typeof x === 'number' ? 100 * x : null);
+
+/** Of a value that could not be told there is no interval: that it lies between the least and the most there is says nothing. */
+const ends = (
+  value: number | null | undefined,
+  of: { readonly low: number | null; readonly high: number | null } | undefined,
+): readonly (number | null)[] => {
+  if (value === null || value === undefined || !of) return [null, null];
+  const { low, high } = shownEnds(of.low, of.high);
+  return [low, high];
+};
+
+export function publishedTable(table: AnswerTable, policy: Policy): PublishedTable {
+  const keys = table.columns.slice(0, -1);
+  const value = table.columns.at(-1)!;
+  const weight = weightOf(table);
+  const rank = table.error === 'rank';
+  const shares = table.rows.some(({ share }) => share);
+  const sampled = table.rows.some(({ share }) => share?.withSampling);
+  const beyond = table.rows.some(({ withSampling }) => withSampling);
+  const labels = keyLabels(table, policy);
+  // A label column only where some label says more than its code.
+  const labelled = keys.map((_, k) => table.rows.some((row) => labels(row.keys)[k] !== row.keys[k]));
+  const asked = keyColumns(table.query).map((name) => declaredFor(policy, table.query).columns.get(name));
+  const question = 'column' in table.query ? declaredFor(policy, table.query).columns.get(table.query.column)?.label : undefined;
+  const fields = [
+    ...keys.map((name, k) => text(name, asked[k]?.label ?? `code of ${name}`)),
+    weight === undefined
+      ? figure(value, 'noisy value')
+      : figure(value === 'count' ? 'weighted_count' : value, `noisy value, weighted by ${weight}`),
+    ...(rank
+      ? [figure('rank_error', 'with 95 % the answer is off by at most this many rows')]
+      : [
+          figure('standard_error', 'standard deviation of the noise'),
+          figure('low', 'lower end of the 95 % interval of the noise'),
+          figure('high', 'upper end of it'),
+        ]),
+    ...(beyond
+      ? [
+          figure('sampling_error', 'standard error of having asked some people and not all, by itself'),
+          figure('low_with_sampling', 'lower end of the 95 % interval of noise and sampling together'),
+          figure('high_with_sampling', 'upper end of it'),
+        ]
+      : []),
+    ...(shares
+      ? [
+          figure(
+            'percent',
+            'part of those who answered, of the rows with the same other keys, in percent; of the counts nearest to the noisy ones of which none is below nought',
+          ),
+          figure('percent_low', 'lower end of its 95 % interval'),
+          figure('percent_high', 'upper end of it'),
+          ...(sampled
+            ? [
+                figure('percent_low_with_sampling', 'lower end of the 95 % interval of noise and sampling together'),
+                figure('percent_high_with_sampling', 'upper end of it'),
+              ]
+            : []),
+        ]
+      : []),
+    ...keys.flatMap((name, k) => (labelled[k] ? [text(`${name}_label`, `what the code of ${name} means`)] : [])),
+  ];
+  const rows = table.rows.map((r) => [
+    ...r.keys,
+    r.value,
+    ...(rank ? [r.rankError ?? null] : [r.value === null ? null : r.standardError, ...ends(r.value, r)].map(rounded)),
+    ...(beyond ? [r.withSampling?.standardError ?? null, ...ends(r.withSampling && r.value, r.withSampling)].map(rounded) : []),
+    ...(shares ? [r.share?.value, ...ends(r.share?.value, r.share)].map(inPercent) : []),
+    ...(sampled ? ends(r.share?.value, r.share?.withSampling).map(inPercent) : []),
+    ...labels(r.keys).filter((_, k) => labelled[k]),
+  ]);
+  return {
+    name: tableTitle(table),
+    ...(question !== undefined && { question }),
+    ...((table.mostlyNoise ?? table.arranged ?? table.note) !== undefined && {
+      warning: [table.mostlyNoise, table.arranged, table.note].filter((said) => said !== undefined).join(' '),
+    }),
+    fields,
+    rows,
+  };
+}

@@ -1,0 +1,184 @@
+import type { Receipt } from '../../release/receipt.js';
+import type { PartnerQuality } from '../../analysis/synth/households/quality.js';
+import type { PredictQuality } from '../../analysis/synth/predict.js';
+import type { PairQuality, TableQuality } from '../../analysis/synth/quality.js';
+import type { MeasuredTable, SynthResult } from '../../analysis/synth/release.js';
+import { mark } from './mark.js';
+import { brief, percent } from './number.js';
+import { pageHead } from './page.js';
+import {
+  clip,
+  colour,
+  type Drawing,
+  element,
+  fitting,
+  half,
+  line,
+  linear,
+  narrow,
+  escapeText as safe,
+  smallest,
+  words,
+} from './svg.js';
+
+const ownStyle = `
+.banner { background: var(--warn-soft); color: var(--warn); padding: 12px 18px; border-radius: 12px; margin-top: 24px; font-weight: 600; max-width: none; }
+.legend { display: flex; flex-wrap: wrap; gap: 4px 22px; font-size: 14px; color: var(--muted); margin: 0 0 14px; max-width: none; }
+.pairs { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: 18px; align-items: start; }
+.scroll { overflow-x: auto; }
+td.rule, th.rule { padding-left: 24px; }
+td.over { color: var(--accent); font-weight: 650; }
+@media (max-width: 820px) { .pairs { grid-template-columns: minmax(0, 1fr); } }
+`;
+
+/** How near synthetic rows come to what was measured. Made from paid measurements alone: whoever publishes the rows may publish it. */
+export function synthPage({ result, receipt }: { readonly result: SynthResult; readonly receipt: Receipt }): string {
+  const { rows, columns, measured, mode } = result;
+  return `${pageHead(`Synthetic rows of ${receipt.population}`, ownStyle)}
+<body>
+<header><div>${mark}<div><h1>Synthetic rows of ${safe(receipt.population)}</h1>
+<p class="sub">${rows.toLocaleString('en-US')} rows · ${columns.length} columns · made of ${measured.length} noisy tables (${safe(mode)}) · <span class="badge ${receipt.guarantee.certified ? 'good' : 'warn'}">${receipt.guarantee.certified ? 'certified' : 'as published'}</span></p></div></div></header>
+<main>
+<p class="banner">No row is a person. Rows were drawn from noisy tables; everything on this page compares them with those tables, never with the data itself.</p>
+<h2>What is promised about the people behind it</h2><section class="card"><ul>${[...receipt.guarantee.sentences, ...receipt.guarantee.assumptions.map((a) => `Assumption: ${a}`)].map((s) => `<li>${safe(s)}</li>`).join('')}</ul></section>
+${uses}
+${singles(result)}
+${tables(result)}
+${pairs(result)}
+${predicted(result)}
+${homes(result)}
+</main>
+<footer>Made by Fugu. Intervals and distances speak of the noise that was drawn; how well the tables describe the people is for the reader to judge.</footer>
+</body>
+</html>
+`;
+}
+
+const uses = `<h2>What it is good for, and what not</h2><div class="two">
+<section class="card"><p class="label">Good for</p><ul><li>Trying out programs and questionnaires on rows of the right form.</li><li>Tables of the columns listed below, to about the distance that is told there.</li><li>Teaching, and planning what to ask of the data itself.</li></ul></section>
+<section class="card"><p class="label">Not good for</p><ul><li>Rare cells: where noise is larger than the count, the rows say nothing.</li><li>How columns go together that were never measured together: there the rows are as independent as they can be.</li><li>Standard errors as if these were people; small differences; anything about a single row.</li><li>Numbers inside a bin: they are drawn evenly.</li><li>Who lives with whom, unless the rows were made in households.</li></ul></section>
+</div>`;
+
+const most = 12;
+
+/** Columns by themselves: what was measured, with its noise, and what the rows have. */
+function singles({ measured, rows, columns, total, quality }: SynthResult): string {
+  const own = measured.filter((m) => m.columns.length === 1);
+  const best = new Map<string, MeasuredTable>();
+  for (const m of own) if ((best.get(m.columns[0]!)?.sd ?? Number.POSITIVE_INFINITY) > m.sd) best.set(m.columns[0]!, m);
+  const shown = [...best.values()].filter(({ labels }) => labels[0]!.length <= 24).slice(0, most);
+  if (shown.length === 0 || columns.length === 0 || rows === 0) return '';
+  const told = new Map(quality.tables.filter((t) => t.columns.length === 1).map((t) => [t.columns[0]!, t]));
+  const cards = shown.map(
+    (m) =>
+      `<figure class="card"><figcaption><h3>${safe(m.columns[0]!)}</h3></figcaption>${fitting((width) => dots(m, countsOf(quality, m.columns[0]!), total, width), [narrow, half])}<p class="note">Rows in other cells than measured: ${percent(told.get(m.columns[0]!)?.distance ?? 0)}.</p></figure>`,
+  );
+  return `<h2>Every column by itself</h2><p class="legend"><span style="color:var(--bar)">● synthetic rows</span><span>▬ measured, with twice the deviation of its noise</span></p><div class="answers">${cards.join('')}</div>${best.size > shown.length ? `<p class="small">${best.size - shown.length} more columns are in the table below.</p>` : ''}`;
+}
+
+function dots(
+  { labels, counts, sd, columns }: MeasuredTable,
+  synthetic: readonly number[],
+  total: number,
+  width: number,
+): Drawing {
+  const rowHeight = 22;
+  const left = width < half ? 96 : 150;
+  const share = (x: number) => Math.max(0, x) / total;
+  const end = Math.max(0.01, ...counts.map((c) => share(c + 2 * sd)), ...synthetic.map(share));
+  const x = linear([0, end], [left, width - 16], width < half ? 3 : 5);
+  const bottom = labels[0]!.length * rowHeight + 4;
+  const grid = x.ticks.flatMap((t) => [
+    line(x(t), 0, x(t), bottom, { stroke: colour.rule }),
+    words(x(t), bottom + 14, percent(t), { 'text-anchor': 'middle', 'font-size': smallest, fill: colour.muted }),
+  ]);
+  const body = labels[0]!.map((label, k) => {
+    const y = k * rowHeight + rowHeight / 2 + 2;
+    return [
+      words(left - 10, y + 4, clip(label, left - 14), { 'text-anchor': 'end' }),
+      line(x(share(counts[k]! - 2 * sd)), y, x(share(counts[k]! + 2 * sd)), y, { stroke: colour.soft, 'stroke-width': 9 }),
+      line(x(share(counts[k]!)), y - 5, x(share(counts[k]!)), y + 5, { stroke: colour.ink, 'stroke-width': 1.6 }),
+      element('circle', { cx: x(share(synthetic[k] ?? 0)), cy: y, r: 4.4, fill: colour.bar }),
+    ].join('');
+  });
+  return { width, height: bottom + 22, label: `${columns[0]}: measured and synthetic shares`, body: [...grid, ...body].join('') };
+}
+
+const countsOf = ({ singles }: SynthResult['quality'], column: string): readonly number[] =>
+  singles.find((own) => own.column === column)?.counts ?? [];
+
+const mostRows = 60;
+
+function tables({ quality }: SynthResult): string {
+  const several = quality.tables.filter((t) => t.columns.length > 1);
+  const rows = [...(several.length > 0 ? several : quality.tables)].sort((a, b) => b.distance / b.noise - a.distance / a.noise);
+  const cell = ({ columns, cells, distance, noise }: TableQuality) =>
+    `<tr><td>${safe(columns.join(' × '))}</td><td class="n">${cells.toLocaleString('en-US')}</td><td class="n${distance > 2 * noise ? ' over' : ''}">${percent(distance)}</td><td class="n">${percent(noise)}</td></tr>`;
+  return `<h2>Tables that were measured</h2><section class="card"><p>How many of the rows would have to be in other cells for the synthetic table to be the measured one, and how many noise and the drawing of rows alone account for. Where the first is much larger (coloured), the rows do not follow the table; where both are large, the table was mostly noise.</p>
+<table><thead><tr><th>table</th><th class="n">cells</th><th class="n">rows elsewhere</th><th class="n">from noise and drawing</th></tr></thead><tbody>${rows.slice(0, mostRows).map(cell).join('')}</tbody></table>${rows.length > mostRows ? `<p class="small">… and ${rows.length - mostRows} more.</p>` : ''}</section>`;
+}
+
+function pairs({ quality }: SynthResult): string {
+  const list = [...quality.pairs].sort((a, b) => b.measured - a.measured);
+  if (list.length === 0) return '';
+  const row = ({ columns, measured, synthetic }: PairQuality) =>
+    `<tr><td>${safe(columns.join(' and '))}</td><td class="n">${brief(round(measured))}</td><td class="n">${brief(round(synthetic))}</td></tr>`;
+  return `<h2>How strongly columns go together</h2><div class="pairs"><section class="card">${fitting((width) => plane(list, width), [narrow, half])}</section>
+<section class="card"><p class="small">Cramér’s V of pairs that lie in a measured table, over the answers that stand out of the noise: 0 is independent, 1 is one telling the other. What noise adds is taken off.</p><table><thead><tr><th>pair</th><th class="n">measured</th><th class="n">synthetic</th></tr></thead><tbody>${list.slice(0, 20).map(row).join('')}</tbody></table>${list.length > 20 ? `<p class="small">… and ${list.length - 20} weaker pairs in the picture.</p>` : ''}</section></div>`;
+}
+const round = (x: number): number => Math.round(1000 * x) / 1000;
+
+function plane(list: readonly PairQuality[], width: number): Drawing {
+  const size = width;
+  const box = { left: 44, right: size - 14, top: 12, bottom: size - 46 };
+  const [x, y] = [linear([0, 1], [box.left, box.right], 4), linear([0, 1], [box.bottom, box.top], 4)];
+  const grid = [0, 0.25, 0.5, 0.75, 1].flatMap((t) => [
+    line(x(t), box.top, x(t), box.bottom, { stroke: colour.rule }),
+    line(box.left, y(t), box.right, y(t), { stroke: colour.rule }),
+    words(x(t), box.bottom + 15, `${t}`, { 'text-anchor': 'middle', 'font-size': smallest, fill: colour.muted }),
+    words(box.left - 7, y(t) + 4, `${t}`, { 'text-anchor': 'end', 'font-size': smallest, fill: colour.muted }),
+  ]);
+  return {
+    width: size,
+    height: size,
+    label: `Association of ${list.length} pairs, measured and synthetic; on the diagonal both are the same`,
+    body: [
+      ...grid,
+      line(x(0), y(0), x(1), y(1), { stroke: colour.muted, 'stroke-dasharray': '4 4' }),
+      ...list.map(({ measured, synthetic }) =>
+        element('circle', { cx: x(measured), cy: y(synthetic), r: 4.4, fill: colour.bar, 'fill-opacity': 0.7 }),
+      ),
+      words((box.left + box.right) / 2, size - 10, 'measured', { 'text-anchor': 'middle', fill: colour.muted }),
+      words(12, (box.top + box.bottom) / 2, 'synthetic', {
+        'text-anchor': 'middle',
+        fill: colour.muted,
+        transform: `rotate(-90 12 ${(box.top + box.bottom) / 2})`,
+      }),
+    ].join(''),
+  };
+}
+
+/** What a classifier gets right: what the rows claim, and the part of it that measured tables can be asked about. */
+function predicted({ quality }: SynthResult): string {
+  if (quality.predicted.length === 0) return '';
+  const row = ({ column, common, claimed, tried }: PredictQuality) =>
+    `<tr><td>${safe(column)}</td><td class="n">${percent(common)}</td><td class="n">${percent(claimed)}</td>${
+      tried
+        ? `<td class="rule">${safe(tried.by.join(' and '))}</td><td class="n">${percent(tried.synthetic)}</td><td class="n${tried.measured + 2 * tried.sd < tried.synthetic || tried.measured - tried.flattered - 2 * tried.sd > tried.synthetic ? ' over' : ''}">${percent(tried.measured)} ± ${percent(2 * tried.sd)}</td><td class="n">${percent(tried.flattered)}</td>`
+        : '<td class="small rule">in no table with others</td><td></td><td></td><td></td>'
+    }</tr>`;
+  return `<h2>A classifier trained on the rows</h2><section class="card"><p>How often a column is told rightly: by its most common answer alone; by all other columns (naive Bayes, trained on these rows and tried on others of the same model), which is what the rows <em>claim</em>. No row of the data is here to try it on. What can be tried is the rule by the columns of one table that was paid for: its hits on the rows beside its hits in the noisy table, with twice the deviation. Rows were made of the same noise, so the noisy table flatters the rule, in the mean by no more than the last column; where that is large nothing was tested.</p>
+<div class="scroll"><table><thead><tr><th>column</th><th class="n">most common</th><th class="n">by all others, claimed</th><th class="rule">rule by</th><th class="n">on the rows</th><th class="n">in the table</th><th class="n">flattered by up to</th></tr></thead><tbody>${quality.predicted.map(row).join('')}</tbody></table></div></section>`;
+}
+
+/** Two members of a household. */
+function homes({ households, rows }: SynthResult): string {
+  if (!households) return '';
+  const row = ({ column, measured, sd, synthetic, strangers }: PartnerQuality) =>
+    `<tr><td>${safe(column)}</td><td class="n">${percent(measured)} ± ${percent(2 * sd)}</td><td class="n${Math.abs(synthetic - measured) > 3 * sd + 0.02 ? ' over' : ''}">${percent(synthetic)}</td><td class="n">${percent(strangers)}</td></tr>`;
+  const list = households.measured.map(
+    ({ columns, sd }) => `<tr><td>${safe(columns.join(' × '))}</td><td class="n">${brief(round(sd))}</td></tr>`,
+  );
+  return `<h2>People of one household</h2><div class="pairs"><section class="card"><p>${households.count.toLocaleString('en-US')} made-up households (${safe(households.by)}) of ${brief(round(rows / households.count))} members in the mean. How often two members say the same, of columns of which that was measured: noisy, with twice its deviation; in the rows; and what it would be among strangers.</p><table><thead><tr><th>column</th><th class="n">measured</th><th class="n">synthetic</th><th class="n">strangers</th></tr></thead><tbody>${households.quality.map(row).join('')}</tbody></table></section>
+<section class="card"><p class="small">Tables of two members that were measured, and the deviation of a cell. Of columns that are in none of them, members of a household are like strangers of the same kind of household.</p><table><thead><tr><th>table</th><th class="n">noise</th></tr></thead><tbody>${list.join('')}</tbody></table></section></div>`;
+}

@@ -1,0 +1,159 @@
+import type { Context } from 'hono';
+import { asFault } from '../../release/outcome.js';
+import { jsonText } from '../report/json-text.js';
+import type { Event } from './audit-log.js';
+import { type Problem, problem, problemOf, Refused } from './problem.js';
+import { bodyOf, named, onceOf, parsedBy, sentOf } from './request.js';
+import { type Caller, type More, type Route, Told } from './route.js';
+import type { Service } from './service.js';
+import { busy, comeAgain, isOwnOrigin, isSecure, type Who, whoAsks } from './who.js';
+
+interface Ending {
+  readonly status: number;
+  readonly body: unknown;
+  readonly caller?: Caller;
+  readonly asked?: string;
+  readonly entry?: number;
+  readonly retryAfter?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Opens no policy. */
+const nobody: Caller = { id: '', name: '', role: 'auditor', policies: [] };
+
+/** Who asks, may they, is there room; then what is asked; then the log, the figures and the answer. */
+export async function answerTo(service: Service, route: Route, c: Context, address: string): Promise<Response> {
+  const request = service.newRequest();
+  const began = performance.now();
+  const policy = c.req.param('policy');
+  const ending = await endingOf(service, route, c, address, request);
+  const { status, body, caller, asked, entry, retryAfter } = ending;
+  // What was worked out from the data should not show in how long it took.
+  if (route.works) await service.bucket(performance.now() - began);
+  const seconds = (performance.now() - began) / 1000;
+  const event: Event = {
+    at: new Date().toISOString(),
+    request,
+    ...(caller && { token: caller.id, name: caller.name, role: caller.role }),
+    action: route.name,
+    ...(policy !== undefined && service.policyOf(caller ?? nobody, policy) && { policy }),
+    ...(asked !== undefined && { asked }),
+    status,
+    ...(status >= 400 && { fault: (body as Problem).code }),
+    ...(entry !== undefined && { entry }),
+    milliseconds: Math.round(seconds * 1000),
+  };
+  service.note(event, caller ? (status === 429 ? caller.id : undefined) : address);
+  service.metrics.answered(route.name, status, seconds);
+  for (const [name, value] of Object.entries(ending.headers ?? {})) c.header(name, value);
+  if (retryAfter !== undefined) c.header('retry-after', String(Math.ceil(retryAfter)));
+  if (status === 401) c.header('www-authenticate', 'Bearer realm="fugu"');
+  c.header('x-request-id', request);
+  if (status >= 400) return c.body(jsonText(body), status as 400, { 'content-type': 'application/problem+json' });
+  if (body instanceof Told) {
+    const type = { 'content-type': `${route.tells ?? 'application/json'}; charset=utf-8` };
+    if (typeof body.body === 'string' || c.req.method !== 'HEAD') return c.body(body.body, 200, type);
+    // Who asks for nothing but the head of a stream listens to none of it.
+    await body.body.cancel();
+    return c.body(null, 200, type);
+  }
+  return c.body(jsonText(body), status as 200, { 'content-type': 'application/json' });
+}
+
+const tooMany = new Refused(503, 'BUSY', 'Too many requests wait already.', comeAgain, 1);
+
+async function inTurn<T>({ turns, limits }: Service, work: () => Promise<T>): Promise<T> {
+  const back = await turns.take(limits.waitMilliseconds);
+  if (!back) throw tooMany;
+  return work().finally(back);
+}
+
+const refused = (found: Problem, more: Partial<Ending> = {}): Ending => ({ status: found.status, body: found, ...more });
+
+async function endingOf(service: Service, route: Route, c: Context, address: string, request: string): Promise<Ending> {
+  const who: Who = route.roles === 'nobody' ? { caller: nobody } : whoAsks(service, c, address, request);
+  if ('refused' in who) return refused(who.refused, who.wait === undefined ? {} : { retryAfter: who.wait });
+  const { caller } = who;
+  const by = route.roles === 'nobody' ? {} : { caller };
+  const wait = service.rate.wait(caller.id === '' ? address : caller.id);
+  if (wait > 0) return refused(busy(429, 'This token asks too often.', request), { ...by, retryAfter: wait });
+  if (route.roles !== 'nobody' && !route.roles.includes(caller.role))
+    return refused(
+      problem(403, 'ACCESS_DENIED', `This is not for the role ${caller.role}.`, `Ask a ${route.roles.join(' or ')}.`, request),
+      by,
+    );
+  const name = c.req.param('policy');
+  const served = name === undefined ? undefined : service.policyOf(caller, name);
+  if (name !== undefined && !served)
+    return refused(
+      problem(404, 'NOT_FOUND', 'There is no such policy for this token.', 'GET /v1/policies lists those there are.', request),
+      by,
+    );
+  let asked: string | undefined;
+  const more: More = { headers: {} };
+  try {
+    const body = route.body && (await bodyOf(c, (digest) => (asked = digest)));
+    const read = {
+      ...(route.body && { body: parsedBy(route.body, body, 'The request') }),
+      ...(route.query && { query: parsedBy(route.query, c.req.query(), 'The query string') }),
+    };
+    const once = onceOf(c);
+    if (once !== undefined && !service.sameAsBefore(`${caller.id} ${once}`, `${route.name} ${name} ${asked}`))
+      return refused(
+        problem(
+          422,
+          'USAGE',
+          'This Idempotency-Key was sent with another request.',
+          'Send a new key with a new request.',
+          request,
+        ),
+        by,
+      );
+    if (service.stopping) return refused(busy(503, 'The service is about to stop.', request), { ...by, retryAfter: 5 });
+    const waits = route.works && !route.takesFile;
+    const turns = route.aside ? service.figures : service.turns;
+    const back = waits ? await turns.take(service.limits.waitMilliseconds) : () => undefined;
+    if (!back) return refused(tooMany.told(request), { ...by, retryAfter: 1 });
+    try {
+      const answered = (await route.handle({
+        service,
+        caller,
+        served: served!,
+        named: named(c),
+        ...read,
+        ...(once !== undefined && { once }),
+        ...(who.session !== undefined && { session: who.session }),
+        secure: isSecure(service, c),
+        sent: () => sentOf(c),
+        inTurn: (work: () => Promise<unknown>) => inTurn(service, work),
+        more,
+        address,
+        ownOrigin: isOwnOrigin(c),
+      } as never)) as object;
+      const entry = more.entry ?? (answered as { receipt?: { ledger?: { entry?: number } } }).receipt?.ledger?.entry;
+      return {
+        status: route.status ?? 200,
+        body: answered,
+        ...by,
+        ...(more.caller && { caller: more.caller }),
+        ...(asked !== undefined && { asked }),
+        ...(entry !== undefined && { entry }),
+        headers: more.headers,
+      };
+    } finally {
+      back();
+    }
+  } catch (error) {
+    if (error instanceof Refused)
+      return refused(error.told(request), { ...by, ...(error.wait !== undefined && { retryAfter: error.wait }) });
+    const fault = asFault(error);
+    const entry = fault.outcome && 'entry' in fault.outcome ? fault.outcome.entry : undefined;
+    const retryAfter = fault.code === 'LEDGER_BUSY' ? 1 : undefined;
+    return refused(problemOf(fault, request), {
+      ...by,
+      ...(asked !== undefined && { asked }),
+      ...(entry !== undefined && { entry }),
+      ...(retryAfter !== undefined && { retryAfter }),
+    });
+  }
+}

@@ -1,0 +1,44 @@
+import { checkPolicy } from '../api/check.js';
+import { type WhatIfAsked, whatIfFigures } from '../api/policy-figures.js';
+import { withData } from '../api/steward-read.js';
+import { leakageByKind, tieSample } from '../api/tie-figures.js';
+import { attackPolicy } from '../../evaluate/attack/policy/attack.js';
+import { releasedTable } from '../../evaluate/attack/policy/table.js';
+import { Fault } from '../../base/errors.js';
+import type { Policy } from '../../policy/policy.js';
+import { readPolicy } from '../../data/terms/read.js';
+
+/** What takes long in one go and pays for nothing. */
+export type AsideTask = { readonly file: string; readonly digest: string } & (
+  | { readonly kind: 'check' }
+  | { readonly kind: 'leakage' }
+  | { readonly kind: 'network'; readonly most: number }
+  | { readonly kind: 'whatIf'; readonly asked: WhatIfAsked }
+  | {
+      readonly kind: 'attack';
+      readonly receipt: string;
+      readonly tables: readonly (readonly [name: string, csv: string])[];
+      readonly column: string | undefined;
+      readonly show: number;
+    }
+);
+
+/** Records that are attacked at most: what takes longer belongs on the command line. */
+const mostAttacked = 2000;
+
+export async function runAside(task: AsideTask): Promise<object> {
+  const policy = await readPolicy(task.file);
+  // What is served is the policy as it was when it was opened.
+  if (policy.digest !== task.digest)
+    throw new Fault('LEDGER_MISMATCH', 'The policy was changed while it is served.', 'Restart the service.');
+  return toldOf(task, policy);
+}
+
+function toldOf(task: AsideTask, policy: Policy): Promise<object> {
+  if (task.kind === 'check') return checkPolicy(task.file);
+  if (task.kind === 'leakage') return leakageByKind(policy);
+  if (task.kind === 'network') return tieSample(policy, task.most);
+  if (task.kind === 'whatIf') return whatIfFigures(policy, task.asked);
+  const released = releasedTable(task.receipt, new Map(task.tables), policy, task.column);
+  return withData('attack', task.file, (rows) => attackPolicy(policy, rows, released, { show: task.show, limit: mostAttacked }));
+}

@@ -1,0 +1,56 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { Fault, type FaultCode } from '../../base/errors.js';
+import type { AsideTask } from './aside-task.js';
+
+export type AsideReply =
+  | { readonly told: object }
+  | {
+      readonly fault: {
+        readonly code: FaultCode;
+        readonly message: string;
+        readonly hint: string;
+        readonly details: Readonly<Record<string, number | string>>;
+      };
+    };
+
+const script = new URL('./aside-worker.js', import.meta.url);
+/** Threads that wait for the next task: beginning one takes as long as a small task. They do not keep the process alive. */
+const idle: Worker[] = [];
+const mostIdle = 2;
+
+function begun(): Worker {
+  const worker = new Worker(script);
+  worker.unref();
+  for (const event of ['error', 'exit'])
+    worker.once(event, () => {
+      if (idle.includes(worker)) idle.splice(idle.indexOf(worker), 1);
+    });
+  return worker;
+}
+
+/** Works a task out on a thread of its own, so that whoever asks for something short does not wait. Where nothing is compiled (running from source) on this one. */
+export async function aside(task: AsideTask): Promise<object> {
+  if (!existsSync(fileURLToPath(script))) return (await import('./aside-task.js')).runAside(task);
+  const reply = await new Promise<AsideReply>((done, failed) => {
+    const worker = idle.pop() ?? begun();
+    const gone = () => failed(stopped());
+    worker.once('error', failed);
+    worker.once('exit', gone);
+    worker.once('message', (said: AsideReply) => {
+      // One by one: the thread itself listens, too.
+      worker.off('error', failed);
+      worker.off('exit', gone);
+      if (idle.length < mostIdle) idle.push(worker);
+      else void worker.terminate();
+      done(said);
+    });
+    worker.postMessage(task);
+  });
+  if ('told' in reply) return reply.told;
+  const { code, message, hint, details } = reply.fault;
+  throw new Fault(code, message, hint, { details: { ...details } });
+}
+
+const stopped = (): Fault => new Fault('INTERNAL', 'What was worked out ended early.', 'Ask again.');

@@ -1,0 +1,141 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { Fault } from '../../base/errors.js';
+import { appendLines, type Lines } from '../../base/files/append-lines.js';
+import { makeFolder } from '../../base/files/folder.js';
+import { readNamedText } from '../../base/input/named-file.js';
+import { OneWriter } from './one-writer.js';
+
+/** What is remembered of one request: who, what, how it ended. Never an answer or a value of the data; of what was asked only a digest. */
+export interface Event {
+  readonly at: string;
+  readonly request: string;
+  /** The public part of the token; absent where nobody was let in. */
+  readonly token?: string;
+  readonly name?: string;
+  readonly role?: string;
+  readonly action: string;
+  readonly policy?: string;
+  readonly asked?: string;
+  readonly status: number;
+  readonly fault?: string;
+  readonly entry?: number;
+  readonly milliseconds: number;
+  /** Refusals before this one that have no line: whoever is let in nowhere, or asks too often, does not fill a disk. */
+  readonly leftOut?: number;
+}
+
+const start = '0'.repeat(64);
+const hashOf = (previous: string, text: string): string => createHash('sha256').update(`${previous}\n${text}`).digest('hex');
+/** A file is closed at this size: what is verified is read as a whole. */
+const fullAt = 8 * 2 ** 20;
+const fileForm = /^\d{8}\.jsonl$/;
+const filesIn = (folder: string): readonly string[] =>
+  existsSync(folder)
+    ? readdirSync(folder)
+        .filter((f) => fileForm.test(f))
+        .sort()
+    : [];
+
+/**
+ * Lines that are only ever added, each bound to the one before by a hash, in files that follow one another: every start of a process begins one, so a line
+ * that a power cut tore stays as it is and is told. One process writes to a folder.
+ */
+export class AuditLog {
+  readonly #folder: string;
+  readonly #writer: OneWriter;
+  #lines: Lines;
+  #size = 0;
+  #number: number;
+  #previous: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+    makeFolder(folder, 0o700);
+    this.#writer = new OneWriter(folder);
+    this.#previous = verifyLog(folder).head;
+    this.#number = Number(filesIn(folder).at(-1)?.slice(0, 8) ?? '0') + 1;
+    this.#lines = this.#begin();
+  }
+
+  add(event: Event): void {
+    if (this.#size > fullAt) {
+      this.#end();
+      this.#number++;
+      this.#lines = this.#begin();
+    }
+    const previous = this.#previous;
+    const hash = hashOf(previous, JSON.stringify(event));
+    const line = JSON.stringify({ ...event, previous, hash });
+    this.#lines.add(line);
+    this.#size += line.length;
+    this.#previous = hash;
+  }
+
+  sync(): void {
+    this.#writer.beat();
+    this.#lines.sync();
+  }
+
+  close(): void {
+    this.#end();
+    this.#writer.close();
+  }
+
+  #end(): void {
+    this.#lines.sync();
+    this.#lines.close();
+  }
+
+  #begin(): Lines {
+    this.#size = 0;
+    return appendLines(
+      join(this.#folder, `${String(this.#number).padStart(8, '0')}.jsonl`),
+      'The folder of the audit log must be writable.',
+    );
+  }
+}
+
+export interface VerifiedLog {
+  readonly events: number;
+  /** Hash of the last event. */
+  readonly head: string;
+  /** Files whose last line was cut short. */
+  readonly torn: readonly string[];
+}
+
+/** Walks the lines; a fault where one was changed, taken out or put in. Lines taken from the end are noticed by whoever kept the head. */
+export function verifyLog(folder: string): VerifiedLog {
+  let [previous, events] = [start, 0];
+  const torn: string[] = [];
+  for (const name of filesIn(folder)) {
+    const file = join(folder, name);
+    const broken = (line: number) =>
+      new Fault(
+        'LEDGER_CORRUPT',
+        'A line of the audit log does not follow from the one before.',
+        'Somebody changed it. Keep the folder as evidence and let the service begin another.',
+        { place: { file, line } },
+      );
+    const lines = readNamedText(file, 'tableBytes', () => broken(1)).split('\n');
+    if (lines.pop() !== '') torn.push(name);
+    for (const [k, line] of lines.entries()) {
+      const found = linkOf(line);
+      if (found?.previous !== previous || found.hash !== hashOf(previous, found.event)) throw broken(k + 1);
+      previous = found.hash;
+      events++;
+    }
+  }
+  return { events, head: previous, torn };
+}
+
+function linkOf(line: string): { readonly event: string; readonly previous: string; readonly hash: string } | undefined {
+  try {
+    const { previous, hash, ...event } = JSON.parse(line);
+    // Nothing may stand in a line that its hash does not speak of: no name twice, no blank.
+    return line === JSON.stringify({ ...event, previous, hash }) ? { event: JSON.stringify(event), previous, hash } : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,33 @@
+import { existsSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { backupLedger, type LedgerOptions } from '../api/ledger.js';
+import { makeFolder } from '../../base/files/folder.js';
+import { isDatabase } from '../../policy/address.js';
+import { readPolicy } from '../../data/terms/read.js';
+import { MadePolicies } from './made-policies.js';
+import { placesOf } from './places.js';
+
+/** A ledger of a service, and the file it was copied to; no file before the first release. */
+export interface ServiceBackup {
+  readonly policy: string;
+  readonly ledger: string;
+  readonly file?: string;
+}
+
+/** Copies the ledgers of a policy and of all policies made in the console of the service that it is the first of, each into a file in the folder. */
+export async function backupService(first: string, folder: string, options: LedgerOptions): Promise<readonly ServiceBackup[]> {
+  const done = new Map<string, ServiceBackup>();
+  for (const policy of [resolve(first), ...new MadePolicies(placesOf(first).made).list()]) {
+    const { ledger } = await readPolicy(policy);
+    if (done.has(ledger)) continue;
+    if (!isDatabase(ledger) && !existsSync(ledger) && !existsSync(`${ledger}.chain`)) {
+      done.set(ledger, { policy, ledger });
+      continue;
+    }
+    const file = join(resolve(folder), `${basename(policy).replace(/\.ya?ml$/i, '')}.fugu`);
+    makeFolder(resolve(folder), 0o700);
+    await backupLedger(policy, file, options);
+    done.set(ledger, { policy, ledger, file });
+  }
+  return [...done.values()];
+}

@@ -1,0 +1,220 @@
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { confirmPolicy, type UnconfirmedColumn, unconfirmedColumns } from '../api/confirm.js';
+import { type DraftedPolicy, draftPolicy, type Found } from '../api/draft.js';
+import { Fault } from '../../base/errors.js';
+import { makeFolder } from '../../base/files/folder.js';
+import { receive } from '../../base/files/receive.js';
+import { writeNew, writeWhole } from '../../base/files/write-file.js';
+import { parseJson } from '../../base/input/json.js';
+import { readNamedText } from '../../base/input/named-file.js';
+import { unguessable } from '../../privacy/noise/bits.js';
+import { budgetElsewhere } from '../../release/data-claims.js';
+import { readPolicy } from '../../data/terms/read.js';
+import { type Answers, type InterviewQuestion, questionsOf, saidBy } from './interview.js';
+import { notFound, Refused } from './problem.js';
+import type { Sent } from './route.js';
+
+const words = z.array(z.string().max(500)).max(5000);
+export const answersForm = z.strictObject({
+  columns: words.optional(),
+  person: z.string().max(500).optional(),
+  maxRows: z.string().max(10).optional(),
+  dependence: z.string().max(500).optional(),
+  oddsRatio: z.string().max(40).optional(),
+  missing: words.optional(),
+  weights: words.optional(),
+  budget: z.string().max(60).optional(),
+});
+const stored = z.strictObject({ id: z.string(), file: z.string(), made: z.string(), answers: answersForm });
+type Stored = z.output<typeof stored>;
+/** A file that was taken in, and of which nothing is known yet. */
+export type NewDraft = Stored;
+
+export interface DraftView {
+  readonly id: string;
+  readonly file: string;
+  readonly made: string;
+  readonly questions: readonly InterviewQuestion[];
+  /** As they were read from the data, to be looked at. */
+  readonly columns: readonly UnconfirmedColumn[];
+  readonly leftOut: DraftedPolicy['leftOut'];
+  readonly doubts: readonly string[];
+  readonly undecided: boolean;
+  /** Its data has the budget of another policy: a second one needs a reason. */
+  readonly hasBudget?: true;
+  readonly policy: string;
+}
+
+/** Files of which nobody made a policy are not kept beyond so many. */
+const mostDrafts = 50;
+
+/**
+ * Files that stewards send, each in a folder of its own that only the service reads, and what they say about them. A draft that is confirmed becomes a
+ * policy beside the first one, and its file stays where it is.
+ */
+export class Drafts {
+  readonly #folder: string;
+  readonly #mostBytes: number;
+  readonly #registry: string;
+  constructor(folder: string, mostBytes: number, registry: string) {
+    this.#folder = folder;
+    this.#mostBytes = mostBytes;
+    this.#registry = registry;
+  }
+
+  /** Takes a file in. What is done with it is a matter of its own: it comes as slowly as whoever sends it likes. */
+  async receive({ name, bytes }: Sent): Promise<NewDraft> {
+    if (this.list().length >= mostDrafts)
+      throw new Refused(409, 'LIMIT_EXCEEDED', 'There are too many drafts.', 'Take one away first: DELETE /v1/drafts/{draft}.');
+    if (!bytes) throw new Fault('USAGE', 'No file was sent.', 'Send its bytes as the body.');
+    const draft: Stored = { id: unguessable(12).toString('hex'), file: name, made: new Date().toISOString(), answers: {} };
+    const folder = join(this.#folder, draft.id);
+    makeFolder(this.#folder, 0o700);
+    makeFolder(folder, 0o700);
+    try {
+      await receive(bytes, join(folder, name), this.#mostBytes);
+      return draft;
+    } catch (error) {
+      rmSync(folder, { recursive: true, force: true });
+      throw error;
+    }
+  }
+
+  /** Takes a file away of which nothing is known yet. */
+  forget({ id }: NewDraft): void {
+    rmSync(join(this.#folder, id), { recursive: true, force: true });
+  }
+
+  /** Begins the interview about it. */
+  async begin(draft: NewDraft): Promise<DraftView> {
+    const view = await this.#view(draft);
+    this.#keep(draft);
+    return view;
+  }
+
+  /** One at a time changes a draft or makes a policy of it, whichever process they ask; a claim that a crash left behind ends by itself. */
+  async alone<T>(id: string, work: () => Promise<T>): Promise<T> {
+    const claim = join(this.#folder, this.#read(id).id, claimed);
+    if (existsSync(claim) && Date.now() - statSync(claim).mtimeMs > claimFor) rmSync(claim, { force: true });
+    if (!writeNew(claim, '', { hint: 'The folder of drafts must be writable.', mode: 0o600 }))
+      throw new Refused(409, 'BUSY', 'Somebody else is at this draft.', 'Look at it, or at GET /v1/policies, in a moment.');
+    try {
+      return await work();
+    } finally {
+      rmSync(claim, { force: true });
+    }
+  }
+
+  list(): readonly Omit<Stored, 'answers'>[] {
+    if (!existsSync(this.#folder)) return [];
+    return readdirSync(this.#folder)
+      .flatMap((id) => (idForm.test(id) && existsSync(join(this.#folder, id, kept)) ? [this.#read(id)] : []))
+      .map(({ answers: _answers, ...draft }) => draft)
+      .sort((a, b) => (a.made < b.made ? -1 : 1));
+  }
+
+  find(id: string): Promise<DraftView> {
+    return this.#view(this.#read(id));
+  }
+
+  /** Takes what is answered now over what was answered before. */
+  async answer(id: string, answers: Answers): Promise<DraftView> {
+    const draft = this.#read(id);
+    const next = { ...draft, answers: answersForm.parse({ ...draft.answers, ...answers }) };
+    const view = await this.#view(next);
+    // Looking takes a while: what became a policy, or was taken away, in the meantime is no draft any more.
+    return this.alone(id, async () => {
+      this.#read(id);
+      this.#keep(next);
+      return view;
+    });
+  }
+
+  /** Writes the policy; whoever serves it takes it away again where it cannot be served. */
+  async confirm(id: string, file: string, columns: 'all' | readonly string[]): Promise<void> {
+    const draft = this.#read(id);
+    const { undecided } = await this.#draft(draft, file);
+    try {
+      if (undecided)
+        throw new Refused(
+          409,
+          'POLICY_UNCONFIRMED',
+          'It is not said whether records know each other.',
+          'Answer the question "dependence" first: nothing is released before.',
+        );
+      await confirmPolicy(file, { columns: columns === 'all' ? 'all' : [...columns] });
+    } catch (error) {
+      rmSync(file, { force: true });
+      throw error;
+    }
+  }
+
+  /** What is known of a draft is taken away; a file that a policy rests on stays. */
+  end(id: string, keepFile = false): void {
+    const folder = join(this.#folder, this.#read(id).id);
+    if (keepFile) for (const name of [kept, looked]) rmSync(join(folder, name), { force: true });
+    else rmSync(folder, { recursive: true, force: true });
+  }
+
+  async #view(draft: Stored): Promise<DraftView> {
+    const file = join(this.#folder, draft.id, looked);
+    rmSync(file, { force: true });
+    const { found, text, leftOut, doubts, undecided } = await this.#draft(draft, file);
+    const { id, file: name, made, answers } = draft;
+    const columns = await unconfirmedColumns(file);
+    const known = await budgetElsewhere(await readPolicy(file), this.#registry);
+    return {
+      id,
+      file: name,
+      made,
+      questions: questionsOf(found, answers),
+      columns,
+      leftOut,
+      doubts: [...new Set([...doubts, ...known])],
+      undecided,
+      ...(known.length > 0 && { hasBudget: true as const }),
+      policy: text,
+    };
+  }
+
+  async #draft({ id, file, answers }: Stored, out: string): Promise<DraftedPolicy & { readonly found: Found }> {
+    let found: Found | undefined;
+    const drafted = await draftPolicy(join(this.#folder, id, file), {
+      out,
+      interview: (seen) => {
+        found = seen;
+        return saidBy(seen, answers);
+      },
+    });
+    return { ...drafted, found: found! };
+  }
+
+  #read(id: string): Stored {
+    const file = join(this.#folder, id, kept);
+    const none = () => notFound('There is no such draft.', 'GET /v1/drafts lists those there are.');
+    if (!idForm.test(id) || !existsSync(file)) throw none();
+    const read = stored.safeParse(
+      parseJson(
+        readNamedText(file, 'policyBytes', () => new Fault('DATA_MALFORMED', 'A draft cannot be read.', 'Send the file again.')),
+        {
+          file,
+        },
+      ),
+    );
+    if (!read.success) throw none();
+    return read.data;
+  }
+
+  #keep(draft: Stored): void {
+    writeWhole(join(this.#folder, draft.id, kept), `${JSON.stringify(draft)}\n`, {
+      hint: 'The folder of drafts must be writable.',
+      mode: 0o600,
+    });
+  }
+}
+
+const idForm = /^[0-9a-f]{24}$/;
+const [kept, looked, claimed] = ['draft.json', 'draft.yaml', 'confirming'];
+const claimFor = 600_000;

@@ -1,0 +1,175 @@
+import type { Fault, Outcome } from '../../base/errors.js';
+import { jsonText } from '../report/json-text.js';
+import { type Problem, problemOf, Refused } from './problem.js';
+
+export type JobState = 'waiting' | 'running' | 'done' | 'failed' | 'cancelled';
+export interface JobProgress {
+  readonly done: number;
+  readonly of: number;
+  readonly what: string;
+}
+export interface JobView {
+  readonly job: string;
+  readonly policy: string;
+  readonly state: JobState;
+  readonly progress?: JobProgress;
+  /** What became of the budget, as far as it is known. */
+  readonly outcome?: Outcome;
+  readonly answer?: object;
+  readonly problem?: Problem;
+}
+interface End {
+  readonly state: 'done' | 'failed' | 'cancelled';
+  readonly answer?: object;
+  readonly fault?: Fault;
+  readonly outcome?: Outcome;
+}
+
+/** Each holds a connection for as long as the job works. */
+const mostListeners = 8;
+
+/** One piece of work, what is known of it, and who listens. */
+export class Job {
+  readonly id: string;
+  /** The token it was asked with. */
+  readonly owner: string;
+  readonly policy: string;
+  #state: JobState = 'waiting';
+  #cancelled = false;
+  #progress: JobProgress | undefined;
+  #outcome: Outcome | undefined;
+  #end: End | undefined;
+  #endedAt: number | undefined;
+  /** Each with whether it may still listen. */
+  readonly #listeners = new Map<ReadableStreamDefaultController<Uint8Array>, () => boolean>();
+
+  constructor(id: string, owner: string, policy: string) {
+    this.id = id;
+    this.owner = owner;
+    this.policy = policy;
+  }
+
+  get state(): JobState {
+    return this.#state;
+  }
+  get isOver(): boolean {
+    return this.#end !== undefined;
+  }
+  get isCancelled(): boolean {
+    return this.#cancelled;
+  }
+  get endedAt(): number | undefined {
+    return this.#endedAt;
+  }
+
+  view(): JobView {
+    const { answer, fault } = this.#end ?? {};
+    const told = answer as { readonly receipt?: { readonly ledger: { readonly entry: number } } } | undefined;
+    const recorded: Outcome | undefined = told?.receipt && { state: 'recorded', entry: told.receipt.ledger.entry };
+    const outcome = fault?.outcome ?? this.#outcome ?? recorded;
+    return {
+      job: this.id,
+      policy: this.policy,
+      state: this.#state,
+      ...(this.#progress && { progress: this.#progress }),
+      ...(outcome && { outcome }),
+      ...(answer && !this.#cancelled && { answer }),
+      ...(fault && this.#state === 'failed' && { problem: problemOf(fault, this.id) }),
+    };
+  }
+
+  begin(): void {
+    this.#state = 'running';
+    this.progress({ done: 0, of: 1, what: 'planning' });
+  }
+
+  progress(progress: JobProgress): void {
+    if (this.#end) return;
+    this.#progress = progress;
+    this.#tell('progress');
+  }
+
+  heard(outcome: Outcome): void {
+    this.#outcome = outcome;
+    if (outcome.state === 'spent') this.progress({ done: 0, of: 1, what: 'booked, reading the data' });
+  }
+
+  /** What is booked stays booked. */
+  cancel(): void {
+    if (this.#end) return;
+    this.#cancelled = true;
+    this.#state = 'cancelled';
+    this.#tell('cancelled');
+  }
+
+  end(end: End): void {
+    this.#state = end.state;
+    this.#end = end;
+    this.#endedAt = Date.now();
+    if (end.outcome) this.#outcome = end.outcome;
+    this.#tell(end.state);
+    this.hush();
+  }
+
+  /** Server-sent events: what is known now, then whatever changes, until it is over or whoever listens may not any more. */
+  events(mayListen: () => boolean, heartbeat: number): ReadableStream<Uint8Array> {
+    if (this.#listeners.size >= mostListeners)
+      throw new Refused(
+        429,
+        'BUSY',
+        'Too many listen to this job already.',
+        'End one of the others, or ask GET /v1/jobs/{job}.',
+        5,
+      );
+    let beat: NodeJS.Timeout | undefined;
+    let own: ReadableStreamDefaultController<Uint8Array>;
+    return new ReadableStream<Uint8Array>({
+      start: (listener) => {
+        own = listener;
+        listener.enqueue(this.#event(this.#end ? this.#state : 'progress'));
+        if (this.#end) {
+          listener.close();
+          return;
+        }
+        this.#listeners.set(listener, mayListen);
+        beat = setInterval(() => {
+          this.#send(listener, encode(': still here\n\n'));
+          if (!this.#listeners.has(listener)) clearInterval(beat);
+        }, heartbeat);
+        beat.unref();
+      },
+      cancel: () => {
+        clearInterval(beat);
+        this.#listeners.delete(own);
+      },
+    });
+  }
+
+  hush(): void {
+    for (const listener of this.#listeners.keys()) listener.close();
+    this.#listeners.clear();
+  }
+
+  #tell(name: string): void {
+    for (const listener of [...this.#listeners.keys()]) this.#send(listener, this.#event(name));
+  }
+
+  /** Who may not listen any more is told nothing more. */
+  #send(listener: ReadableStreamDefaultController<Uint8Array>, bytes: Uint8Array): void {
+    const mayListen = this.#listeners.get(listener);
+    if (!mayListen) return;
+    if (mayListen()) listener.enqueue(bytes);
+    else {
+      this.#listeners.delete(listener);
+      listener.close();
+    }
+  }
+
+  /** The answer itself is asked for: it may be long. */
+  #event(name: string): Uint8Array {
+    const { answer: _answer, ...view } = this.view();
+    return encode(`event: ${name}\ndata: ${jsonText(view)}\n\n`);
+  }
+}
+
+const encode = (text: string): Uint8Array => new TextEncoder().encode(text);

@@ -1,0 +1,131 @@
+import { Fault, type Outcome } from '../../base/errors.js';
+import { unguessable } from '../../privacy/noise/bits.js';
+import { asFault, notSpent, Outcomes } from '../../release/outcome.js';
+import type { Plan } from '../../release/plan.js';
+import { Job, type JobView } from './job.js';
+import type { ServiceLimits } from './limits.js';
+import { notFound, Refused } from './problem.js';
+import type { Caller } from './route.js';
+import { Turns } from './turns.js';
+
+/** What work is told by whoever ordered it, and what it tells. */
+export interface Order {
+  readonly progress: (done: number, of: number, what: string) => void;
+  /** Asked before anything is booked. */
+  readonly decide: (plan: Plan) => Promise<void>;
+  readonly outcomes: Outcomes;
+  readonly isCancelled: () => boolean;
+}
+
+/** Ended jobs that can still be looked at: their answers are in the ledger anyway. */
+const mostKept = 200;
+const keptFor = 3_600_000;
+
+/**
+ * Work that nobody waits for. A job that is cancelled before anything was booked spends nothing; after that it is finished and recorded all the same,
+ * because what is booked is never given back, and an answer that was paid for should not be lost. Jobs end with their process, what they booked does not.
+ */
+export class Jobs {
+  readonly #turns: Turns;
+  readonly #each: number;
+  /** Every name of a job begins with that of its process. */
+  readonly #process = unguessable(4).toString('hex');
+  readonly #jobs = new Map<string, Job>();
+  readonly #running = new Set<Promise<void>>();
+  #stopping = false;
+
+  constructor({ jobsWorking, jobsEach, waiting }: ServiceLimits) {
+    this.#turns = new Turns(jobsWorking, waiting);
+    this.#each = jobsEach;
+  }
+
+  get underWay(): number {
+    return this.#running.size;
+  }
+
+  begin(caller: Caller, policy: string, work: (order: Order) => Promise<object>): JobView {
+    this.#forget();
+    const own = [...this.#jobs.values()].filter((job) => job.owner === caller.id && !job.isOver).length;
+    if (own >= this.#each)
+      throw new Refused(429, 'BUSY', 'This token has too many jobs that have not ended.', 'Wait for one, or cancel it.', 5);
+    const job = new Job(`${this.#process}${unguessable(16).toString('hex')}`, caller.id, policy);
+    this.#jobs.set(job.id, job);
+    const running = this.#run(job, work);
+    this.#running.add(running);
+    void running.finally(() => this.#running.delete(running));
+    return job.view();
+  }
+
+  /** Whoever may not see a job is told that there is none. */
+  find(caller: Caller, id: string): Job {
+    const job = this.#jobs.get(id);
+    const opens = job && (caller.policies === undefined || caller.policies.includes(job.policy));
+    if (!job || !opens || (job.owner !== caller.id && caller.role !== 'steward'))
+      throw notFound(
+        'There is no such job.',
+        id.startsWith(this.#process)
+          ? 'Jobs are kept for an hour. Ask the same again: what was recorded is told for nothing.'
+          : 'A job is known only to the process that runs it, and ends with it. Let the proxy send you to one process, or ask the same again: what was recorded is told for nothing.',
+      );
+    return job;
+  }
+
+  /** Nothing is begun any more, and nobody listens any more. */
+  stop(): void {
+    this.#stopping = true;
+    for (const job of this.#jobs.values()) {
+      if (job.state === 'waiting') job.cancel();
+      job.hush();
+    }
+  }
+
+  async ended(): Promise<void> {
+    await Promise.allSettled([...this.#running]);
+  }
+
+  async #run(job: Job, work: (order: Order) => Promise<object>): Promise<void> {
+    const back = await this.#turns.take();
+    try {
+      if (!back) throw new Fault('LEDGER_BUSY', 'Too many jobs wait already.', 'Ask again later.', { outcome: notSpent });
+      if (job.isCancelled || this.#stopping) {
+        job.end({ state: 'cancelled', outcome: notSpent });
+        return;
+      }
+      job.begin();
+      const outcomes = new Heard((outcome) => job.heard(outcome));
+      const answer = await work({
+        progress: (done, of, what) => job.progress({ done, of, what }),
+        outcomes,
+        isCancelled: () => job.isCancelled,
+        decide: async () => {
+          if (job.isCancelled)
+            throw new Fault('USAGE', 'The job was cancelled.', 'Nothing was booked for it.', { outcome: notSpent });
+        },
+      });
+      job.end({ state: job.isCancelled ? 'cancelled' : 'done', answer });
+    } catch (error) {
+      job.end({ state: job.isCancelled ? 'cancelled' : 'failed', fault: asFault(error) });
+    } finally {
+      back?.();
+    }
+  }
+
+  #forget(): void {
+    const over = [...this.#jobs.values()].filter((job) => job.isOver);
+    const old = Date.now() - keptFor;
+    for (const [k, job] of over.entries()) if (k < over.length - mostKept || (job.endedAt ?? 0) < old) this.#jobs.delete(job.id);
+  }
+}
+
+/** Says what is booked at once. */
+class Heard extends Outcomes {
+  readonly #told: (outcome: Outcome) => void;
+  constructor(told: (outcome: Outcome) => void) {
+    super();
+    this.#told = told;
+  }
+  override note(outcome: Outcome): void {
+    super.note(outcome);
+    this.#told(outcome);
+  }
+}

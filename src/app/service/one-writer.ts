@@ -1,0 +1,65 @@
+import { rmSync, statSync, utimesSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { Fault } from '../../base/errors.js';
+import { writeWhole } from '../../base/files/write-file.js';
+import { parseJson } from '../../base/input/json.js';
+import { readNamedText } from '../../base/input/named-file.js';
+
+const form = z.strictObject({ pid: z.number().int().positive(), host: z.string() });
+/** Whoever writes says so every second; a process that is gone, or that only has its number, does not. */
+const silentAfter = 60_000;
+
+/**
+ * Two processes that write one chain of lines break it, and the next start would take it for changed by somebody. Told where it can be: on one machine. A
+ * process that was killed is in nobody's way.
+ */
+export class OneWriter {
+  readonly #file: string;
+  constructor(folder: string) {
+    this.#file = join(folder, 'writer.json');
+    const found = said(this.#file);
+    if (found && found.host === hostname() && found.pid !== process.pid && isAlive(found.pid))
+      throw new Fault(
+        'USAGE',
+        'Another process writes to this log.',
+        'Give each process a name of its own, for example --name second, or another --log.',
+      );
+    writeWhole(this.#file, `${JSON.stringify({ pid: process.pid, host: hostname() })}\n`, {
+      hint: 'The folder of the audit log must be writable.',
+      mode: 0o600,
+    });
+  }
+
+  /** Still there. */
+  beat(now = new Date()): void {
+    try {
+      utimesSync(this.#file, now, now);
+    } catch {}
+  }
+
+  close(): void {
+    rmSync(this.#file, { force: true });
+  }
+}
+
+function said(file: string): z.output<typeof form> | undefined {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (!found || Date.now() - found.mtimeMs > silentAfter) return undefined;
+  try {
+    const gone = () => new Fault('DATA_MALFORMED', 'Who writes the log cannot be read.', 'Remove writer.json from its folder.');
+    return form.safeParse(parseJson(readNamedText(file, 'policyBytes', gone), { file })).data;
+  } catch {
+    return undefined;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

@@ -1,0 +1,47 @@
+import { createHash } from 'node:crypto';
+import type { Context } from 'hono';
+import type * as z from 'zod';
+import { Fault } from '../../base/errors.js';
+import { parseJson } from '../../base/input/json.js';
+import { pathText, problemIn } from '../../base/input/problem.js';
+import type { Sent } from './route.js';
+
+/** What the path names beside the policy. */
+export const named = (c: Context): Record<string, string> => c.req.param() as Record<string, string>;
+
+export function onceOf(c: Context): string | undefined {
+  const key = c.req.header('idempotency-key');
+  if (key === undefined || /^[\x21-\x7e]{1,200}$/.test(key)) return key;
+  throw new Fault('USAGE', 'An Idempotency-Key is 1 to 200 letters, digits and signs.', 'Send for example a UUID.');
+}
+
+export async function bodyOf(c: Context, digested: (digest: string) => void): Promise<unknown> {
+  if (!/^application\/json\s*(;|$)/i.test(c.req.header('content-type') ?? ''))
+    throw new Fault('USAGE', 'The request is not JSON.', 'Send it with "content-type: application/json".');
+  const text = await c.req.text();
+  digested(createHash('sha256').update(text).digest('hex'));
+  try {
+    return parseJson(text, { file: 'request' });
+  } catch (error) {
+    if (error instanceof Fault) throw error;
+    throw new Fault('USAGE', 'The request is not valid JSON.', 'Send for example {"question": {"kind": "count"}}.');
+  }
+}
+
+/** A file as the body itself; its name is in a header, and nothing of it is used but letters. */
+export async function sentOf(c: Context): Promise<Sent> {
+  if (/^(multipart|application\/x-www-form)/i.test(c.req.header('content-type') ?? ''))
+    throw new Fault('USAGE', 'A file is sent as it is.', 'Send its bytes as the body, and its name in x-file-name.');
+  const name = c.req.header('x-file-name') ?? '';
+  if (!fileName.test(name) || name.includes('..'))
+    throw new Fault('USAGE', 'A file has a name.', 'Send x-file-name: survey.csv, letters, digits, . - and _ only.');
+  return { name, bytes: c.req.raw.body };
+}
+const fileName = /^[A-Za-z0-9][\w.-]{0,99}$/;
+
+export function parsedBy(schema: z.ZodType, input: unknown, what: string): unknown {
+  const parsed = schema.safeParse(input);
+  if (parsed.success) return parsed.data;
+  const { path, text } = problemIn(parsed.error);
+  throw new Fault('USAGE', `${pathText([what, ...path])}: ${text}`, '/openapi.json says what it takes.');
+}

@@ -1,0 +1,18 @@
+import { entryNumbered } from '../../api/recorded.js';
+import { notFound } from '../problem.js';
+import type { Asked } from '../route.js';
+
+/** The entry that the path names, if it is for this caller: an analyst sees what they paid for themselves, and is told no difference. */
+export async function seenEntry({
+  served,
+  caller,
+  more,
+  named,
+}: Pick<Asked, 'served' | 'caller' | 'more' | 'named'>): Promise<number> {
+  const text = named.entry ?? '';
+  const entry = /^[1-9]\d{0,11}$/.test(text) ? await entryNumbered(served.session(caller.name), Number(text)) : undefined;
+  if (!entry || (caller.role === 'analyst' && entry.analyst !== caller.name))
+    throw notFound('There is no such entry for this token.', 'GET /v1/policies/{policy}/ledger lists those there are.');
+  more.entry = entry.sequence;
+  return entry.sequence;
+}

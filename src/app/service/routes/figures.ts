@@ -1,0 +1,178 @@
+import * as z from 'zod';
+import { beliefPoints, whatIfFigures } from '../../api/policy-figures.js';
+import { recordedAnswer } from '../../api/recorded.js';
+import { hidesTies } from '../../api/tie-figures.js';
+import { Fault } from '../../../base/errors.js';
+import { partsSpent, steadyWords } from '../../../release/parts.js';
+import { tableCsv } from '../../report/csv.js';
+import { publishedTable } from '../../report/published-table.js';
+import { tieColumns } from '../../../data/ties/kinds.js';
+import { aside } from '../aside.js';
+import type { Served } from '../policies.js';
+import { Refused } from '../problem.js';
+import { everybody } from '../role.js';
+import { defineRoute } from '../route.js';
+import { seenEntry } from './entry.js';
+import { figure } from './shapes.js';
+
+const posterior = z.record(z.string(), z.number());
+const leaks = z.array(z.strictObject({ base: z.number(), leak: figure }));
+const amount = z.union([z.string().max(40), z.number()]).transform(String);
+
+const fileOf = ({ file, policy: { digest } }: Served) => ({ file, digest });
+
+export const routes = [
+  defineRoute({
+    name: 'belief',
+    method: 'get',
+    path: '/v1/policies/{policy}/belief',
+    summary: 'How wrong a count is against how much an attacker can come to believe, for budgets around that of the policy.',
+    roles: everybody,
+    works: true,
+    answer: z.looseObject({
+      column: z.string().optional().describe('By which the count is.'),
+      points: z.array(z.strictObject({ epsilon: z.number(), posterior, error: figure.nullable() })),
+    }),
+    handle: async ({ served, caller }) => beliefPoints(served.session(caller.name)),
+  }),
+  defineRoute({
+    name: 'leakage',
+    method: 'get',
+    path: '/v1/policies/{policy}/leakage',
+    summary:
+      'What an attacker who knows the ties gains about records with few and with many of them. Where the policy hides ties, or how many records there are: for stewards only.',
+    roles: ['steward', 'auditor'],
+    works: true,
+    aside: true,
+    answer: z.looseObject({
+      kinds: z.array(z.looseObject({ name: z.string(), records: z.number().int(), leakage: leaks })),
+      group: leaks.describe('What group privacy would charge.'),
+    }),
+    handle: async ({ served, caller }) => {
+      if (caller.role !== 'steward' && hidesTies(served.policy))
+        throw new Refused(403, 'ACCESS_DENIED', 'Who is tied to whom is hidden in this policy.', 'Ask a steward.');
+      return aside({ ...fileOf(served), kind: 'leakage' });
+    },
+  }),
+  defineRoute({
+    name: 'whatIf',
+    method: 'post',
+    path: '/v1/policies/{policy}/what-if',
+    summary:
+      'What another limit, or other strengths of the ties, would come to. Reads ties only, spends nothing, changes nothing.',
+    roles: ['steward'],
+    works: true,
+    aside: true,
+    body: z.strictObject({
+      epsilon: amount.optional(),
+      belief: z.strictObject({ prior: amount, posterior: amount }).optional(),
+      ties: z
+        .array(
+          z.strictObject({
+            index: z.number().int().min(0).max(1000),
+            oddsRatio: z.union([z.number().min(1).max(1e12), z.literal('inf')]),
+          }),
+        )
+        .max(100)
+        .optional(),
+    }),
+    answer: z.looseObject({
+      epsilon: z.number(),
+      base: z.number().describe('What one record may spend at most, before ties.'),
+      amplification: figure,
+      error: figure.nullable(),
+      posterior,
+    }),
+    handle: async ({ served, caller, body }) =>
+      body.ties?.length
+        ? aside({ ...fileOf(served), kind: 'whatIf', asked: body })
+        : whatIfFigures(
+            served.policy,
+            body,
+            served.session(caller.name).account.routes.map(({ amplifier }) => amplifier),
+          ),
+  }),
+  defineRoute({
+    name: 'ties',
+    method: 'get',
+    path: '/v1/policies/{policy}/ties',
+    summary: 'A part of the network of ties, to be drawn. Nothing in it names anybody.',
+    roles: ['steward'],
+    works: true,
+    aside: true,
+    query: z.strictObject({ most: z.coerce.number().int().min(1).max(2000).optional().describe('Records; 300 when absent.') }),
+    answer: z.looseObject({
+      records: z.number().int(),
+      ties: z.number().int(),
+      shown: z.looseObject({
+        nodes: z.array(
+          z.looseObject({
+            id: z.number().int(),
+            degree: z.number().int(),
+            kind: z.literal('shared').optional().describe('No record: what several of them share and nobody sees.'),
+          }),
+        ),
+        edges: z.array(z.looseObject({ a: z.number().int(), b: z.number().int(), kind: z.string(), oddsRatio: figure })),
+      }),
+      kinds: z.array(z.looseObject({ kind: z.string(), index: z.number().int() })),
+    }),
+    handle: ({ served, query: { most = 300 } }) => aside({ ...fileOf(served), kind: 'network', most }),
+  }),
+  defineRoute({
+    name: 'time',
+    method: 'get',
+    path: '/v1/policies/{policy}/time',
+    summary: 'Where the policy has steps: what is spent and left at each, ties included.',
+    roles: everybody,
+    answer: z.looseObject({
+      column: z.string(),
+      each: figure.optional().describe('What every step may spend for ever.'),
+      steps: z.array(z.looseObject({ part: z.string(), spent: figure, remaining: figure })),
+    }),
+    handle: async ({ served, caller }) => {
+      const session = served.session(caller.name);
+      const { policy, account } = session;
+      const column = policy.dependence.flatMap((d) => tieColumns(d).filter(({ key }) => key === 'order'))[0]?.column;
+      if (column === undefined)
+        throw new Fault('QUERY_UNSUPPORTED', 'This policy has no steps.', 'A declared sequence makes some.');
+      const steps = partsSpent(policy, account, await session.spent()).filter((part) => part.column === column);
+      return { column, ...(account.steady && { each: steadyWords(policy, account.steady).each }), steps };
+    },
+  }),
+  defineRoute({
+    name: 'attack',
+    method: 'post',
+    path: '/v1/policies/{policy}/attack',
+    summary:
+      'What attackers with and without the ties believe after a recorded release. As private as the rows, and recorded nowhere.',
+    roles: ['steward'],
+    works: true,
+    aside: true,
+    body: z.strictObject({
+      entry: z.number().int().min(1).max(1e12),
+      column: z.string().max(500).optional().describe('Which histogram; the tied column when absent.'),
+      show: z.number().int().min(1).max(50).optional(),
+    }),
+    answer: z.looseObject({
+      private: z.literal(true),
+      column: z.string(),
+      attackers: z.array(z.looseObject({ name: z.string(), median: figure, most: figure })),
+      exposed: z.array(z.looseObject({ beliefs: z.array(z.looseObject({})) })),
+    }),
+    handle: async (asked) => {
+      const { served, caller, body } = asked;
+      const session = served.session(caller.name);
+      const sequence = await seenEntry({ ...asked, named: { entry: String(body.entry) } });
+      const { tables, receipt } = await recordedAnswer(session, sequence);
+      if (!tables) throw new Fault('QUERY_UNSUPPORTED', 'Only tables can be attacked.', 'Name the entry of a histogram.');
+      return aside({
+        ...fileOf(served),
+        kind: 'attack',
+        receipt: JSON.stringify(receipt),
+        tables: tables.map((table, k) => [`${k}.csv`, tableCsv(publishedTable(table, served.policy))] as const),
+        column: body.column,
+        show: body.show ?? 6,
+      });
+    },
+  }),
+];

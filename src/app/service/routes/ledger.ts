@@ -1,0 +1,96 @@
+import * as z from 'zod';
+import { entryPage } from '../../api/ledger-page.js';
+import { Fault } from '../../../base/errors.js';
+import { publicName } from '../../../policy/population.js';
+import { steadyWords } from '../../../release/parts.js';
+import { everybody } from '../role.js';
+import { defineRoute } from '../route.js';
+import { budget, figure } from './shapes.js';
+
+const use = z.looseObject({ total: figure.optional(), spent: figure, remaining: figure });
+const spending = z.looseObject({
+  population: z.string(),
+  budget,
+  gained: figure.describe('What an attacker may have gained at most about one record so far.'),
+  quotas: z.array(use).optional().describe('Of analysts; an analyst sees their own.'),
+  parts: z.array(use).optional().describe('Where something was released about values of a public column only.'),
+  steps: z.strictObject({ column: z.string(), each: figure }).optional().describe('What every step may spend for ever.'),
+});
+const entry = z.looseObject({
+  sequence: z.number().int(),
+  at: z.string(),
+  analyst: z.string(),
+  label: z.string(),
+  epsilon: z
+    .number()
+    .optional()
+    .describe('What it uses of the budget by itself, ties included; absent where it pays for nothing.'),
+  settled: z.boolean(),
+  hash: z.string(),
+});
+
+export const routes = [
+  defineRoute({
+    name: 'budget',
+    method: 'get',
+    path: '/v1/policies/{policy}/budget',
+    summary: 'What this population has spent, and what remains.',
+    roles: everybody,
+    answer: spending,
+    handle: async ({ served, caller }) => {
+      // Where the ledger lies is no business of whoever asks.
+      const { ledger: _ledger, population: _population, quotas, ...told } = await served.of(caller.name).spent();
+      const { policy, account } = served.session(caller.name);
+      const seen = caller.role === 'analyst' ? quotas?.filter(({ analyst }) => analyst === caller.name) : quotas;
+      return {
+        population: publicName(policy),
+        ...told,
+        ...(seen && { quotas: seen }),
+        ...(account.steady && { steps: steadyWords(policy, account.steady) }),
+      };
+    },
+  }),
+  defineRoute({
+    name: 'entries',
+    method: 'get',
+    path: '/v1/policies/{policy}/ledger',
+    summary: 'Everything this population has paid for; an analyst sees what they paid for themselves.',
+    roles: everybody,
+    query: z.strictObject({
+      after: z.coerce
+        .number()
+        .int()
+        .min(0)
+        .optional()
+        .describe('The first entries after this one; the first of all when absent.'),
+      before: z.coerce
+        .number()
+        .int()
+        .min(0)
+        .optional()
+        .describe('The last entries before this one instead; 9007199254740991 for the last of all.'),
+      most: z.coerce.number().int().min(1).max(1000).optional().describe('So many at most; 100 when absent.'),
+    }),
+    answer: z.strictObject({
+      entries: z.array(entry).describe('Oldest first.'),
+      more: z.boolean().describe('There are others in that direction, also where few or none are told here.'),
+      next: z.number().int().optional().describe('Where to go on, as after or before.'),
+    }),
+    handle: async ({ served, caller, query: { after, before, most = 100 } }) => {
+      if (after !== undefined && before !== undefined)
+        throw new Fault('USAGE', 'Entries are listed in one direction.', 'Send after or before.');
+      const analyst = caller.role === 'analyst' ? caller.name : undefined;
+      return entryPage(served.session(caller.name), { after, before, most, analyst });
+    },
+  }),
+  defineRoute({
+    name: 'verify',
+    method: 'get',
+    path: '/v1/policies/{policy}/ledger/verify',
+    summary: 'Walks the chain of the ledger.',
+    roles: ['steward', 'auditor'],
+    works: true,
+    answer: z.looseObject({ ok: z.boolean(), entries: z.number().int() }),
+    handle: ({ served, caller }) => served.of(caller.name).verify(),
+  }),
+];

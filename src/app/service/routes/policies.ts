@@ -1,0 +1,181 @@
+import * as z from 'zod';
+import type { CheckedPolicy } from '../../api/check.js';
+import { type Rational, toNumber } from '../../../base/exact/rational.js';
+import type { Column, Policy } from '../../../policy/policy.js';
+import { publicName } from '../../../policy/population.js';
+import { explain } from '../../../data/terms/explain.js';
+import { tieColumns } from '../../../data/ties/kinds.js';
+import { aside } from '../aside.js';
+import { everybody } from '../role.js';
+import { defineRoute } from '../route.js';
+
+const column = z.looseObject({
+  name: z.string(),
+  type: z.string(),
+  label: z.string().optional(),
+  values: z.array(z.strictObject({ value: z.string(), label: z.string().optional() })).optional(),
+  bounds: z.array(z.number()).optional(),
+  bins: z.array(z.number()).optional(),
+  step: z.number().optional(),
+  /** Its numbers are days since 1970-01-01; conditions name them as dates. */
+  date: z.literal(true).optional(),
+  public: z.literal(true).optional(),
+});
+const sentence = z.strictObject({ topic: z.string(), text: z.string() });
+
+function columnOf(declared: Column) {
+  const { name, type, label, public: known } = declared;
+  return {
+    name,
+    type,
+    ...(label !== undefined && { label }),
+    ...('values' in declared && {
+      values: declared.values.map((value) => {
+        const words = declared.labels.get(value);
+        return { value, ...(words !== undefined && words !== value && { label: words }) };
+      }),
+    }),
+    ...('bounds' in declared && { bounds: declared.bounds.map(toNumber), step: toNumber(declared.step) }),
+    ...('date' in declared && { date: true }),
+    ...('bins' in declared && declared.bins && { bins: declared.bins.map(toNumber) }),
+    ...(known && { public: true }),
+  };
+}
+
+/** What the policy promises. Where its files and its ledger lie is no business of whoever asks. */
+const sentencesOf = (policy: Policy) =>
+  explain({ ...policy, ledger: 'the ledger of this service', population: publicName(policy) });
+
+/** The public column that puts rows in order. */
+const orderOf = ({ dependence }: Policy): string | undefined =>
+  dependence.flatMap((d) => tieColumns(d).filter(({ key }) => key === 'order'))[0]?.column;
+
+function detailsOf(name: string, policy: Policy) {
+  const { protect, budget, columns, relations, tables, dependence } = policy;
+  const steps = orderOf(policy);
+  const number = (x: Rational) => toNumber(x);
+  return {
+    name,
+    population: publicName(policy),
+    ...(policy.title !== undefined && { title: policy.title }),
+    secret: protect.secret,
+    adversary: protect.adversary,
+    ...(protect.neighbours && { neighbours: protect.neighbours }),
+    budget: {
+      epsilon: number(budget.epsilon),
+      delta: number(budget.delta),
+      ...(budget.belief && { belief: { prior: number(budget.belief.prior), posterior: number(budget.belief.posterior) } }),
+    },
+    columns: [...columns.values()].map(columnOf),
+    dependence: dependence.map((d) => plainTie(d)),
+    ...(relations.size > 0 && {
+      relations: [...relations.values()].map(({ name, columns, symmetric, private: hidden }) => ({
+        name,
+        columns,
+        symmetric,
+        private: hidden,
+      })),
+    }),
+    ...(tables &&
+      tables.size > 0 && {
+        tables: [...tables.values()].map((t) => ({
+          name: t.name,
+          public: t.public,
+          links: t.links,
+          columns: [...t.columns.values()].map(columnOf),
+        })),
+      }),
+    ...(steps !== undefined && { steps: { column: steps } }),
+    sentences: sentencesOf(policy),
+  };
+}
+
+/** A declared tie as it was written, without where its files are. */
+function plainTie(d: object): object {
+  const told = Object.entries(d).filter(([, v]) => ['string', 'number', 'boolean'].includes(typeof v) || Array.isArray(v));
+  return Object.fromEntries(told.filter(([, v]) => !(typeof v === 'string' && v.includes('/'))));
+}
+
+export const routes = [
+  defineRoute({
+    name: 'policies',
+    method: 'get',
+    path: '/v1/policies',
+    summary: 'The policies this token opens.',
+    roles: everybody,
+    answer: z.strictObject({
+      policies: z.array(
+        z.strictObject({
+          name: z.string(),
+          population: z.string(),
+          steps: z.boolean().describe('Whether rows follow one another: then there is something to say about time.'),
+        }),
+      ),
+    }),
+    handle: async ({ service, caller }) => ({
+      policies: service.policiesOf(caller).map(({ name, policy }) => ({
+        name,
+        population: publicName(policy),
+        steps: orderOf(policy) !== undefined,
+      })),
+    }),
+  }),
+  defineRoute({
+    name: 'policy',
+    method: 'get',
+    path: '/v1/policies/{policy}',
+    summary: 'What may be asked: the declared columns, who is protected from whom, the budget, in figures and in words.',
+    roles: everybody,
+    answer: z.looseObject({
+      name: z.string(),
+      population: z.string(),
+      title: z.string().optional(),
+      secret: z.string(),
+      adversary: z.string(),
+      neighbours: z.string().optional(),
+      budget: z.looseObject({
+        epsilon: z.number(),
+        delta: z.number(),
+        belief: z.strictObject({ prior: z.number(), posterior: z.number() }).optional(),
+      }),
+      columns: z.array(column),
+      dependence: z.array(z.looseObject({ kind: z.string() })).describe('Declared ties, in order.'),
+      relations: z.array(z.looseObject({ name: z.string(), columns: z.array(z.string()) })).optional(),
+      tables: z.array(z.looseObject({ name: z.string(), columns: z.array(column) })).optional(),
+      steps: z.strictObject({ column: z.string() }).optional().describe('The public column that puts rows in order.'),
+      sentences: z.array(sentence),
+    }),
+    handle: async ({ served: { name, policy } }) => detailsOf(name, policy),
+  }),
+  defineRoute({
+    name: 'check',
+    method: 'get',
+    path: '/v1/policies/{policy}/check',
+    summary:
+      'What the policy promises and what is missing in it, in plain words. Loads every file that it names; spends nothing.',
+    roles: everybody,
+    works: true,
+    aside: true,
+    answer: z.looseObject({
+      ready: z.boolean(),
+      undecided: z.boolean(),
+      population: z.string(),
+      epsilon: z.string(),
+      delta: z.string(),
+      explanation: z.array(sentence),
+      warnings: z.array(z.string()),
+    }),
+    handle: async ({ served: { name, file, policy }, caller: { role } }) => {
+      const checked = (await aside({ file, digest: policy.digest, kind: 'check' })) as CheckedPolicy;
+      const { policy: _file, ledger: _ledger, population: _population, warnings, ...told } = checked;
+      return {
+        policy: name,
+        population: publicName(policy),
+        ...told,
+        explanation: sentencesOf(policy),
+        // How the same people could come by a second budget: by names of files, for whoever looks after them.
+        warnings: role === 'steward' ? warnings : [],
+      };
+    },
+  }),
+];

@@ -1,0 +1,197 @@
+import { setTimeout as after } from 'node:timers/promises';
+import { unguessable } from '../../privacy/noise/bits.js';
+import { Alike } from './alike.js';
+import { AuditLog, type Event } from './audit-log.js';
+import { Drafts } from './drafts.js';
+import { Jobs } from './jobs.js';
+import { type ServiceLimits, usualLimits } from './limits.js';
+import { MadePolicies } from './made-policies.js';
+import { Metrics } from './metrics.js';
+import { Policies, type Served } from './policies.js';
+import { Refused } from './problem.js';
+import type { Caller } from './route.js';
+import { Sessions } from './sessions.js';
+import { Tokens } from './token.js';
+import { Rate, Turns } from './turns.js';
+
+export interface ServiceOptions {
+  readonly policies: readonly string[];
+  /** Folders: one file per token, the audit log of this process, and files that stewards send for drafting. */
+  readonly tokens: string;
+  readonly log: string;
+  readonly drafts: string;
+  /** Folders of the policies that were made in the console, and of the registry of data that has a budget. */
+  readonly made: string;
+  readonly registry: string;
+  /** Why data of the policies may have a second budget. */
+  readonly newBudget?: string;
+  /** Hears of policies made in the console that cannot be served any more. */
+  readonly unserved?: (file: string, error: unknown) => void;
+  readonly limits?: Partial<ServiceLimits>;
+  /** A proxy that can be believed says where a request came from and whether by TLS. */
+  readonly behindProxy?: boolean;
+  /** Reached by TLS, here or at the proxy: browsers are told to come by nothing else. */
+  readonly hsts?: boolean;
+  readonly opening?: (source: string) => void;
+}
+
+const mostKeys = 10_000;
+
+/** What all requests share. */
+export class Service {
+  readonly limits: ServiceLimits;
+  readonly tokens: Tokens;
+  readonly sessions: Sessions;
+  readonly log: AuditLog;
+  readonly logFolder: string;
+  readonly metrics = new Metrics();
+  readonly turns: Turns;
+  /** Of long figures: whoever waits for one takes no turn of those who wait for something short. */
+  readonly figures: Turns;
+  readonly sending: Turns;
+  readonly jobs: Jobs;
+  readonly drafts: Drafts;
+  readonly made: MadePolicies;
+  readonly alike = new Alike();
+  readonly rate: Rate;
+  readonly guesses: Rate;
+  readonly #noted: Rate;
+  #leftOut = 0;
+  readonly behindProxy: boolean;
+  readonly hsts: boolean;
+  readonly #policies: Policies;
+  #stopping = false;
+
+  private constructor(options: ServiceOptions, policies: Policies) {
+    this.limits = { ...usualLimits, ...options.limits };
+    this.#policies = policies;
+    this.behindProxy = options.behindProxy === true;
+    this.hsts = options.hsts === true;
+    this.tokens = new Tokens(options.tokens);
+    this.sessions = new Sessions(options.tokens, this.tokens);
+    this.log = new AuditLog(options.log);
+    this.logFolder = options.log;
+    this.turns = new Turns(this.limits.working, this.limits.waiting);
+    this.figures = new Turns(this.limits.figures, this.limits.waiting);
+    this.sending = new Turns(this.limits.sending, 0);
+    this.jobs = new Jobs(this.limits);
+    this.drafts = new Drafts(options.drafts, this.limits.fileBytes, options.registry);
+    this.made = new MadePolicies(options.made);
+    this.rate = new Rate(this.limits.burst, this.limits.perSecond);
+    this.guesses = new Rate(this.limits.guesses, this.limits.guesses / 60);
+    this.#noted = new Rate(this.limits.guesses, this.limits.guesses / 60);
+    this.metrics.gauge('fugu_working', 'Requests that read data now.', () => this.turns.busy);
+    this.metrics.gauge('fugu_waiting', 'Requests that wait for a turn.', () => this.turns.waiting);
+    this.metrics.gauge('fugu_jobs', 'Jobs that have not ended.', () => this.jobs.underWay);
+  }
+
+  static async begin(options: ServiceOptions): Promise<Service> {
+    const { policies: files, made, registry, newBudget, opening, unserved } = options;
+    const policies = await Policies.begin({
+      files,
+      made: new MadePolicies(made).list(),
+      registry,
+      ...(newBudget !== undefined && { newBudget }),
+      ...(opening && { opening }),
+      ...(unserved && { unserved }),
+    });
+    try {
+      return new Service(options, policies);
+    } catch (error) {
+      await policies.close();
+      throw error;
+    }
+  }
+
+  get stopping(): boolean {
+    return this.#stopping;
+  }
+  /** From here on nothing new is begun. */
+  stop(): void {
+    this.#stopping = true;
+    this.jobs.stop();
+  }
+
+  policiesOf({ policies }: Caller): readonly Served[] {
+    return this.#policies.all.filter(({ name }) => policies === undefined || policies.includes(name));
+  }
+  /** Undefined also where it is not for this caller: nobody learns which policies there are. */
+  policyOf(caller: Caller, name: string): Served | undefined {
+    return this.policiesOf(caller).find((served) => served.name === name);
+  }
+  /** Serves one more policy from here on. */
+  serve(file: string, newBudget?: string): Promise<Served> {
+    return this.#policies.add(file, newBudget);
+  }
+  /** The same with one that was made in the console: it is served after a restart, too. */
+  async serveMade(name: string, file: string, newBudget?: string): Promise<Served> {
+    if (!this.made.keep(name, file))
+      throw new Refused(409, 'USAGE', `There is a policy called ${name} already.`, 'Choose another name.');
+    try {
+      return await this.serve(file, newBudget);
+    } catch (error) {
+      this.made.forget(name);
+      throw error;
+    }
+  }
+  get firstPolicy(): Served | undefined {
+    return this.#policies.all[0];
+  }
+
+  readonly #keys = new Map<string, string>();
+  /** Whether a key was sent with nothing else lately. The ledger, not this, keeps a request from being paid for twice. */
+  sameAsBefore(key: string, asked: string): boolean {
+    const before = this.#keys.get(key);
+    if (before !== undefined) return before === asked;
+    if (this.#keys.size >= mostKeys) this.#keys.delete(this.#keys.keys().next().value!);
+    this.#keys.set(key, asked);
+    return true;
+  }
+
+  /** Into the log; of refusals by which `somebody` could fill it only so many, and how many were left out. All of them are in the metrics. */
+  note(event: Event, somebody?: string): void {
+    if (somebody !== undefined && this.#noted.wait(somebody) > 0) {
+      this.#leftOut++;
+      return;
+    }
+    this.log.add({ ...event, ...(this.#leftOut > 0 && { leftOut: this.#leftOut }) });
+    this.#leftOut = 0;
+  }
+
+  /** Whether somebody who was let in would be let in now; looked at once in a second at most. */
+  stillIn({ id }: Caller, session: string | undefined): () => boolean {
+    let [known, at] = [true, performance.now()];
+    return () => {
+      if (!known || performance.now() - at < 1000) return known;
+      at = performance.now();
+      known = this.#isIn(id, session);
+      return known;
+    };
+  }
+
+  /** Who cannot be looked up is not let in: whoever asks this is in the middle of something else. */
+  #isIn(id: string, session: string | undefined): boolean {
+    try {
+      const token = this.tokens.read(id);
+      if (!token || !this.tokens.stands(token)) return false;
+      return session === undefined || this.sessions.find(session) !== undefined;
+    } catch {
+      return false;
+    }
+  }
+
+  newRequest(): string {
+    return unguessable(8).toString('hex');
+  }
+
+  /** Waits until what took so many milliseconds has taken a whole number of buckets. */
+  async bucket(took: number): Promise<void> {
+    const { bucketMilliseconds: size } = this.limits;
+    if (size > 0) await after(Math.ceil(took / size) * size - took);
+  }
+
+  async close(): Promise<void> {
+    await this.#policies.close();
+    this.log.close();
+  }
+}

@@ -1,0 +1,131 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { existsSync, readdirSync, rmSync, unlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { Fault } from '../../base/errors.js';
+import { makeFolder } from '../../base/files/folder.js';
+import { writeNew } from '../../base/files/write-file.js';
+import { parseJson } from '../../base/input/json.js';
+import { readNamedText } from '../../base/input/named-file.js';
+import { unguessable } from '../../privacy/noise/bits.js';
+import type { Token, Tokens } from './token.js';
+
+/**
+ * Codes that sign somebody in once, and the sessions that follow: a file each, beside the tokens, so that every process knows them. Of their secrets only
+ * hashes are kept. A session ends with its token.
+ */
+const stored = z.strictObject({ hash: z.string().regex(/^[0-9a-f]{64}$/), token: z.string(), expires: z.iso.datetime() });
+
+const secretForm = /^[A-Za-z0-9_-]{43}$/;
+const sha = (text: string): string => createHash('sha256').update(text).digest('hex');
+/** What a file is called tells nothing of the rest of the hash. */
+const nameOf = (kind: string, hash: string): string => `${sha(`${kind} ${hash}`).slice(0, 32)}.${kind}`;
+
+const codeMinutes = 10;
+const sessionHours = 12;
+/** Of one token; beyond that the oldest end. */
+const mostSessions = 50;
+
+export interface Session {
+  readonly token: Token;
+  readonly expires: string;
+}
+
+export class Sessions {
+  readonly #folder: string;
+  readonly #tokens: Tokens;
+  constructor(folder: string, tokens: Tokens) {
+    this.#folder = join(folder, 'sessions');
+    this.#tokens = tokens;
+  }
+
+  /** A code that signs the holder of a token in, once and soon. */
+  link(id: string, now = new Date()): string {
+    const token = this.#tokens.read(id);
+    if (!token || !this.#tokens.stands(token, now))
+      throw new Fault('USAGE', 'There is no such token, or it has ended.', 'List them with "fugu token list".');
+    return this.#write('code', id, new Date(now.getTime() + codeMinutes * 60_000));
+  }
+
+  /** The token that a code stands for; a code that was used is gone for whoever comes second. */
+  redeem(code: string, now = new Date()): Token | undefined {
+    const file = this.#find('code', code, now);
+    if (!file) return undefined;
+    try {
+      unlinkSync(file.place);
+    } catch {
+      return undefined;
+    }
+    return this.#standing(file.token, now);
+  }
+
+  begin(token: Token, now = new Date()): { readonly secret: string; readonly expires: string } {
+    this.#sweep(token.id, now);
+    const last = new Date(now.getTime() + sessionHours * 3_600_000).toISOString();
+    const expires = last < token.expires ? last : token.expires;
+    return { secret: this.#write('session', token.id, new Date(expires)), expires };
+  }
+
+  find(secret: string, now = new Date()): Session | undefined {
+    const file = this.#find('session', secret, now);
+    const token = file && this.#standing(file.token, now);
+    return token && { token, expires: file.expires };
+  }
+
+  end(secret: string): void {
+    if (secretForm.test(secret)) rmSync(join(this.#folder, nameOf('session', sha(secret))), { force: true });
+  }
+
+  #standing(id: string, now: Date): Token | undefined {
+    const token = this.#tokens.read(id);
+    return token && this.#tokens.stands(token, now) ? token : undefined;
+  }
+
+  #write(kind: 'code' | 'session', token: string, until: Date): string {
+    const secret = unguessable(32).toString('base64url');
+    makeFolder(this.#folder, 0o700);
+    const text = JSON.stringify({ hash: sha(secret), token, expires: until.toISOString() });
+    if (!writeNew(join(this.#folder, nameOf(kind, sha(secret))), `${text}\n`, writing))
+      throw new Fault('INTERNAL', 'Two secrets were the same.', 'Try again.');
+    return secret;
+  }
+
+  #find(kind: 'code' | 'session', secret: string, now: Date) {
+    const hash = sha(secret);
+    const place = join(this.#folder, nameOf(kind, hash));
+    const found = secretForm.test(secret) ? read(place) : undefined;
+    if (!found || found.expires <= now.toISOString()) return undefined;
+    return timingSafeEqual(Buffer.from(found.hash, 'hex'), Buffer.from(hash, 'hex')) ? { ...found, place } : undefined;
+  }
+
+  /** Takes away what has ended, and the oldest sessions of somebody who has too many. */
+  #sweep(token: string, now: Date): void {
+    if (!existsSync(this.#folder)) return;
+    const own: { readonly place: string; readonly expires: string }[] = [];
+    for (const name of readdirSync(this.#folder)) {
+      if (!/^[0-9a-f]{32}\.(code|session)$/.test(name)) continue;
+      const place = join(this.#folder, name);
+      const found = read(place);
+      if (!found || found.expires <= now.toISOString()) rmSync(place, { force: true });
+      else if (found.token === token && name.endsWith('.session')) own.push({ place, expires: found.expires });
+    }
+    own.sort((a, b) => (a.expires < b.expires ? 1 : -1));
+    for (const { place } of own.slice(mostSessions - 1)) rmSync(place, { force: true });
+  }
+}
+
+/** What a page must send with whatever changes something: known to whoever can read answers of this host, and to nobody else. */
+export const csrfOf = (secret: string): string => createHash('sha256').update(`csrf ${secret}`).digest('base64url');
+
+const writing = { hint: 'The folder of tokens must be writable.', mode: 0o600 };
+
+function read(place: string): z.output<typeof stored> | undefined {
+  if (!existsSync(place)) return undefined;
+  try {
+    const gone = () => new Fault('DATA_MALFORMED', 'A session cannot be read.', 'Sign in again.');
+    const found = stored.safeParse(parseJson(readNamedText(place, 'policyBytes', gone), { file: place }));
+    return found.success ? found.data : undefined;
+  } catch {
+    return undefined;
+  }
+}

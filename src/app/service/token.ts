@@ -1,0 +1,108 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { Fault } from '../../base/errors.js';
+import { makeFolder } from '../../base/files/folder.js';
+import { writeNew } from '../../base/files/write-file.js';
+import { parseJson } from '../../base/input/json.js';
+import { readNamedText } from '../../base/input/named-file.js';
+import { unguessable } from '../../privacy/noise/bits.js';
+import { type Role, role } from './role.js';
+
+/**
+ * Tokens lie in a folder, one file each, named by what is public of them. A file is written once and never changed: what ends a token is a second file
+ * beside it, so nothing that two processes do at once can be lost. Of the secret only a hash is kept; it is 256 random bits, so no salt and no slow hash is needed.
+ */
+const stored = z.strictObject({
+  id: z.string(),
+  hash: z.string().regex(/^[0-9a-f]{64}$/),
+  role,
+  /** Who pays and who is listed. */
+  name: z.string(),
+  /** The policies it opens, by name; all when absent. */
+  policies: z.array(z.string()).optional(),
+  made: z.iso.datetime(),
+  expires: z.iso.datetime(),
+});
+export type Token = z.output<typeof stored>;
+
+export interface NewToken {
+  readonly name: string;
+  readonly role: Role;
+  readonly policies?: readonly string[];
+  readonly days: number;
+}
+
+const form = /^fugu_([0-9a-f]{16})_([A-Za-z0-9_-]{43})$/;
+const hashOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();
+const ended = (id: string): string => `${id}.ended`;
+const writing = { hint: 'The folder of tokens must be writable.', mode: 0o600 };
+
+export class Tokens {
+  readonly #folder: string;
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** A new token; its secret is in what is returned and nowhere else. */
+  make({ name, role, policies, days }: NewToken, now = new Date()): { readonly token: Token; readonly text: string } {
+    const id = unguessable(8).toString('hex');
+    const secret = unguessable(32).toString('base64url');
+    const token: Token = {
+      id,
+      hash: hashOf(secret).toString('hex'),
+      role,
+      name,
+      ...(policies && { policies: [...policies] }),
+      made: now.toISOString(),
+      expires: new Date(now.getTime() + days * 86_400_000).toISOString(),
+    };
+    makeFolder(this.#folder, 0o700);
+    if (!writeNew(this.#file(id), `${JSON.stringify(token)}\n`, writing))
+      throw new Fault('INTERNAL', 'Two tokens were given one name.', 'Try again.');
+    return { token, text: `fugu_${id}_${secret}` };
+  }
+
+  /** Whose token this is; undefined for one that was never made, has expired or was ended, which nobody is told apart. */
+  find(text: string, now = new Date()): Token | undefined {
+    const [, id, secret] = form.exec(text) ?? [];
+    // As much work for a token that does not exist as for one that does.
+    const hash = hashOf(secret ?? '');
+    const token = id === undefined ? undefined : this.read(id);
+    const same = timingSafeEqual(hash, token ? Buffer.from(token.hash, 'hex') : hashOf('nobody'));
+    return same && token && this.stands(token, now) ? token : undefined;
+  }
+
+  stands({ id, expires }: Token, now = new Date()): boolean {
+    return now.toISOString() < expires && !existsSync(join(this.#folder, ended(id)));
+  }
+
+  read(id: string): Token | undefined {
+    if (!/^[0-9a-f]{16}$/.test(id) || !existsSync(this.#file(id))) return undefined;
+    const broken = () => new Fault('DATA_MALFORMED', 'A token cannot be read.', 'Remove its file and make another.');
+    const found = stored.safeParse(parseJson(readNamedText(this.#file(id), 'policyBytes', broken), { file: this.#file(id) }));
+    if (!found.success || found.data.id !== id) throw broken();
+    return found.data;
+  }
+
+  list(): readonly Token[] {
+    if (!existsSync(this.#folder)) return [];
+    return readdirSync(this.#folder)
+      .flatMap((file) => /^([0-9a-f]{16})\.json$/.exec(file)?.[1] ?? [])
+      .flatMap((id) => this.read(id) ?? [])
+      .sort((a, b) => (a.made < b.made ? -1 : 1));
+  }
+
+  /** Ends a token for good, at once, for every process that reads this folder. */
+  end(id: string, now = new Date()): Token {
+    const token = this.read(id);
+    if (!token) throw new Fault('USAGE', 'There is no such token.', 'List them with "fugu token list".');
+    writeNew(join(this.#folder, ended(id)), `${JSON.stringify({ id, at: now.toISOString() })}\n`, writing);
+    return token;
+  }
+
+  #file(id: string): string {
+    return join(this.#folder, `${id}.json`);
+  }
+}

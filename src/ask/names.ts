@@ -1,2 +1,0 @@
-/** How columns are named in words. */
-export { isPattern, splitNames } from '../policy/name-pattern.js';

@@ -1,7 +1,0 @@
-import type { SynthColumn } from '../synth/rows.js';
-
-/** Synthetic rows as a Parquet file. */
-export async function synthParquet(columns: readonly SynthColumn[]): Promise<Uint8Array> {
-  const { parquetOf } = await import('../engine/duckdb/parquet.js');
-  return parquetOf(columns);
-}

@@ -1,0 +1,33 @@
+import { openStatFile, type Variable } from '../statfile/statfile.js';
+import { codeText } from '../../policy/code.js';
+import type { Codebook, CodebookEntry } from './codebook.js';
+
+/** The codebook that a survey file carries in its dictionary. Its rows are not read. */
+export async function readStatCodebook(file: string): Promise<Codebook> {
+  const opened = await openStatFile(file);
+  await opened.close();
+  return codebookOf(opened.variables);
+}
+
+/** What variables say of themselves, in the words of a codebook. Codes with a label that are not declared missing are the answers. */
+export function codebookOf(variables: readonly Variable[]): Codebook {
+  return new Map(variables.flatMap((v) => (says(v) ? [[v.name, entryOf(v)] as const] : [])));
+}
+
+const says = ({ label, question, labels, missing }: Variable): boolean =>
+  label !== undefined || question !== undefined || labels.size > 0 || missing.length > 0;
+
+function entryOf({ label, question, labels, missing, missingRanges = [], kind }: Variable): CodebookEntry {
+  const told = new Map(
+    [...labels].map(([code, words]) => [codeText(code), words.trim()] as const).filter(([code]) => code !== ''),
+  );
+  const inRange = (code: string): boolean => missingRanges.some(({ low, high }) => Number(code) >= low && Number(code) <= high);
+  const none = new Set([...missing.map(codeText), ...[...told.keys()].filter(inRange)].filter((code) => code !== ''));
+  const asked = question ?? label;
+  return {
+    ...(asked !== undefined && asked !== '' && { label: asked }),
+    values: kind === 'text' || kind === 'number' ? [...told.keys()].filter((code) => !none.has(code)) : [],
+    labels: new Map([...told].filter(([, words]) => words !== '')),
+    missing: [...none],
+  };
+}

@@ -1,0 +1,315 @@
+import { codeText } from '../../policy/code.js';
+import type { Codebook, CodebookEntry } from '../codebook/codebook.js';
+import { isDesignLabel, isDeviceName, isGroupLabel, isPersonalName, isTimingName, isWeightLabel } from '../../policy/column-name.js';
+import { birthDatesIn } from './birth.js';
+import { type FoundGroups, foundGroups } from './groups.js';
+import { bodiesIn, type ColumnSummary, coordinatesIn, type Guess, guess, hasCommas, type Known, type LeftOut } from './guess.js';
+import { labelsMissing } from './missing-word.js';
+import type { FoundPanel } from './panel.js';
+import { namesPeople, peopleIn, personalLook } from './personal.js';
+import { codesLine, line, list, render, scalar, shape, unlistedLine } from './policy-text.js';
+
+export interface DraftOptions {
+  /** As written into the policy: relative to it. */
+  readonly source: string;
+  readonly table?: string;
+  /** Numbers are written with commas. */
+  readonly decimal?: ',';
+  /** What the data is written in, where that is not UTF-8. */
+  readonly encoding?: string;
+  readonly codebookPath?: string;
+  readonly codebook?: Codebook;
+  /** Written out when the default place, beside the data, cannot be used. */
+  readonly ledger?: string;
+  /** The columns to keep; all when absent. */
+  readonly chosen?: ReadonlySet<string>;
+  readonly known?: Known;
+  /** What was said about how records know each other; `undecided` when nothing was. */
+  readonly dependence?: DraftDependence;
+  /** How much may be learned, as it was said. */
+  readonly budget?: DraftBudget;
+  /** The order in which answers of a column are written, where it is known; what it does not name comes last. */
+  readonly order?: ReadonlyMap<string, readonly string[]>;
+  /** Who is in several rows, as found. */
+  readonly panels?: readonly FoundPanel[];
+  /** What was said about it: whose rows they are, or that each row is a secret of its own. Not said, the rows of whoever was found are protected together. */
+  readonly person?: { readonly unit: string; readonly maxRows?: number };
+  readonly secret?: 'row';
+  /** Comments about files beside the data. */
+  readonly beside?: readonly string[];
+}
+
+/** How records know each other, as it will be written: said by the steward, or not yet. */
+export type DraftDependence = 'none' | 'undecided' | { readonly by: string; readonly oddsRatio?: string };
+
+export type DraftBudget =
+  | { readonly epsilon: string }
+  | { readonly belief: { readonly prior: string; readonly posterior: string } };
+
+export interface Draft {
+  readonly text: string;
+  readonly declared: number;
+  readonly unconfirmed: readonly string[];
+  readonly leftOut: readonly { readonly name: string; readonly why: string }[];
+  /** Columns whose values are shared by a few rows each, the surest first: households, families, classes. */
+  readonly groups: readonly FoundGroups[];
+  /** Whether it is still to be said how records know each other: nothing is planned or released before. */
+  readonly undecided: boolean;
+  /** What is protected: a row, or all rows of one person, whom `unit` names. */
+  readonly protect: DraftProtect;
+}
+
+export interface DraftProtect {
+  readonly secret: 'row' | 'person';
+  /** Whether that was said, or follows from how the rows repeat. */
+  readonly said: boolean;
+  readonly unit?: string;
+  /** The column that says when, where one was found. */
+  readonly order?: string;
+  readonly maxRows?: number;
+}
+
+/** What is known of the columns before anything is decided: for the steward's eyes, as it was read from the data. */
+export interface FoundColumn {
+  readonly name: string;
+  readonly is: 'question' | 'weight' | LeftOut;
+  readonly why: string;
+  /** Codes that seem to mean "no answer". */
+  readonly missing: readonly string[];
+}
+export interface Found {
+  readonly columns: readonly FoundColumn[];
+  readonly groups: readonly FoundGroups[];
+  /** Columns that name somebody in several rows, the surest first. */
+  readonly panels: readonly FoundPanel[];
+}
+
+export function findColumns(
+  columns: readonly ColumnSummary[],
+  panels: readonly FoundPanel[] = [],
+  book: Codebook = new Map(),
+): Found {
+  const known = {
+    commas: hasCommas(columns),
+    coordinates: coordinatesIn(columns),
+    born: birthDatesIn(columns, book),
+    bodies: bodiesIn(columns),
+  };
+  const found = columns.map((column): FoundColumn => {
+    const told = toldOf(column, book.get(column.name), known);
+    const { name } = column;
+    if (told.type === 'out' && (known.born.has(name) || !isListed(book.get(name), column, told)))
+      return { name, is: told.is, why: told.why, missing: [] };
+    return { name, is: told.type === 'weight' ? 'weight' : 'question', why: '', missing: 'missing' in told ? told.missing : [] };
+  });
+  return { columns: found, groups: groupsIn(columns, panels), panels };
+}
+
+/** A short label that is no question says what a column is, as its name does. */
+function toldOf(column: ColumnSummary, entry: CodebookEntry | undefined, known: Known = {}): Guess {
+  const told = guess(column, known);
+  const label = entry?.label ?? '';
+  if (told.type === 'out' || label.includes('?') || label.length > mostLabel || known.wanted?.has(column.name)) return told;
+  if (isPersonalName(label) && column.distinct > mostCodes)
+    return { type: 'out', is: 'person', why: 'says who or where somebody is' };
+  if (isGroupLabel(label) && column.distinct >= Math.min(10, column.filled / 4))
+    return { type: 'out', is: 'group', why: 'names a group of rows' };
+  if (isDesignLabel(label)) return { type: 'out', is: 'design', why: 'how the sample was drawn' };
+  if (told.type === 'number' && isWeightLabel(label) && !known.noWeights?.has(column.name) && column.range![0] >= 0)
+    return { type: 'weight', bounds: told.bounds, missing: [] };
+  if (isDeviceName(label)) return { type: 'out', is: 'device', why: 'about a device, or an address' };
+  return isTimingName(label) && column.numbers > column.filled / 2 ? { type: 'out', is: 'timing', why: 'a timing' } : told;
+}
+const [mostLabel, mostCodes] = [40, 12];
+
+/** Whoever is asked again and again is one person, and no group of people. */
+const groupsIn = (columns: readonly ColumnSummary[], panels: readonly FoundPanel[]): readonly FoundGroups[] =>
+  columns
+    .filter(({ name }) => panels[0]?.unit !== name)
+    .flatMap((column) => foundGroups(column) ?? [])
+    .sort((a, b) => Number(b.sure) - Number(a.sure));
+
+function protectOf({ panels = [], person, secret }: DraftOptions): DraftProtect {
+  if (secret === 'row') return { secret, said: true };
+  const found = panels.find(({ unit }) => person === undefined || unit === person.unit);
+  const unit = person?.unit ?? found?.unit;
+  if (unit === undefined) return { secret: 'row', said: false };
+  const maxRows = person?.maxRows ?? found?.maxRows ?? 5;
+  return {
+    secret: 'person',
+    said: person !== undefined,
+    unit,
+    maxRows,
+    ...(found?.order !== undefined && { order: found.order }),
+  };
+}
+
+/** Labels that were made from what people wrote (an open question that was recoded as it stood), or that name people. */
+function isMadeOfAnswers({ values, labels }: CodebookEntry, { distinct, once, filled }: ColumnSummary): boolean {
+  if (values.length <= mostPoints) return false;
+  const words = values.map((code) => labels.get(code) ?? '').filter((label) => /\p{L}{2}/u.test(label));
+  if (2 * words.length < values.length) return false;
+  if (namesPeople(words.length, peopleIn(words)) || 2 * words.filter((w) => personalLook(w)).length > words.length) return true;
+  return 2 * once >= distinct && 5 * distinct >= filled;
+}
+
+/** Whether the codebook lists what the column may hold, so that nothing is taken from the data. */
+const isListed = (entry: CodebookEntry | undefined, column: ColumnSummary, told: Guess): boolean => {
+  const isNumber = told.type === 'integer' || told.type === 'number' || told.type === 'weight';
+  return entry !== undefined && entry.values.length > 0 && !(isNumber && entry.values.length < column.distinct / 2);
+};
+
+/** Codes that the codebook lists among the answers and calls "missing" or "not asked". */
+function withMissing(entry: CodebookEntry): CodebookEntry {
+  const gone = entry.values.filter((value) => labelsMissing(entry.labels.get(value) ?? ''));
+  if (gone.length === 0 || gone.length === entry.values.length) return entry;
+  return { ...entry, values: entry.values.filter((value) => !gone.includes(value)), missing: [...entry.missing, ...gone] };
+}
+
+/** What the data holds, without the codes that the codebook declares missing: no code is both. */
+function withoutMissing(told: Guess, entry: CodebookEntry | undefined): Guess {
+  if (!entry || entry.missing.length === 0 || !('values' in told)) return told;
+  const gone = new Set(entry.missing.map(codeText));
+  const values = told.values.filter((code) => !gone.has(codeText(code)));
+  if (values.length === told.values.length) return told;
+  return values.length > 0 ? { ...told, values } : { type: 'out', is: 'empty', why: 'all its codes are declared missing' };
+}
+
+const mostPoints = 21;
+
+/**
+ * "1 = not at all, 7 = very much": where a codebook labels whole numbers and the data has others between them, the answers are the whole scale. A yes of 1 and a
+ * no of 5 with nothing between stay two answers.
+ */
+function scaleOf({ values, missing }: CodebookEntry, { codes }: ColumnSummary): readonly string[] | undefined {
+  const points = values.map(Number);
+  if (values.length < 2 || !values.every((value) => /^-?\d+$/.test(value))) return undefined;
+  const [low, high] = [Math.min(...points), Math.max(...points)];
+  // Below zero lie codes for "no answer", unless the scale has as much on either side.
+  if (low < 0 && low !== -high) return undefined;
+  if (high - low >= mostPoints || high - low + 1 === values.length) return undefined;
+  if (missing.some((code) => Number(code) > low && Number(code) < high)) return undefined;
+  const between = (code: string) => /^-?\d+$/.test(code) && Number(code) > low && Number(code) < high && !values.includes(code);
+  if (!codes?.map(codeText).some(between)) return undefined;
+  return Array.from({ length: high - low + 1 }, (_, k) => `${low + k}`);
+}
+
+function inOrder<G extends Exclude<Guess, { type: 'out' }>>(told: G, order: readonly string[] | undefined): G {
+  if (!order || !('values' in told)) return told;
+  const places = new Map(order.map((code, k) => [codeText(code), k]));
+  const placeOf = (code: string) => places.get(code) ?? order.length;
+  return { ...told, values: [...told.values].sort((a, b) => placeOf(a) - placeOf(b)) };
+}
+
+/** Lines that would declare columns, as they were found. */
+export const columnLines = (columns: readonly ColumnSummary[], chosen: ReadonlySet<string>): readonly string[] =>
+  drafted(columns, { source: '', chosen, secret: 'row' }).lines;
+
+/** A policy for this data, with comments, ready to be looked at. Domains that were read from the data are listed as unconfirmed. */
+export const draftPolicy = (columns: readonly ColumnSummary[], options: DraftOptions): Draft => drafted(columns, options).draft;
+
+function drafted(columns: readonly ColumnSummary[], options: DraftOptions): { readonly draft: Draft; readonly lines: string[] } {
+  const book = options.codebook ?? new Map<string, CodebookEntry>();
+  const names = columns.map((c) => c.name);
+  const known = new Set(names);
+  const { chosen = new Set(names), dependence = 'undecided' } = options;
+  // Whoever is in which group is what ties are made of, and no answer to anything.
+  const key = typeof dependence === 'object' ? dependence.by : undefined;
+  const protect = protectOf(options);
+  const summaries = new Map(columns.map((column) => [column.name, column]));
+  const isMade = (name: string) =>
+    book.has(name) && summaries.has(name) && isMadeOfAnswers(book.get(name)!, summaries.get(name)!);
+  const seen = {
+    commas: hasCommas(columns),
+    coordinates: coordinatesIn(columns),
+    born: birthDatesIn(columns, book),
+    bodies: bodiesIn(columns),
+  };
+  // A codebook that speaks of columns the data lacks, or that are not to be asked, cannot be referred to; what it says is written out instead.
+  const isBorn = (name: string) => seen.born.has(name) && !options.known?.wanted?.has(name);
+  const isAsked = (name: string) =>
+    known.has(name) && chosen.has(name) && name !== key && name !== protect.unit && !isMade(name) && !isBorn(name);
+  const refer = options.codebookPath !== undefined && [...book.keys()].every(isAsked);
+  const lines: string[] = [];
+  const unconfirmed: string[] = [];
+  const leftOut: { name: string; why: string; is: LeftOut }[] = [];
+  let declared = 0;
+  for (const column of columns) {
+    const listed = book.get(column.name);
+    const entry = listed && withMissing(listed);
+    const told = withoutMissing(toldOf(column, entry, { ...options.known, ...seen }), entry);
+    if (column.name === key) {
+      leftOut.push({ name: key, why: 'names a group of rows', is: 'group' });
+      continue;
+    }
+    if (column.name === protect.unit) {
+      leftOut.push({ name: column.name, why: 'names a person', is: 'id' });
+      continue;
+    }
+    if (isMade(column.name)) {
+      leftOut.push({ name: column.name, why: 'its labels were made from what people wrote, or name people', is: 'free text' });
+      continue;
+    }
+    if (!chosen.has(column.name)) {
+      leftOut.push({ name: column.name, why: 'not asked for', is: told.type === 'out' ? told.is : 'not asked for' });
+      continue;
+    }
+    const scale = entry && !isBorn(column.name) ? scaleOf(entry, column) : undefined;
+    if (entry && scale) {
+      declared++;
+      unconfirmed.push(column.name);
+      const labelled = scale.map((code) => `${scalar(code)}: ${scalar(entry.labels.get(code) ?? code)}`);
+      lines.push(
+        line(column.name, [
+          'type: category',
+          `values: {${labelled.join(', ')}}`,
+          ...(entry.missing.length > 0 ? [`missing: ${list(entry.missing)}`] : []),
+          ...(entry.label === undefined ? [] : [`label: ${scalar(entry.label)}`]),
+        ]),
+      );
+      continue;
+    }
+    if (entry && !isBorn(column.name) && isListed(entry, column, told)) {
+      declared++;
+      if (!refer || entry !== listed)
+        lines.push(
+          line(column.name, [
+            'type: category',
+            `values: {${entry.values.map((v: string) => `${scalar(v)}: ${scalar(entry.labels.get(v) ?? v)}`).join(', ')}}`,
+            ...(entry.missing.length > 0 ? [`missing: ${list(entry.missing)}`] : []),
+            ...(entry.label === undefined ? [] : [`label: ${scalar(entry.label)}`]),
+          ]),
+        );
+      continue;
+    }
+    if (told.type === 'out') {
+      leftOut.push({ name: column.name, why: told.why, is: told.is });
+      continue;
+    }
+    declared++;
+    unconfirmed.push(column.name);
+    const missing = [...new Set([...(entry?.missing ?? []), ...told.missing])];
+    const label = entry?.label === undefined ? [] : [`label: ${scalar(entry.label)}`];
+    if ('unlisted' in told && told.unlisted !== undefined) lines.push(unlistedLine(told.unlisted));
+    if ('orBounds' in told && told.orBounds) lines.push(codesLine(told.orBounds));
+    lines.push(
+      line(column.name, [
+        ...shape(inOrder(told, options.order?.get(column.name))),
+        ...(missing.length > 0 ? [`missing: ${list(missing)}`] : []),
+        ...label,
+      ]),
+    );
+  }
+  const groups = groupsIn(columns, options.panels ?? []);
+  const ids = leftOut.filter(({ is }) => is === 'id').map(({ name }) => name);
+  const draft = {
+    text: render(options, refer, lines, unconfirmed, leftOut, { groups, ids, protect, panels: options.panels ?? [] }),
+    declared,
+    unconfirmed,
+    leftOut: leftOut.map(({ name, why }) => ({ name, why })),
+    groups,
+    undecided: dependence === 'undecided',
+    protect,
+  };
+  return { draft, lines };
+}

@@ -1,0 +1,365 @@
+import { codeText } from '../../policy/code.js';
+import { isDesignName, isDeviceName, isIdName, isPersonalName, isTimingName } from '../../policy/column-name.js';
+import { type DecimalMark, numberFromText } from '../../policy/number-text.js';
+import { guessDate } from './date.js';
+import { isFreeText, isPeople, type Texts } from './free-text.js';
+import { foundGroups } from './groups.js';
+import { isMissingWord } from './missing-word.js';
+
+/** What is known of one column of the data when a policy is drafted. */
+export interface ColumnSummary {
+  readonly name: string;
+  readonly stored: 'text' | 'integer' | 'real' | 'boolean';
+  readonly rows: number;
+  /** Cells that are not empty; different values among them; cells that are finite numbers, and fractions among those. */
+  readonly filled: number;
+  readonly distinct: number;
+  /** Values that stand in one cell only, and the cells of the most frequent one. */
+  readonly once: number;
+  readonly most: number;
+  /** Stretches of equal cells, from top to bottom. */
+  readonly runs: number;
+  readonly numbers: number;
+  readonly fractions: number;
+  readonly range?: readonly [number, number];
+  readonly longest: number;
+  /** Most words in a cell that is no number. */
+  readonly wordiest: number;
+  readonly dates: number;
+  /** Cells that are days as a policy writes them, and the first and the last of these. */
+  readonly days?: { readonly cells: number; readonly first: number; readonly last: number };
+  /** Cells that are addresses or names of machines, or of people: IP, mail, web, a browser, an operating system. */
+  readonly addresses: number;
+  /** Cells with telephones, accounts, postcodes, streets: who somebody is, or where. */
+  readonly personal: number;
+  /** How its whole numbers are written: the one length that nearly all have, how many begin with a nought, how many are years. */
+  readonly numbering: { readonly length?: number; readonly noughts: number; readonly years: number };
+  /** Cells that are numbers with four digits and more behind the point. */
+  readonly precise: number;
+  /** How its texts were read as numbers. */
+  readonly mark?: DecimalMark;
+  /** Cells that are numbers with a comma for a point. */
+  readonly commas: number;
+  /** Those whose comma cannot stand between thousands; and cells whose point can. */
+  readonly plainCommas: number;
+  readonly thousands: number;
+  /** Cells that are numbers with commas or blanks between thousands, a currency or a percent sign. */
+  readonly dressed: number;
+  /**
+   * Of whole numbers, when there are few: the holes between two that many rows hold, and the part of the rows with a multiple of five, which people who are
+   * asked for a number prefer.
+   */
+  readonly spacing?: { readonly holes: number; readonly fives: number };
+  /** Every value, when there are few (`distinct` is then exact; for a column of many values it is an estimate). */
+  readonly codes?: readonly string[];
+  readonly texts?: Texts;
+  /** What seems to stand between several answers in one cell, and those answers. */
+  readonly separator?: string;
+  readonly options?: readonly string[];
+  readonly optionTexts?: Texts;
+  /** The smallest and largest numbers. */
+  readonly extremes: readonly number[];
+}
+
+/** What a column seems to be. `out` says why it is left out. */
+export type Guess =
+  | {
+      readonly type: 'category';
+      readonly values: readonly string[];
+      readonly missing: readonly string[];
+      readonly unlisted?: number;
+      /** Many whole numbers that were taken for codes: the bounds they would have as a measure. */
+      readonly orBounds?: readonly [number, number];
+    }
+  | {
+      readonly type: 'multi';
+      readonly values: readonly string[];
+      readonly separator: string;
+      readonly missing: readonly string[];
+      /** Values that are somebody's own words, and not among these. */
+      readonly unlisted?: number;
+    }
+  | {
+      readonly type: 'integer' | 'number' | 'weight';
+      readonly bounds: readonly [number, number];
+      readonly missing: readonly string[];
+    }
+  | { readonly type: 'date'; readonly bounds: readonly [string, string]; readonly missing: readonly [] }
+  | { readonly type: 'out'; readonly is: LeftOut; readonly why: string };
+
+/** Why a column is no question. */
+export type LeftOut =
+  | 'empty'
+  | 'id'
+  | 'group'
+  | 'timing'
+  | 'device'
+  | 'design'
+  | 'date'
+  | 'person'
+  | 'free text'
+  | 'commas'
+  | 'dressed'
+  | 'not asked for';
+
+/** What whoever drafts knows better than a guess. */
+export interface Known {
+  /** Codes that mean "no answer" wherever they stand; nothing else does. */
+  readonly missing?: ReadonlySet<string>;
+  /** Columns asked for by their very names: a timing that is asked for is a number, a key that is no key an answer. */
+  readonly wanted?: ReadonlySet<string>;
+  /** Numbers that look like survey weights and are none. */
+  readonly noWeights?: ReadonlySet<string>;
+  /** Weights of bodies, by their names or by what stands beside them. */
+  readonly bodies?: ReadonlySet<string>;
+  /** Other columns have decimal commas, so that a point may stand between thousands. */
+  readonly commas?: boolean;
+  /** Columns that are parts of a date of birth, and what they are together. */
+  readonly born?: ReadonlyMap<string, string>;
+  /** Columns that are latitudes and longitudes, by what stands beside them. */
+  readonly coordinates?: ReadonlySet<string>;
+}
+
+const mostNumericCodes = 12;
+const mostTextCodes = 60;
+const mostOptions = 40;
+/** A policy has no more steps between bounds (columns.ts). */
+const mostSteps = 2 ** 31;
+const idName = /id$|^id_|uuid|guid|serial|^case|respondent/i;
+/** A name that ends or begins as names of identifiers do; `paid` does, too. */
+export const isIdLike = (name: string): boolean => idName.test(name) && !/(paid|said|avoid|covid|aid|android|valid)$/i.test(name);
+const weightName = /weight|^wt|_wt|wgt|^w\d*$|^(db090|rb050|pw|[hp]hrf|hrf)$|(^|_)gew(icht(ung)?)?$/i;
+/** Of whole numbers: a weight in kilograms is an answer. */
+const wholeWeightName = /wgt/i;
+const bodyName = /(^|[_.\s-])(body|birth|k(ilo)?gs?|lbs?|pounds?|k(ö|oe)rper|geburts)/i;
+const besideBody = /(^|[_.\s-])(height|bmi|waist|body|k(ö|oe)rper\w*|gr(ö|oe)(ß|ss)e|taille)([_.\s-]?(cm|m|in))?([_.\s-]|\d|$)/i;
+
+/** What somebody weighs is an answer; what they count for in a survey is none, and is called the same. Whoever asks for weights asks for heights, too. */
+export function bodiesIn(columns: readonly ColumnSummary[]): ReadonlySet<string> {
+  const measured = columns.some(({ name, range }) => besideBody.test(name) && range !== undefined);
+  const plain = /^(body[_.\s-]?)?(weight|gewicht)([_.\s-]?(kgs?|lbs?|\d))?$/i;
+  const isBody = ({ name, range }: ColumnSummary) =>
+    weightName.test(name) && (bodyName.test(name) || (measured && plain.test(name) && range !== undefined && range[0] >= 1));
+  return new Set(columns.filter(isBody).map(({ name }) => name));
+}
+
+/** "None" is an answer to many questions, but no number. */
+const noNumber = (code: string) => isMissingWord(code) || /^none$/i.test(code);
+const sentinel = /^-\d{1,3}$|^(9?9[7-9]|9?99[7-9]|9999[7-9]?|88|888|77|777|66|666)$/;
+
+const out = (is: LeftOut, why: string): Guess => ({ type: 'out', is, why });
+
+/**
+ * Whether the data writes fractions with commas: some column does, and none with points that cannot stand between thousands, so that nothing would be read
+ * as another number. Where points may stand between thousands, a comma that may do so too says nothing.
+ */
+export const hasDecimalCommas = (columns: readonly ColumnSummary[]): boolean =>
+  hasCommas(columns) &&
+  columns.every(({ stored, fractions, thousands }) => stored !== 'text' || fractions <= thousands) &&
+  (columns.every(({ thousands }) => thousands === 0) ||
+    columns.some((column) => column.plainCommas > 0 && isCommas(guess(column))));
+/** Whether some column is numbers with decimal commas, read or not. */
+export const hasCommas = (columns: readonly ColumnSummary[]): boolean =>
+  columns.some((column) => (column.mark === ',' && column.fractions > 0) || isCommas(guess(column)));
+const isCommas = (told: Guess): boolean => told.type === 'out' && told.is === 'commas';
+
+export function guess(column: ColumnSummary, known: Known = {}): Guess {
+  const { name, filled, distinct, numbers, codes } = column;
+  if (filled === 0) return out('empty', 'empty');
+  if (distinct <= 1) return out('empty', 'always the same');
+  const wanted = known.wanted?.has(name) === true;
+  // A word for "no answer" among numbers does not make them text.
+  const words = codes?.filter(noNumber).length ?? 0;
+  const numeric =
+    numbers > 0 &&
+    (numbers === filled ||
+      (codes ? codes.length - words === codes.filter((c) => saysNumber(c, column.mark)).length : numbers > 0.98 * filled));
+  if (numeric && !wanted && isTimingName(name) && (column.fractions > 0 || distinct - words > mostNumericCodes))
+    return out('timing', 'a timing');
+  if (!wanted && (isDeviceName(name) || column.addresses > filled / 2)) return out('device', 'about a device, or an address');
+  const born = wanted ? undefined : known.born?.get(name);
+  if (born !== undefined) return out('person', born);
+  if (!wanted && isPersonalName(name) && distinct - words > mostNumericCodes)
+    return out('person', 'says who or where somebody is');
+  if (!wanted && isDesignName(name)) return out('design', 'how the sample was drawn');
+  if (column.dressed > 0 && column.dressed + numbers > 0.9 * filled && distinct > mostNumericCodes)
+    return out('dressed', 'numbers with signs between thousands, a currency or %: write 1234.5');
+  const groups = wanted ? undefined : foundGroups(column);
+  if (groups?.sure) return out('group', 'names a group of rows');
+  if (isBetweenThousands(column, known))
+    return out('commas', 'points that may stand between thousands, where others have decimal commas');
+  if (groups && numeric && !isMeasure(column)) return out('group', 'may name a group of rows');
+  const names = out('id', 'names a person or a row');
+  if (idName.test(name) && distinct > filled / 2) return names;
+  if ((isIdName(name) || (isIdLike(name) && column.fractions === 0 && !isMeasure(column))) && distinct > mostTextCodes)
+    return names;
+  // Whole numbers that never repeat count people, not anything about them.
+  if (column.numbers === filled && column.fractions === 0 && filled > 20 && distinct > 0.98 * filled && !moneyName.test(name))
+    return names;
+  if (column.personal + column.addresses > filled / 20) return out('person', 'telephones, accounts, postcodes or addresses');
+  if (!wanted && known.coordinates?.has(name)) return out('person', 'where somebody is');
+  if (
+    numeric &&
+    (column.stored === 'real' || column.fractions > 0 ? weightName : wholeWeightName).test(name) &&
+    distinct - words > 1 &&
+    !known.noWeights?.has(name) &&
+    !known.bodies?.has(name) &&
+    column.range![0] >= 0
+  )
+    return { type: 'weight', bounds: rounded(column.range!, false), missing: [] };
+  const isMany = distinct - words > mostNumericCodes;
+  if (numeric && !wanted && isNumbering(column, isMany ? shortest : shortestOfFew))
+    return out('person', 'numbers of one length, as postcodes, telephones and dates have');
+  if (numeric && isMany) return hasHoles(column) ? guessCodes(column, known) : guessNumber(column, known);
+  if (column.commas > 0.9 * (filled - numbers) && distinct > mostNumericCodes)
+    return out('commas', 'numbers with decimal commas, where others have points or stand between thousands');
+  if (
+    column.separator !== undefined &&
+    column.options &&
+    column.options.length <= mostOptions &&
+    !isFreeText(column.optionTexts!) &&
+    !isPeople(column.optionTexts!) &&
+    !numeric &&
+    distinct > column.options.length
+  )
+    return { type: 'multi', separator: column.separator, missing: [], ...listed(column.options, column.optionTexts!) };
+  if (column.dates > filled / 20) return guessDate(column, wanted);
+  if (!wanted && column.texts && isPeople(column.texts)) return out('person', 'names of people');
+  if (codes && codes.length <= mostTextCodes && (numeric || (distinct <= Math.max(12, filled / 5) && !isFreeText(column.texts!))))
+    return guessCategory(codes, known, column.mark, numeric ? undefined : column.texts);
+  return out('free text', distinct > filled / 2 ? 'free text, or names a person or a row' : 'free text');
+}
+
+const saysNumber = (code: string, mark: DecimalMark = '.') => Number.isFinite(numberFromText(code, mark));
+
+/** The codes of which a list can be made, without what is somebody's own. */
+function listed(
+  codes: readonly string[],
+  { own = [] }: Texts,
+): { readonly values: readonly string[]; readonly unlisted?: number } {
+  const values = [...new Set(codes.map(codeText))].filter((code) => !own.includes(code));
+  return { values, ...(own.length > 0 && { unlisted: own.length }) };
+}
+
+/** `1.234` in a file with decimal commas is most likely a thousand, and never to be read as one and a bit. */
+const isBetweenThousands = ({ mark, thousands, fractions, filled, numbers }: ColumnSummary, { commas }: Known): boolean =>
+  thousands > 0 && (mark === ',' ? 2 * thousands >= filled - numbers : commas === true && thousands >= fractions);
+
+/**
+ * What is numbered has numbers of one length (postcodes, telephones, accounts, 19840523), or noughts before them; what is measured has short and long ones,
+ * or is counted in tens, or says so. Years are what they are, and a few short numbers are codes.
+ */
+function isNumbering(column: ColumnSummary, fewest: number): boolean {
+  const { length = 0, noughts, years } = column.numbering;
+  if (column.fractions > 0 || column.longest < fewest || years > 0.8 * column.filled) return false;
+  if (noughts > column.filled / 20) return true;
+  return length >= fewest && (length >= 7 ? !isRound(column, 1000) : !isMeasure(column));
+}
+const [shortest, shortestOfFew] = [4, 5];
+
+/** Wherever they stand in a file. */
+const axisName = /(^|[_.\s-])[xy]([_.\s-]?(pos|coord\w*|wgs\w*|\d))?$|^(x|y)[_.\s-]?(pos|coord)/i;
+
+/** Two columns side by side, or called x and y, that may be a latitude and a longitude: written to four digits and more, within the globe, and not both near nought as scores are. */
+export function coordinatesIn(columns: readonly ColumnSummary[]): ReadonlySet<string> {
+  const found = new Set<string>();
+  const within = ({ range }: ColumnSummary, most: number) => range![0] >= -most && range![1] <= most;
+  const far = ({ range }: ColumnSummary) => Math.max(Math.abs(range![0]), Math.abs(range![1])) > 10;
+  const isFine = (c: ColumnSummary) =>
+    c.range !== undefined && c.numbers === c.filled && c.precise > 0.8 * c.filled && c.distinct > mostNumericCodes && !weightName.test(c.name) && !measureName.test(c.name); // biome-ignore format: one line
+  const named = columns.filter((c) => axisName.test(c.name) && isFine(c));
+  const beside = columns.flatMap((a, k) => (columns[k + 1] ? [[a, columns[k + 1]!] as const] : []));
+  const axes = named.flatMap((a, k) => named.slice(k + 1).map((b) => [a, b] as const));
+  for (const [a, b] of [...beside, ...axes]) {
+    if (!isFine(a) || !isFine(b) || a.filled !== b.filled) continue;
+    const globe = (within(a, 90) && within(b, 180)) || (within(a, 180) && within(b, 90));
+    if (globe && (far(a) || far(b))) found.add(a.name).add(b.name);
+  }
+  return found;
+}
+
+const measureName =
+  /age$|^age|alter|income|earn|salary|wage|pay|einkommen|gehalt|lohn|revenu|salaire|rent|miete|loyer|price|cost|amount|betrag|expens|spen[dt]|hours|minutes|days|stunden|year|jahr|score|steps|weight|height|size|wgt|calor|dist|km$/i;
+/** Of incomes to the cent or the unit no two are alike. */
+const moneyName =
+  /(^|[_.\s-])(hh|pers)?(inc(ome)?|earnings?|salary|wages?|einkommen|gehalt|lohn|revenus?|salaire|rent|miete|price|costs?|amount)([_.\s-]|\d|$)/i;
+/** By its name, or because it is counted in tens. */
+const isMeasure = (column: ColumnSummary): boolean => measureName.test(column.name) || isRound(column, 10);
+const isRound = ({ extremes }: ColumnSummary, unit: number): boolean =>
+  extremes.filter((x) => !sentinel.test(String(x))).every((x) => x % unit === 0);
+
+function guessCategory(codes: readonly string[], known: Known, mark: DecimalMark = '.', texts: Texts | undefined): Guess {
+  const { values: spelled, unlisted } = texts ? listed(codes, texts) : { values: [...new Set(codes.map(codeText))] };
+  const inOrder = orderBy(mark);
+  // 77, 88 or 99 behind answers that end at 7.
+  const top = Math.max(...spelled.filter((c) => saysNumber(c, mark) && !sentinel.test(c)).map((c) => numberFromText(c, mark)));
+  const apart = (c: string) => sentinel.test(c) && Number(c) > 2 * top + 20;
+  const isMissing = (c: string) => known.missing?.has(c) ?? (isMissingWord(c) || /^-\d{1,3}$/.test(c) || apart(c));
+  const values = spelled.filter((c) => !isMissing(c));
+  if (values.length === 0) return { type: 'category', values: inOrder(spelled), missing: [] };
+  return {
+    type: 'category',
+    values: inOrder(values),
+    missing: inOrder(spelled.filter(isMissing)),
+    ...(unlisted !== undefined && { unlisted }),
+  };
+}
+
+/** More holes between frequent numbers than a measure has by chance: nobody is asked for hours and says 38 or 40 and never 39. */
+const hasHoles = (column: ColumnSummary): boolean => {
+  const { holes, fives } = column.spacing ?? { holes: 0, fives: 1 };
+  return (
+    holes >= Math.max(3, column.distinct / 15) && fives < 0.4 && column.numbering.years < column.filled / 2 && !isMeasure(column)
+  );
+};
+
+function guessCodes(column: ColumnSummary, known: Known): Guess {
+  const told = guessCategory(column.codes!, known, column.mark, undefined);
+  const number = guessNumber(column, known);
+  return told.type === 'category' && (number.type === 'integer' || number.type === 'number')
+    ? { ...told, orBounds: number.bounds }
+    : told;
+}
+
+const orderBy = (mark: DecimalMark) => (codes: readonly string[]) =>
+  codes.every((code) => saysNumber(code, mark))
+    ? [...codes].sort((a, b) => numberFromText(a, mark) - numberFromText(b, mark))
+    : [...codes].sort((a, b) => (a < b ? -1 : 1));
+
+/** Codes for "no answer" stand apart from the numbers: negative where the rest is not, or far above the rest. */
+function guessNumber(column: ColumnSummary, known: Known): Guess {
+  const ends = column.codes?.map((code) => numberFromText(code, column.mark)).filter(Number.isFinite) ?? column.extremes;
+  const plain = ends.filter((x) => !sentinel.test(String(x)));
+  const top = Math.max(...plain);
+  const negativeOnlyCodes = ends.every((x) => x >= 0 || sentinel.test(String(x))) && ends.filter((x) => x < 0).length <= 9;
+  const apart = (x: number) => sentinel.test(String(x)) && (x < 0 ? negativeOnlyCodes : x > 1.05 * top + 1 && x >= 66);
+  const whole = column.fractions === 0;
+  const told = known.missing;
+  const missing = told ? ends.filter((x) => told.has(String(x))) : plain.length > 0 && whole ? ends.filter(apart) : [];
+  const kept = ends.filter((x) => !missing.includes(x));
+  const rest = kept.length > 0 ? kept : ends;
+  const words = column.codes?.filter(noNumber) ?? [];
+  const bounds = rounded([Math.min(...rest), Math.max(...rest)], whole);
+  // Telephones, articles, accounts: no integer of a policy is that wide.
+  if (whole && bounds[1] - bounds[0] > mostSteps) return out('id', 'names a person or a thing');
+  return {
+    type: whole ? 'integer' : 'number',
+    bounds,
+    missing: [...new Set(missing)]
+      .sort((a, b) => a - b)
+      .map(String)
+      .concat(words),
+  };
+}
+
+/** Outward to a round number, so that no one's exact value becomes a bound. */
+function rounded([low, high]: readonly [number, number], whole: boolean): readonly [number, number] {
+  const width = Math.max(high - low, Math.abs(high) * 1e-9, Number.MIN_VALUE * 1e6);
+  const unit = 10 ** Math.floor(Math.log10(width)) / 2;
+  const step = whole ? Math.max(1, Math.round(unit)) : unit;
+  const tidy = (x: number) => Number(x.toPrecision(12));
+  const bottom = tidy(Math.floor(low / step) * step);
+  const least = low >= 0 ? Math.max(0, bottom) : bottom;
+  const most = tidy(Math.ceil(high / step) * step);
+  return most > least ? [least, most] : [least, tidy(least + step)];
+}

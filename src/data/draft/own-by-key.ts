@@ -1,0 +1,114 @@
+import { codeText } from '../../policy/code.js';
+import { isOfFew } from './free-text.js';
+import { foundGroups } from './groups.js';
+import type { ColumnSummary } from './guess.js';
+import type { FoundPanel } from './panel.js';
+
+/** Of a household; of a class, where the steward says that its people know each other. */
+const [mostKeys, mostTogether, mostSaid] = [4, 8, 40];
+
+/** What was said about whose rows are whose. */
+export interface SaidKeys {
+  readonly unit?: string | undefined;
+  readonly group?: string | undefined;
+}
+
+/**
+ * Columns that say whose rows are whose: one person's, or those of a few who live together. People are counted, not rows: a household that is asked in five
+ * waves has five times the rows.
+ */
+export function keysIn(columns: readonly ColumnSummary[], panels: readonly FoundPanel[], said: SaidKeys = {}): readonly string[] {
+  const named = (name: string | undefined) => columns.find((column) => column.name === name);
+  const person = named(said.unit ?? panels[0]?.unit);
+  const rowsOfOne = person ? person.filled / Math.max(1, person.distinct) : 1;
+  const areFew = (rowsEach: number, most: number) => rowsEach <= most * rowsOfOne;
+  const group = named(said.group);
+  const small = columns.flatMap((column) => foundGroups(column) ?? []).filter(({ rowsEach }) => areFew(rowsEach, mostTogether));
+  const names = [
+    person?.name,
+    panels[0]?.unit,
+    ...(group && areFew(group.filled / Math.max(1, group.distinct), mostSaid) ? [group.name] : []),
+    ...small.sort((a, b) => Number(b.sure) - Number(a.sure)).map(({ name }) => name),
+  ].filter((name) => name !== undefined);
+  return [...new Set(names)].slice(0, mostKeys);
+}
+
+/** How many different keys hold a text, counted up to where they are no longer few. */
+interface Held {
+  cells: number;
+  readonly by: readonly Set<string>[];
+}
+
+/**
+ * What one person says in every wave stands in many rows and is still that person's own: texts are told from answers by how many people share them, where a
+ * column says whose rows are whose.
+ */
+export class OwnByKey {
+  readonly #columns: readonly ColumnSummary[];
+  readonly #keys: readonly ColumnSummary[];
+  readonly #held = new Map<string, Map<string, Held>>();
+
+  constructor(columns: readonly ColumnSummary[], keys: readonly string[]) {
+    this.#columns = columns;
+    this.#keys = keys.flatMap((key) => columns.find(({ name }) => name === key) ?? []);
+    for (const { name, texts, optionTexts, codes = [], options = [] } of columns) {
+      if (!((texts?.distinct ?? 0) + (optionTexts?.distinct ?? 0) > 0) || keys.includes(name)) continue;
+      const none = (): Held => ({ cells: 0, by: this.#keys.map(() => new Set()) });
+      this.#held.set(name, new Map([...codes, ...options].map((code) => [codeText(code), none()])));
+    }
+  }
+
+  /** The columns of which it must see every row. */
+  get columns(): readonly string[] {
+    return this.#keys.length === 0 || this.#held.size === 0 ? [] : [...this.#keys.map(({ name }) => name), ...this.#held.keys()];
+  }
+
+  see(cell: (column: string) => unknown): void {
+    const keys = this.#keys.map(({ name }) => cell(name));
+    for (const { name, separator } of this.#columns) {
+      const held = this.#held.get(name);
+      const said = held && cell(name);
+      if (!held || said === null || said === undefined) continue;
+      const parts = separator === undefined ? [] : String(said).split(separator);
+      for (const text of new Set([codeText(String(said)), ...parts.map((part) => codeText(part.trim()))])) {
+        const found = held.get(text);
+        if (!found) continue;
+        found.cells++;
+        for (const [k, key] of keys.entries()) {
+          const by = found.by[k]!;
+          if (by.size < enough && key !== null) by.add(String(key));
+        }
+      }
+    }
+  }
+
+  /** The columns, with what is a few people's own among their texts. */
+  get found(): readonly ColumnSummary[] {
+    return this.#columns.map((column) => {
+      const held = this.#held.get(column.name);
+      if (!held) return column;
+      const { texts, optionTexts } = column;
+      return {
+        ...column,
+        ...(texts && { texts: this.#without(texts, held, column.codes ?? []) }),
+        ...(optionTexts && { optionTexts: this.#without(optionTexts, held, column.options ?? []) }),
+      };
+    });
+  }
+
+  #without<T extends { readonly own?: readonly string[]; readonly ownCells?: number }>(
+    texts: T,
+    held: ReadonlyMap<string, Held>,
+    listed: readonly string[],
+  ): T {
+    const before = new Set(texts.own);
+    const own = [...new Set(listed.map(codeText))].filter((text) => {
+      const by = held.get(text)?.by ?? [];
+      return !before.has(text) && this.#keys.some(({ distinct }, k) => by[k] && isOfFew(text, by[k].size, distinct));
+    });
+    if (own.length === 0) return texts;
+    const cells = own.reduce((sum, text) => sum + held.get(text)!.cells, texts.ownCells ?? 0);
+    return { ...texts, own: [...before, ...own], ownCells: cells };
+  }
+}
+const enough = 5;

@@ -1,0 +1,53 @@
+import { isUtf8 } from 'node:buffer';
+import { createReadStream } from 'node:fs';
+import { createGunzip } from 'node:zlib';
+import { Fault } from '../../../base/errors.js';
+
+export const isPacked = (path: string): boolean => path.toLowerCase().endsWith('.gz');
+
+/** The bytes of a file, unpacked. DuckDB takes a packed file that was cut off for a shorter one; half an answer is worse than none. */
+export async function* unpacked(path: string): AsyncGenerator<Buffer> {
+  const file = createReadStream(path, { highWaterMark: 1 << 20 });
+  if (!isPacked(path)) {
+    yield* file as AsyncIterable<Buffer>;
+    return;
+  }
+  try {
+    yield* file.pipe(createGunzip({ chunkSize: 1 << 20 })) as AsyncIterable<Buffer>;
+  } catch {
+    throw new Fault('DATA_MALFORMED', 'The packed data file is cut off or broken.', 'Fetch or pack it again.', {
+      place: { file: path },
+    });
+  } finally {
+    file.destroy();
+  }
+}
+
+/** Whether all bytes written so far can be part of UTF-8 text. */
+export class TextCheck {
+  #rest = Buffer.alloc(0);
+  #text = true;
+
+  write(block: Buffer): void {
+    if (!this.#text) return;
+    const bytes = this.#rest.length > 0 ? Buffer.concat([this.#rest, block]) : block;
+    const end = lastWhole(bytes);
+    this.#text = isUtf8(bytes.subarray(0, end));
+    this.#rest = Buffer.from(bytes.subarray(end));
+  }
+
+  /** Whether they are, now that nothing follows. */
+  end(): boolean {
+    return this.#text && this.#rest.length === 0;
+  }
+}
+
+/** Where the last character begins, if it may be cut off; else the end. */
+function lastWhole(bytes: Buffer): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back]!;
+    if (byte < 0x80) break;
+    if (byte >= 0xc0) return back < (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) ? bytes.length - back : bytes.length;
+  }
+  return bytes.length;
+}

@@ -1,0 +1,71 @@
+import type { ColumnSummary } from '../draft/guess.js';
+import { OwnByKey } from '../draft/own-by-key.js';
+import { type FoundPanel, PanelTally } from '../draft/panel.js';
+import { ColumnTally } from '../draft/tally.js';
+import type { DecimalMark } from '../../policy/number-text.js';
+import type { Pinned } from './engine.js';
+import { quoteName } from './structure.js';
+
+/** Columns read by one statement: a wide table is read several times rather than slowly. */
+const atOnce = 1000;
+
+/**
+ * What `fugu init` needs to draft a policy: exact figures about the data, for the steward's eyes only. Nothing else may call this; whatever of it ends up
+ * in a policy is marked unconfirmed until the steward has looked at it.
+ */
+export async function describeColumns(
+  engine: Pinned,
+  progress: (done: number, total: number) => void = () => undefined,
+  mark: DecimalMark = '.',
+): Promise<readonly ColumnSummary[]> {
+  const columns = await engine.columns();
+  const total = (await engine.size()).open();
+  const summaries: ColumnSummary[] = [];
+  for (let from = 0; from < columns.length; from += atOnce) {
+    const part = columns.slice(from, from + atOnce);
+    const tallies = part.map(({ type }) => new ColumnTally(type === 'text' ? mark : '.'));
+    const sql = `SELECT ${part.map((c) => quoteName(c.name)).join(', ')} FROM fugu_data`;
+    let seen = 0;
+    for await (const block of engine.stream({ sql, values: [], everyRow: true })) {
+      const { rows, columns: cells } = block.open();
+      for (const [c, tally] of tallies.entries()) for (let i = 0; i < rows; i++) tally.see(cells[c]![i]!);
+      seen += rows;
+      progress(Math.floor((total * from + seen * part.length) / columns.length), total);
+    }
+    summaries.push(...part.map((column, c) => tallies[c]!.summary(column.name, column.type, total)));
+  }
+  return summaries;
+}
+
+/** Who is in several rows, one for each time: for `fugu init` alone, as above. */
+export async function describePanels(engine: Pinned, summaries: readonly ColumnSummary[]): Promise<readonly FoundPanel[]> {
+  const tally = new PanelTally(summaries);
+  await showRows(engine, tally);
+  return tally.found;
+}
+
+/** The columns again, with what is a few people's own among their texts, by whose rows are whose: for `fugu init` alone, as above. */
+export async function describeOwn(
+  engine: Pinned,
+  summaries: readonly ColumnSummary[],
+  keys: readonly string[],
+): Promise<readonly ColumnSummary[]> {
+  const tally = new OwnByKey(summaries, keys);
+  await showRows(engine, tally);
+  return tally.found;
+}
+
+interface RowTally {
+  readonly columns: readonly string[];
+  see(cell: (column: string) => unknown): void;
+}
+async function showRows(engine: Pinned, tally: RowTally): Promise<void> {
+  const names = tally.columns;
+  if (names.length === 0) return;
+  const sql = `SELECT ${names.map(quoteName).join(', ')} FROM fugu_data`;
+  for await (const block of engine.stream({ sql, values: [], everyRow: true })) {
+    const { rows, columns } = block.open();
+    const cells = new Map(names.map((name, c) => [name, columns[c]!]));
+    for (let i = 0; i < rows; i++) tally.see((name) => cells.get(name)![i]!);
+  }
+}

@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { codeText } from '../../../policy/code.js';
+import type { SourceColumn } from '../engine.js';
+import { type Shown, type ShownColumn, selectAll } from '../shown.js';
+import { type EngineSource, gridText } from '../source.js';
+import { storedPlace } from './dialect.js';
+import { name, type Scan, type ScanColumn, text, unless } from './scan.js';
+
+/** Positions of so many codes fit one byte. */
+const mostCodes = 255;
+/** As a literal: a thousand expressions to be folded are a second of planning. */
+const blanks = `' \t\r\n'`;
+
+export interface CodedScan {
+  readonly columns: readonly SourceColumn[];
+  readonly shown: Shown;
+}
+
+/**
+ * The columns of a scan, its categories as positions of their codes in the declared domain, one byte a cell. Text outside the domain becomes NULL, which
+ * every reading of a category takes for the same. Which columns are shown so depends on the policy alone. `beside` leaves the text as it is, to be grouped
+ * by, and shows the positions in a column of their own.
+ */
+export async function codeColumns(
+  connection: DuckDBConnection,
+  scan: Scan,
+  domains: EngineSource['domains'],
+  beside: boolean,
+): Promise<CodedScan> {
+  const types = await codeTypes(connection, domains ?? new Map());
+  const taken = new Set(scan.columns.map((c) => c.name.toLowerCase()));
+  const list: ShownColumn[] = [];
+  const columns = scan.columns.map((column, i): SourceColumn => {
+    const { name: own, type, expression, from, block } = column;
+    const place = from === undefined ? {} : { from };
+    const here = block === undefined ? {} : { block };
+    const codeType = types.get(own);
+    const coded = codeType && codeOf(column, codeType);
+    const shown = `fugu_code_${i}`;
+    if (!coded || (beside && (taken.has(shown) || type === 'integer'))) {
+      list.push({ name: own, expression, ...place });
+      return { name: own, type, ...here };
+    }
+    if (beside) {
+      list.push({ name: own, expression }, { name: shown, expression: coded });
+      return { name: own, type, coded: shown, domain: codeType!.codes };
+    }
+    list.push({ name: own, expression: coded, ...place });
+    const text = `fugu_text_${i}`;
+    const known = { name: own, type: 'text', ...here, domain: codeType!.codes } as const;
+    if (from === undefined || column.longest === undefined || taken.has(text)) return known;
+    list.push({ name: text, expression: name(own), from });
+    return { ...known, written: { column: text, longest: column.longest } };
+  });
+  return { columns, shown: { from: scan.from, columns: list } };
+}
+
+/** Many numbers are asked about together and streamed; working out the places of them all would take longer to plan than to run. */
+const mostPlaced = 200;
+
+/** The same with the places of numbers in columns of their own, worked out from the cells that are shown. Which columns have them depends on the policy alone. */
+export function withPlaces({ columns, shown }: CodedScan, grids: EngineSource['grids']): CodedScan {
+  const taken = new Set(shown.columns.map((c) => c.name.toLowerCase()));
+  const places: ShownColumn[] = [];
+  const placed = columns.map((column, i): SourceColumn => {
+    const grid = grids?.get(column.name);
+    const own = `fugu_place_${i}`;
+    if (!grid || column.type !== 'real' || taken.has(own) || places.length === mostPlaced) return column;
+    places.push({ name: own, expression: storedPlace(name(column.name), grid) });
+    return { ...column, places: { column: own, grid: gridText(grid) } };
+  });
+  if (places.length === 0) return { columns, shown };
+  const all = [...shown.columns.map((c) => ({ name: c.name, expression: name(c.name) })), ...places];
+  return { columns: placed, shown: { from: `(${selectAll(shown)})`, columns: all } };
+}
+
+/** A cell's code, or NULL. A stored number is the code that reads the same, as in engine/codes.ts. */
+function codeOf({ name: own, type, expression, code, missing }: ScanColumn, { named, whole }: CodeType): string | undefined {
+  const cast = (text: string) => `TRY_CAST(${text} AS ${named})`;
+  // Nearly every text is a code as it stands; only the others are worth a closer look.
+  const [plain, closer] = code === undefined ? [expression, expression] : [name(own), code];
+  if (type === 'text') return unless(missing, `coalesce(${cast(plain)}, ${cast(`trim(${closer}, ${blanks})`)})`);
+  if (!whole) return undefined;
+  if (type === 'integer') return cast(`CAST(${expression} AS VARCHAR)`);
+  if (type !== 'real') return undefined;
+  return `CASE WHEN ${expression} = trunc(${expression}) THEN ${cast(`CAST(TRY_CAST(${expression} AS BIGINT) AS VARCHAR)`)} END`;
+}
+
+interface CodeType {
+  readonly named: string;
+  readonly codes: readonly string[];
+  /** Every code is a whole number, written plainly and small enough to be stored exactly as a real number. */
+  readonly whole: boolean;
+}
+const isWhole = (code: string): boolean => /^(0|-?[1-9][0-9]{0,14})$/.test(code);
+
+/** The type of each column whose domain is small enough; columns with one domain share a type. */
+async function codeTypes(
+  connection: DuckDBConnection,
+  domains: NonNullable<EngineSource['domains']>,
+): Promise<ReadonlyMap<string, CodeType>> {
+  const byList = new Map<string, CodeType>();
+  const types = new Map<string, CodeType>();
+  for (const [own, codes] of domains) {
+    if (codes.length === 0 || codes.length > mostCodes || codes.some((code) => code === '' || codeText(code) !== code)) continue;
+    const list = codes.map(text).join(', ');
+    if (!byList.has(list)) {
+      // By its codes: tables beside the data have types of their own.
+      const named = `fugu_codes_${createHash('sha256').update(list).digest('hex').slice(0, 32)}`;
+      await connection.run(`CREATE TYPE IF NOT EXISTS ${named} AS ENUM (${list})`);
+      byList.set(list, { named, codes, whole: codes.every(isWhole) });
+    }
+    types.set(own, byList.get(list)!);
+  }
+  return types;
+}

@@ -1,0 +1,260 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import type { ConnectionOptions } from 'node:tls';
+import pg from 'pg';
+import { Fault } from '../../../base/errors.js';
+import type { DatabaseAddress } from '../../../policy/address.js';
+import type { Statement } from '../engine.js';
+import { userName } from '../user-name.js';
+import { Blocks } from './blocks.js';
+import { exchanged, late, postgresFault } from './fault.js';
+
+/** How long a server may take to let somebody in. */
+const patience = 15_000;
+
+/** Cells come as the server writes them; cells.ts reads them. */
+const asWritten = { getTypeParser: () => (written: string) => written } as unknown as pg.CustomTypesConfig;
+
+export interface Field {
+  readonly name: string;
+  readonly dataTypeID: number;
+  /** In bytes; below 0 where cells differ. */
+  readonly dataTypeSize: number;
+  readonly dataTypeModifier: number;
+}
+export interface Written {
+  readonly fields: readonly Field[];
+  readonly rows: readonly (readonly (string | null)[])[];
+  /** What was done, in the server's word. */
+  readonly command?: string;
+}
+
+/**
+ * How every connection is set up, whatever the server, the database or the user is used to: nothing is written, names mean what they say, text of dates and
+ * numbers is the same everywhere, and who reads is who the address names. A statement whose asker has gone is stopped by the server itself.
+ */
+const settings = (deadline: number): string =>
+  [
+    `SET statement_timeout = ${Math.ceil(deadline)}`,
+    'SET default_transaction_read_only = on',
+    "SET search_path = 'pg_catalog'",
+    "SET client_encoding = 'UTF8'",
+    'SET standard_conforming_strings = on',
+    "SET datestyle = 'ISO, YMD'",
+    "SET intervalstyle = 'iso_8601'",
+    "SET timezone = 'UTC'",
+    "SET bytea_output = 'hex'",
+    "SET lc_monetary = 'C'",
+    "SET lc_numeric = 'C'",
+    "SET lc_time = 'C'",
+    'SET extra_float_digits = 1',
+    'SET quote_all_identifiers = off',
+    'SET transform_null_equals = off',
+    'SET array_nulls = on',
+    "SET xmlbinary = 'base64'",
+    "SET xmloption = 'content'",
+    "SET timezone_abbreviations = 'Default'",
+    // Views and row security ask who reads; a setting of a role holds from one connection to the next, so that two of one release might be two readers.
+    'SET ROLE NONE',
+    'SET row_security = on',
+    // An index would hand out some of the rows, by chance.
+    'SET gin_fuzzy_search_limit = 0',
+    'SET lock_timeout = 0',
+    // What holds a snapshot does nothing else, for as long as a release takes.
+    `SELECT set_config(name, '0', false) FROM pg_settings WHERE name IN ('idle_in_transaction_session_timeout', 'idle_session_timeout', 'transaction_timeout')`,
+  ].join('; ');
+/** Not on every system: there a statement goes on until its deadline. */
+const noticing = "SET client_connection_check_interval = '1s'";
+
+const tlsOf = ({ tls, rootCertificate }: DatabaseAddress): ConnectionOptions | false => {
+  if (tls === 'disable') return false;
+  const ca = rootCertificate === undefined ? {} : { ca: certificate(rootCertificate) };
+  if (tls === 'require')
+    return { ...ca, rejectUnauthorized: rootCertificate !== undefined, checkServerIdentity: () => undefined };
+  return tls === 'verify-ca' ? { ...ca, checkServerIdentity: () => undefined } : ca;
+};
+
+function certificate(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    throw new Fault('DATA_NOT_FOUND', 'The certificate that data.source names cannot be read.', 'Check sslrootcert.', {
+      place: { file },
+    });
+  }
+}
+
+/** What somebody says who does not only read. */
+export interface Entering {
+  /** Otherwise that of the environment, or of ~/.pgpass. */
+  readonly password?: string;
+  /** Statements that follow the settings of every connection, and may undo them. */
+  readonly also?: string;
+  /** In whose words it is told that nobody was let in. */
+  readonly told?: (error: unknown) => Fault;
+}
+
+/** One connection, for one statement at a time. Once something has gone wrong in it, it is not used again. */
+export class Connection {
+  readonly #client: pg.Client;
+  /** Who waits for the server, and hears when it is gone. */
+  readonly #waiting = new Set<(error: unknown) => void>();
+  /** Known to this session of the server and to no other. */
+  readonly #mark = randomUUID();
+  #broken = false;
+  /** Which snapshot its transaction sees. */
+  snapshot: string | undefined;
+
+  private constructor(client: pg.Client) {
+    this.#client = client;
+    const gone = (error: unknown) => {
+      this.#broken = true;
+      for (const reject of this.#waiting) reject(error);
+    };
+    client.on('error', gone);
+    client.on('end', () => gone(Object.assign(new Error('ended'), { code: '08006' })));
+  }
+
+  static async open(address: DatabaseAddress, deadline: number, { password, also, told }: Entering = {}): Promise<Connection> {
+    const ssl = tlsOf(address);
+    const client = new pg.Client({
+      host: address.host,
+      port: address.port,
+      database: address.database,
+      user: userName(address.user, 'PGUSER'),
+      ssl,
+      ...(password !== undefined && { password }),
+      keepAlive: true,
+      application_name: 'fugu',
+    });
+    const connection = new Connection(client);
+    let passed = false;
+    const timer = setTimeout(() => {
+      passed = true;
+      connection.destroy();
+    }, patience);
+    try {
+      await connection.#guarded(async () => {
+        await client.connect();
+        await client.query(`${settings(deadline)}; SET fugu.session = '${connection.#mark}'`);
+        await client.query(noticing).catch(() => undefined);
+        if (also !== undefined) await client.query(also);
+      });
+      return connection;
+    } catch (error) {
+      connection.destroy();
+      const cause = passed ? Object.assign(new Error('late'), { code: 'ETIMEDOUT' }) : error;
+      throw told?.(cause) ?? postgresFault(cause, true);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Which process of the server answers, as its log has it. */
+  get name(): string {
+    return `pid ${(this.#client as unknown as { processID: number | null }).processID}`;
+  }
+
+  get usable(): boolean {
+    return !this.#broken;
+  }
+
+  /** Several statements without values at once. */
+  async runAll(sql: string): Promise<readonly Written[]> {
+    return this.#guarded(async () => {
+      const result = (await this.#client.query({ text: sql, rowMode: 'array', types: asWritten })) as unknown;
+      return (Array.isArray(result) ? result : [result]) as readonly Written[];
+    });
+  }
+  /**
+   * Several statements of which the first begins a transaction: still in the session that was set up. A pooler that hands out sessions by transaction gives another,
+   * in which nothing is as it was set: dates are spelt otherwise, and commits do not wait for the disk.
+   */
+  async begin(sql: string): Promise<readonly Written[]> {
+    const results = await this.runAll(`${sql}; SELECT current_setting('fugu.session', true)`);
+    if (results.at(-1)!.rows[0]?.[0] !== this.#mark) {
+      this.destroy();
+      throw exchanged();
+    }
+    return results.slice(0, -1);
+  }
+  /** The rows of the last. */
+  async run(sql: string): Promise<Written> {
+    return (await this.runAll(sql)).at(-1)!;
+  }
+
+  async query({ sql, values }: Statement): Promise<Written> {
+    return this.#guarded(
+      async () =>
+        (await this.#client.query({ text: sql, values: [...values], rowMode: 'array', types: asWritten })) as unknown as Written,
+    );
+  }
+
+  async *blocks(statement: Statement, rowsAtOnce: (fields: number) => number): AsyncGenerator<Written> {
+    const blocks = new Blocks(statement, asWritten, this.#stream, rowsAtOnce);
+    this.#client.query(blocks.query);
+    try {
+      for (let block = await this.#guarded(() => blocks.next()); block; block = await this.#guarded(() => blocks.next()))
+        yield block;
+    } finally {
+      // Left in the middle: what is still to come is not wanted, and a server that does not even say that it heard is not waited for.
+      if (!blocks.ended) this.destroy();
+    }
+  }
+
+  /** Whatever happens to the connection meanwhile ends the wait. */
+  async #guarded<T>(work: () => Promise<T>): Promise<T> {
+    let refuse: (error: unknown) => void = () => undefined;
+    const gone = new Promise<never>((_, reject) => {
+      refuse = reject;
+    });
+    this.#waiting.add(refuse);
+    try {
+      return await Promise.race([work(), gone]);
+    } catch (error) {
+      this.#broken = true;
+      throw error;
+    } finally {
+      this.#waiting.delete(refuse);
+    }
+  }
+
+  /** At once, without a word to the server, which stops what is under way when it sees that nobody listens. */
+  destroy(): void {
+    this.#broken = true;
+    for (const reject of this.#waiting) reject(Object.assign(new Error('destroyed'), { code: '08006' }));
+    this.#stream.destroy();
+  }
+
+  get #stream(): Socket {
+    return (this.#client as unknown as { connection: { stream: Socket } }).connection.stream;
+  }
+
+  /** Does not wait for a server that does not answer. */
+  async end(): Promise<void> {
+    this.#broken = true;
+    await Promise.race([this.#client.end().catch(() => undefined), new Promise((waited) => setTimeout(waited, 1000).unref())]);
+    this.destroy();
+  }
+}
+
+/** For whoever writes, too. */
+export const enter = (address: DatabaseAddress, deadline: number, entering: Entering): Promise<Connection> =>
+  Connection.open(address, deadline, entering);
+
+/** Ends in time, or with the fault of a deadline; `stop` is called then. */
+export async function inTime<T>(deadline: number, stop: () => void, work: () => Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const passed = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(late());
+      stop();
+    }, deadline);
+  });
+  try {
+    return await Promise.race([work(), passed]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

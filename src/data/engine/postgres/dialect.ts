@@ -1,0 +1,179 @@
+import { datePattern } from '../../../policy/date-text.js';
+import { firstAt } from '../../../policy/grid.js';
+import { type DecimalMark, numberPatternWith } from '../../../policy/number-text.js';
+import { plainReal } from '../codes.js';
+import type { AddedPlaces, Dialect } from '../dialect.js';
+import type { SourceColumn } from '../engine.js';
+import { blankLetters, brokenNumber, negativeZero, wholeNumber } from '../name.js';
+import { longestText } from '../short-text.js';
+import type { PlaceGrid } from '../source.js';
+import { oneOf } from '../structure.js';
+
+/**
+ * PostgreSQL fails where others give NULL: casts of text that is no number, numbers that are too large or too small for a double, products that vanish. So nothing
+ * is cast or multiplied here that was not looked at first, inside one CASE: conditions beside each other are evaluated in any order.
+ */
+const text = (x: string): string => `CAST(${x} AS TEXT)`;
+const real = (x: string): string => `CAST(${x} AS DOUBLE PRECISION)`;
+const whole = (x: string): string => `CAST(${x} AS BIGINT)`;
+const wide = (x: string): string => `CAST(${x} AS NUMERIC)`;
+const constant = (x: number): string => `CAST('${x}' AS DOUBLE PRECISION)`;
+/** By code point, whatever the database is used to. */
+export const byLetters = (x: string): string => `(${x} COLLATE "C")`;
+
+/** How long it is stands beside a text, however it is stored: nothing of a long one is fetched. */
+const short = (x: string): string => `CASE WHEN octet_length(${x}) <= ${longestText} THEN ${x} END`;
+
+/** So long a text of digits with so short a power of ten is far from all ends of a double. */
+const shortNumber = 40;
+/** Longer ones go through decimals, which hold all of these. What is longer still, or a whole page of digits, is no number. */
+const longNumber = 1100;
+/** Half of the least double, and the least number that is nearer to infinity than to the largest: rounded up in the last digits. */
+const vanishing = '2.4703282292062328e-324';
+const beyond = '1.797693134862315807938e308';
+
+export function numberInText(cell: string, mark: DecimalMark = '.'): string {
+  const pointed = mark === ',' ? `replace(${cell}, ',', '.')` : cell;
+  const is = (most: number, power: string) => `length(${cell}) <= ${most} AND ${cell} ~ '^${numberPatternWith(mark, power)}$'`;
+  const exact = wide(pointed);
+  const infinite = `CASE WHEN ${cell} ~ '^[^0-9.]*-' THEN ${constant(-Infinity)} ELSE ${constant(Infinity)} END`;
+  const long = `CASE WHEN abs(${exact}) >= ${beyond} THEN ${infinite} WHEN abs(${exact}) < ${vanishing} THEN ${constant(0)} ELSE ${real(exact)} END`;
+  // A power of ten of five digits and more leaves nothing or infinity, but for zero.
+  const gone = `CASE WHEN ${cell} ~ '[eE]-' OR ${cell} ~ '^[^1-9eE]*[eE]' THEN ${constant(0)} ELSE ${infinite} END`;
+  return `CASE WHEN ${is(shortNumber, '[0-9]{1,2}')} THEN ${real(pointed)} WHEN ${is(longNumber, '0*[0-9]{1,4}')} THEN ${long} WHEN ${is(longNumber, '[0-9]+')} THEN ${gone} END`;
+}
+
+/** Every month has a first day; the one asked lies in the same month, or there is none such. */
+export function dayInText(cell: string): string {
+  const date = trimmed(cell);
+  const first = `CAST(left(${date}, 8) || '01' AS DATE)`;
+  const day = `CAST(substr(${date}, 9, 2) AS INTEGER) - 1`;
+  const there = `to_char(${first} + ${day}, 'MM') = substr(${date}, 6, 2)`;
+  return `CASE WHEN ${date} ~ '^${datePattern}$' THEN CASE WHEN ${there} THEN ${whole(`${first} - DATE '1970-01-01' + ${day}`)} END END`;
+}
+
+/** NaN is above every number, so the range keeps out NaN and both infinities. */
+function presentIn(y: string, { missing }: PlaceGrid): string {
+  const finite = `${y} BETWEEN ${constant(-Number.MAX_VALUE)} AND ${constant(Number.MAX_VALUE)}`;
+  return missing.length > 0 ? `(${finite} AND ${y} NOT IN (${missing.map(constant).join(', ')}))` : finite;
+}
+
+/** How many steps a number lies above the first place; what changes nothing is not written. */
+function stepsAbove(y: string, { from, rate }: PlaceGrid): string {
+  const above = from === 0 ? y : `(${y} - ${constant(from)})`;
+  return rate === 1 ? above : `${above} * ${constant(rate)}`;
+}
+
+/** Below the first place above 0 there is no arithmetic: a product that vanishes is an error. NaN is at the last place, which nobody asks of it. */
+function placeIn(y: string, grid: PlaceGrid): string {
+  const [first, top] = [constant(firstAt(grid, 1)), constant(grid.top)];
+  const inner =
+    grid.last > 0
+      ? `WHEN ${y} < ${first} THEN 0 WHEN ${y} < ${top} THEN ${whole(stepsAbove(y, grid))} `
+      : `WHEN ${y} < ${top} THEN 0 `;
+  return `CASE ${inner}WHEN ${y} >= ${top} THEN ${whole(String(grid.last))} END`;
+}
+
+/**
+ * Two comparisons for nearly every number, and none of them twice. NaN is above every number, so it ends at the last comparison and has no place. A product
+ * that could vanish lies below the first place above 0. `above`: the place of a number between; `at`: a place itself.
+ */
+function placeByCases(y: string, grid: PlaceGrid, above: string, at: (place: number) => string): string {
+  const { last, missing } = grid;
+  const [first, top, least, most] = [firstAt(grid, 1), grid.top, -Number.MAX_VALUE, Number.MAX_VALUE].map(constant);
+  const below = `CASE WHEN ${y} >= ${least} THEN ${at(0)} END`;
+  const inner =
+    last > 0 ? `WHEN ${y} < ${first} THEN ${below} WHEN ${y} < ${top} THEN ${above}` : `WHEN ${y} < ${top} THEN ${below}`;
+  const place = `CASE ${inner} WHEN ${y} <= ${most} THEN ${at(last)} END`;
+  return missing.length > 0 ? `CASE WHEN ${y} NOT IN (${missing.map(constant).join(', ')}) THEN ${place} END` : place;
+}
+
+function placeOrNull(y: string, grid: PlaceGrid, rows: number): string {
+  const held = grid.last < 2 ** 31 - 1 && staysWithin(grid, rows) ? 'INTEGER' : 'BIGINT';
+  return placeByCases(y, grid, `CAST(${stepsAbove(y, grid)} AS ${held})`, (place) => `CAST(${place} AS ${held})`);
+}
+
+/** Whether no sum of the places of so many rows leaves 64 bits. */
+const staysWithin = ({ last }: PlaceGrid, rows: number): boolean => last * rows < 2 ** 62;
+
+/**
+ * Money is a whole number of 64 bits, and a double times money is the same product, rounded to a whole number with halves to even: one step for each row, where a
+ * product and a cast are two. How many digits it has behind the point is set for every connection (lc_monetary).
+ */
+function addedPlaces(y: string, grid: PlaceGrid, rows: number): AddedPlaces | undefined {
+  const { rate } = grid;
+  if (!Number.isSafeInteger(rate) || rate === 1 || !staysWithin(grid, rows)) return undefined;
+  const above = `${stepsAbove(y, { ...grid, rate: 1 })} * ${money(rate)}`;
+  return { place: placeByCases(y, grid, above, money), total: (place) => `trunc(${wide(`sum(${place})`)} * 100)` };
+}
+/** So many of its least units. */
+function money(units: number): string {
+  const digits = String(units).padStart(3, '0');
+  return `CAST('${digits.slice(0, -2)}.${digits.slice(-2)}' AS MONEY)`;
+}
+
+const blanks = String.raw`E' \t\r\n'`;
+const trimmed = (cell: string): string => `btrim(${short(cell)}, ${blanks})`;
+const escaped = (letters: string): string =>
+  `E'${Array.from(letters, (c) => `\\u${c.codePointAt(0)!.toString(16).padStart(4, '0')}`).join('')}'`;
+
+/** The same as `nameText` of what the cell reads; the first case is a short cut. A text holds no NUL here. */
+function nameInText(cell: string): string {
+  const shown = `btrim(normalize(${cell}, NFC), ${escaped(blankLetters().replace('\0', ''))})`;
+  const numbered = `regexp_replace(regexp_replace(${shown}, '${wholeNumber}', '\\1\\2'), '${brokenNumber}', '\\1\\2.\\3')`;
+  const plain = `regexp_replace(${numbered}, '${negativeZero}', '0')`;
+  const simple = `${cell} ~ '^([0-9]+|[A-Za-z_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)$'`;
+  return `CASE WHEN octet_length(${cell}) <= ${longestText} THEN CASE WHEN ${simple} THEN ${cell} ELSE nullif(${plain}, '') END END`;
+}
+
+/** A whole double in full digits up to 2^124: a cast to a decimal would keep 15 of them. */
+function digitsOf(x: string): string {
+  const [edge, part] = [constant(2 ** 63), constant(2 ** 62)];
+  const high = `trunc(${x} / ${part})`;
+  const parts = `${wide(whole(high))} * ${2n ** 62n} + ${wide(whole(`${x} - ${high} * ${part}`))}`;
+  return `CASE WHEN abs(${x}) < ${edge} THEN ${text(whole(x))} WHEN abs(${x}) < ${constant(2 ** 124)} THEN ${text(parts)} ELSE ${text(x)} END`;
+}
+
+function name(cell: string, type: SourceColumn['type']): string {
+  if (type === 'text') return byLetters(nameInText(cell));
+  if (type !== 'real') return byLetters(text(cell));
+  const is = (special: string) => `${cell} = CAST('${special}' AS DOUBLE PRECISION)`;
+  const odd = `WHEN ${is('NaN')} THEN NULL WHEN ${is('Infinity')} THEN 'inf' WHEN ${is('-Infinity')} THEN '-inf'`;
+  return byLetters(`(CASE ${odd} WHEN ${cell} = trunc(${cell}) THEN ${digitsOf(cell)} ELSE ${text(cell)} END)`);
+}
+
+export const postgres: Dialect = {
+  text,
+  real,
+  whole,
+  wide,
+  constant,
+  numberIn: (cell, type) => (type === 'text' ? numberInText(cell) : type === 'boolean' ? real(`CAST(${cell} AS INTEGER)`) : cell),
+  numberInText,
+  dayInText,
+  wholeInText: (cell) => `CASE WHEN btrim(${short(cell)}) ~ '^-?[0-9]{1,15}$' THEN ${whole(`btrim(${cell})`)} END`,
+  short,
+  trimmed,
+  codeIn: (cell, codes) => oneOf(trimmed(cell), codes),
+  plainDigits: (x) => `CASE WHEN ${x} = trunc(${x}) AND abs(${x}) < ${plainReal} THEN ${text(whole(x))} END`,
+  presentIn,
+  placeIn,
+  placeOrNull,
+  addedPlaces,
+  quotient: (x, divisor) => `(${x}) / ${divisor}`,
+  // The rest behind the point is exact; adding a half first would round what is just below it.
+  rounded: (x) => whole(`CASE WHEN abs(${x} - trunc(${x})) >= 0.5 THEN trunc(${x}) + sign(${x}) ELSE trunc(${x}) END`),
+  parts: (list, separator) =>
+    `ARRAY(SELECT btrim(fugu_part, ${blanks}) FROM unnest(string_to_array(${short(list)}, ${separator})) AS fugu_parts(fugu_part))`,
+  hasAny: (list, items) => (items.length === 0 ? 'false' : `(${list} && ARRAY[${items.join(', ')}])`),
+  // The query stays one: put into the list, its expressions would be worked out for every number that mentions them.
+  eachOf: (query, numbers) =>
+    `(${query} OFFSET 0) AS fugu_rows CROSS JOIN UNNEST(ARRAY[${numbers.join(', ')}]) AS fugu_cells(cell)`,
+  bits: (x) =>
+    `CASE WHEN ${x} <> ${constant(Number.NaN)} THEN CAST(CAST('x' || encode(float8send(${x} + ${constant(0)}), 'hex') AS BIT(64)) AS BIGINT) END`,
+  byRow: true,
+  fence: ' OFFSET 0',
+  bytes: (x) => byLetters(`encode(convert_to(${x}, 'UTF8'), 'hex')`),
+  digest: (x) => byLetters(`md5(${x})`),
+  name,
+};

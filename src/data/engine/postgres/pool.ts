@@ -1,0 +1,123 @@
+import type { DatabaseAddress } from '../../../policy/address.js';
+import { Connection, inTime } from './connection.js';
+import { closed, late } from './fault.js';
+
+/** Moments of the data that are held at once, and statements under way in each: the rest waits. */
+const mostPins = 4;
+const mostStatements = 2;
+const mostIdle = 3;
+
+/** Hands out connections and takes them back; whoever asks for more than there are waits no longer than a statement may take. */
+export class Pool {
+  readonly #address: DatabaseAddress;
+  readonly #deadline: number;
+  readonly #taken = new Set<Connection>();
+  #idle: Connection[] = [];
+  #closed = false;
+  readonly pins = new Turnstile(mostPins);
+
+  constructor(address: DatabaseAddress, deadline: number) {
+    this.#address = address;
+    this.#deadline = deadline;
+  }
+
+  get deadline(): number {
+    return this.#deadline;
+  }
+  refuseClosed(): void {
+    if (this.#closed) throw closed();
+  }
+  get isClosed(): boolean {
+    return this.#closed;
+  }
+
+  async take(): Promise<Connection> {
+    this.refuseClosed();
+    let connection = this.#idle.pop();
+    while (connection && !connection.usable) connection = this.#idle.pop();
+    connection ??= await Connection.open(this.#address, this.#deadline);
+    if (this.#closed) {
+      connection.destroy();
+      throw closed();
+    }
+    this.#taken.add(connection);
+    return connection;
+  }
+
+  /** Ends its transaction; nobody waits for a server that does not answer. */
+  async giveBack(connection: Connection): Promise<void> {
+    try {
+      if (!connection.usable || this.#closed) return;
+      await inTime(
+        Math.min(this.#deadline, 2000),
+        () => connection.destroy(),
+        () => connection.run('ROLLBACK'),
+      );
+      connection.snapshot = undefined;
+    } catch {
+      connection.destroy();
+    } finally {
+      this.#taken.delete(connection);
+      if (connection.usable && !this.#closed && this.#idle.length < mostIdle) this.#idle.push(connection);
+      else if (connection.usable) await connection.end();
+    }
+  }
+
+  drop(connection: Connection): void {
+    this.#taken.delete(connection);
+    connection.destroy();
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.pins.refuseAll();
+    for (const connection of this.#taken) connection.destroy();
+    await Promise.all(this.#idle.splice(0).map((connection) => connection.end()));
+  }
+}
+
+interface Waiting {
+  readonly go: () => void;
+  readonly refuse: (error: unknown) => void;
+}
+
+/** So many at once; the others wait in turn. */
+export class Turnstile {
+  readonly #waiting: Waiting[] = [];
+  #free: number;
+
+  constructor(most: number = mostStatements) {
+    this.#free = most;
+  }
+
+  async enter(deadline: number): Promise<void> {
+    if (this.#free > 0) {
+      this.#free--;
+      return;
+    }
+    let mine: Waiting | undefined;
+    const turn = new Promise<void>((go, refuse) => {
+      mine = { go, refuse };
+      this.#waiting.push(mine);
+    });
+    const giveUp = () => {
+      const at = this.#waiting.indexOf(mine!);
+      if (at < 0) return;
+      this.#waiting.splice(at, 1);
+      mine!.refuse(late());
+    };
+    const timer = setTimeout(giveUp, deadline);
+    await turn.finally(() => clearTimeout(timer));
+  }
+
+  leave(): void {
+    const next = this.#waiting.shift();
+    if (next) next.go();
+    else this.#free++;
+  }
+
+  refuseAll(): void {
+    for (const { refuse } of this.#waiting.splice(0)) refuse(closed());
+  }
+}

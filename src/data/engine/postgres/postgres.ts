@@ -1,0 +1,170 @@
+import { Fault } from '../../../base/errors.js';
+import { readAddress } from '../../../policy/address.js';
+import { type Engine, type EngineLimits, type Pinned, pinned } from '../engine.js';
+import { shower } from '../shown.js';
+import type { EngineSource } from '../source.js';
+import { relationView, tableView } from '../structure.js';
+import { type TimeLeft, timeLeft } from '../time-left.js';
+import { columnNamed, type Staying, WithoutRows } from '../without.js';
+import { type Connection, inTime } from './connection.js';
+import { postgres } from './dialect.js';
+import { postgresFault } from './fault.js';
+import { readMarks, sameReached } from './marks.js';
+import { beginMoment, momentOf } from './moment.js';
+import { PostgresPin, type Reading } from './pin.js';
+import { Pool } from './pool.js';
+import { relationViews } from './relation.js';
+import { refuseServer } from './server.js';
+import { describeTable, findTable, shortened, type Table } from './table.js';
+
+const reading =
+  "Use one who may read the data and nothing else: CREATE ROLE reader LOGIN PASSWORD '…'; GRANT SELECT ON TABLE … TO reader.";
+
+/** Opens a table of a PostgreSQL database: nothing is created there, and nothing but what a SELECT gives leaves it. */
+export async function openPostgres(source: EngineSource, limits: EngineLimits): Promise<Engine> {
+  const pool = new Pool(readAddress(source.source), limits.deadline);
+  try {
+    const connection = await pool.take();
+    try {
+      await inTime(
+        limits.deadline,
+        () => connection.destroy(),
+        () => refuseServer(connection, reading),
+      );
+    } catch (error) {
+      pool.drop(connection);
+      throw postgresFault(error);
+    }
+    await pool.giveBack(connection);
+    const engine = new PostgresEngine(source, limits, pool);
+    // What cannot be read shows now and not in a release.
+    await pinned(engine, async (data) => data.columns());
+    return engine;
+  } catch (error) {
+    await pool.close();
+    throw error;
+  }
+}
+
+class PostgresEngine implements Engine {
+  readonly dialect = postgres;
+  readonly whole = this;
+  readonly source: EngineSource;
+  readonly room: number;
+  readonly #pool: Pool;
+  readonly #limits: EngineLimits;
+  /** What was found when the database last stood so. */
+  #known: { readonly state: string | undefined; readonly reading: Reading } | undefined;
+
+  constructor(source: EngineSource, limits: EngineLimits, pool: Pool) {
+    this.source = source;
+    this.room = limits.room ?? limits.memory;
+    this.#pool = pool;
+    this.#limits = limits;
+  }
+
+  async pin(): Promise<Pinned> {
+    const pool = this.#pool;
+    pool.refuseClosed();
+    const left = timeLeft(this.#limits);
+    await pool.pins.enter(left());
+    let holder: Connection | undefined;
+    let pin: PostgresPin;
+    try {
+      const held = await pool.take();
+      holder = held;
+      pin = await inTime(
+        left(),
+        () => held.destroy(),
+        () => this.#pinned(held, left),
+      );
+    } catch (error) {
+      if (holder) pool.drop(holder);
+      pool.pins.leave();
+      throw postgresFault(error);
+    }
+    try {
+      // Of a view every row is worked out once, so that one which fails does so here.
+      if (pin.viewed) await pin.id();
+      return pin;
+    } catch (error) {
+      await pin.close();
+      throw error;
+    }
+  }
+
+  /**
+   * Which tables there are is known before the snapshot is taken, so that it shows when one of them is made anew. Whoever holds the snapshot for others does not
+   * see through it: by that connection it is looked at what is there now.
+   */
+  async #pinned(holder: Connection, left: TimeLeft): Promise<PostgresPin> {
+    const { source, room } = this;
+    for (let k = 0; k < 3; k++) {
+      const before = this.#known;
+      const marks = before && (await readMarks(holder, before.reading));
+      const { snapshot, state } = momentOf(await holder.begin(beginMoment));
+      const reading = state !== undefined && before?.state === state ? before.reading : await this.#looked(holder);
+      this.#known = { state, reading };
+      if (marks !== undefined && sameReached(before!.reading, reading))
+        return new PostgresPin({ source, room, pool: this.#pool, holder, snapshot, reading, marks, left });
+      await holder.run('ROLLBACK');
+    }
+    throw new Fault('ENGINE_FAILED', 'The tables of the database are being made anew.', 'Try again later.');
+  }
+
+  /** Whoever only looks leaves no lock behind: somebody who waits for it would keep our own statements waiting. */
+  async #looked(holder: Connection): Promise<Reading> {
+    await holder.run('SAVEPOINT fugu_looking');
+    const reading = await this.#read(holder);
+    await holder.run('ROLLBACK TO SAVEPOINT fugu_looking');
+    return reading;
+  }
+
+  async #read(connection: Connection): Promise<Reading> {
+    const { source } = this;
+    if (source.table === undefined)
+      throw new Fault('DATA_NOT_FOUND', 'A database has many tables.', 'Choose one with data: {table: schema.table}.');
+    const tables = new Map<string, Table>();
+    const table = async (named: string, options: Pick<EngineSource, 'numbers' | 'commas' | 'dates'>) => {
+      const found = await describeTable(connection, await findTable(connection, named), options);
+      tables.set(named, found);
+      return found;
+    };
+    const data = await table(source.table, source);
+    const relations = new Map<string, readonly string[]>();
+    for (const relation of source.relations)
+      relations.set(relationView(relation.name), relationViews(await table(relation.table, {}), relation));
+    const beside = new Map<string, Table>();
+    for (const own of source.tables ?? []) beside.set(own.name, await table(own.table!, own));
+    const typed = ({ columns }: Table) => columns.map(({ name, type }) => ({ name, type }));
+    return {
+      columns: typed(data),
+      tableColumns: new Map([...beside].map(([name, own]) => [name, typed(own)])),
+      show: shower({ from: data.from, columns: data.columns }, relations, beside),
+      showShort: shower(shortened(data), relations, new Map([...beside].map(([name, own]) => [name, shortened(own)]))),
+      beside: [...relations.keys(), ...[...beside.keys()].map(tableView)],
+      viewed: [...tables.values()].some(({ view }) => view),
+      made: [...tables.values()].some(({ made }) => made),
+      oids: [...new Set([...tables.values()].flatMap(({ oids }) => oids))].sort((a, b) => a - b),
+    };
+  }
+
+  async without(column: string, names: readonly string[]): Promise<Engine> {
+    await pinned(this, async (data) => columnNamed(await data.columns(), column));
+    return new WithoutRows(this, column, notAmong(names));
+  }
+
+  close(): Promise<void> {
+    return this.#pool.close();
+  }
+}
+
+/** The list is bound, as one text, to every statement: nothing of it stays in the database. No name is empty, so rows without one stay. */
+function notAmong(names: readonly string[]): Staying {
+  const list = JSON.stringify(names);
+  return (own, bound) => ({
+    // Whose row it is stands outside of the list, where nothing else can have the name of its column.
+    test: `coalesce(${own}, '') NOT IN (SELECT jsonb_array_elements_text(CAST($${bound + 1} AS JSONB)))`,
+    values: [list],
+  });
+}

@@ -1,0 +1,27 @@
+import { Fault } from '../../../base/errors.js';
+import type { Connection } from './connection.js';
+
+/** What is asked of it came with this version. */
+const least = 140_000;
+
+/** A user who may do everything, or read the server's own files, is more than whoever needs some tables: whatever goes wrong would go further. */
+export async function refuseServer(connection: Connection, instead: string): Promise<void> {
+  const { rows } = await connection.run(
+    `SELECT current_setting('server_version_num'), current_setting('server_encoding'), r.rolsuper,
+       pg_has_role(current_user, 'pg_read_server_files', 'MEMBER') OR pg_has_role(current_user, 'pg_write_server_files', 'MEMBER')
+         OR pg_has_role(current_user, 'pg_execute_server_program', 'MEMBER')
+     FROM pg_roles AS r WHERE r.rolname = current_user`,
+  );
+  const [version, encoding, superuser, files] = rows[0] ?? [];
+  if (Number(version) < least) throw new Fault('DATA_NOT_FOUND', 'The server is older than PostgreSQL 14.', 'Use a newer one.');
+  if (encoding !== 'UTF8')
+    throw new Fault('DATA_NOT_FOUND', 'The database does not keep its text as UTF-8.', 'Use one that does.');
+  if (superuser === 't' || files === 't')
+    throw new Fault(
+      'ACCESS_DENIED',
+      superuser === 't'
+        ? 'This user of the database may do everything.'
+        : 'This user of the database may use the files of the server.',
+      instead,
+    );
+}

@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import type { Places } from '../../policy/grid.js';
+import type { Relation } from '../../policy/policy.js';
+
+/** What an engine needs to know about the data: a policy says it, or a caller without one. */
+export interface EngineSource extends CellReadings {
+  readonly source: string;
+  readonly table?: string;
+  /** What a CSV is written in; UTF-8 when absent. */
+  readonly encoding?: string;
+  readonly relations: readonly RelationSource[];
+  /** Tables beside the data. */
+  readonly tables?: readonly TableSource[];
+}
+
+/** A table beside the data: a file, or one in the data's own database. */
+export interface TableSource extends CellReadings {
+  readonly name: string;
+  readonly source?: string;
+  readonly table?: string;
+}
+
+/** What is known of the cells of a table before they are read. */
+export interface CellReadings {
+  /** Columns declared as categories. */
+  readonly codes: ReadonlySet<string>;
+  /** Codes of the categories of which nothing but these codes is ever asked: an engine may forget every other text in them. */
+  readonly domains?: ReadonlyMap<string, readonly string[]>;
+  /** Columns of which nothing but a number is ever asked. */
+  readonly numbers?: ReadonlySet<string>;
+  /** Those of them whose text has a comma before the fraction. */
+  readonly commas?: ReadonlySet<string>;
+  /** Those of them whose cells are dates: days since 1970-01-01 are shown. */
+  readonly dates?: ReadonlySet<string>;
+  /** The grids through which numbers are read: an engine that holds the data may work out every cell's place once. */
+  readonly grids?: ReadonlyMap<string, PlaceGrid>;
+}
+
+export type PlaceGrid = Places;
+
+/** Two grids with one text give every number the same place. */
+export const gridText = ({ from, top, rate, last, missing }: PlaceGrid): string => [from, top, rate, last, ...missing].join();
+
+export interface RelationSource extends Pick<Relation, 'name' | 'table' | 'columns' | 'symmetric'> {
+  /** The column that holds each tie's own odds ratio; shown as `odds`. */
+  readonly odds?: string;
+}
+
+/** Content only: the same data under another name is the same snapshot. */
+export const digestOf = (source: EngineSource, contents: readonly string[]): string =>
+  createHash('sha256')
+    .update(
+      JSON.stringify([
+        source.table ?? '',
+        contents,
+        ...(source.encoding === undefined ? [] : [source.encoding]),
+        ...(source.tables ?? []).map(({ name, table }) => [name, table ?? '']),
+      ]),
+    )
+    .digest('hex');

@@ -1,0 +1,76 @@
+import { rmSync } from 'node:fs';
+import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Fault } from '../../base/errors.js';
+import { codeOf } from '../../base/files/unwritten.js';
+
+/** The host is part of the name: a process number means nothing on another machine or in another container. */
+const prefix = () => `fugu-engine-${hostname().replace(/[^A-Za-z0-9]/g, '')}-`;
+
+/** Folders of this process that are still there. */
+const kept = new Set<string>();
+
+/** Whatever ends the process in an orderly way, a signal among it, takes its folders along; after kill -9 they are swept by the next. */
+function removeKept(): void {
+  for (const folder of kept) {
+    try {
+      rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+    } catch {
+      // The next process sweeps it.
+    }
+  }
+}
+
+let listening = false;
+function listen(): void {
+  if (!listening) process.on('exit', removeKept);
+  listening = true;
+}
+
+export async function removeTempFolder(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+  kept.delete(folder);
+}
+
+/** A folder only this user can read, for what the engine spills; `removeTempFolder` removes it. */
+export async function makeTempFolder(parent = tmpdir()): Promise<string> {
+  await sweepTempFolders(parent);
+  try {
+    const folder = await mkdtemp(join(parent, `${prefix()}${process.pid}-`));
+    listen();
+    kept.add(folder);
+    return folder;
+  } catch (error) {
+    throw new Fault(
+      codeOf(error),
+      'No private folder can be made for temporary data.',
+      'Set TMPDIR to a folder that can be written to and has room.',
+    );
+  }
+}
+
+/** Removes what engines of processes that no longer live have left behind; never a folder of a living one. */
+export async function sweepTempFolders(parent = tmpdir()): Promise<number> {
+  const mine = prefix();
+  let swept = 0;
+  for (const name of await readdir(parent).catch(() => [])) {
+    const owner = name.startsWith(mine) ? Number(/^(\d+)-/.exec(name.slice(mine.length))?.[1]) : Number.NaN;
+    if (!Number.isInteger(owner) || isAlive(owner)) continue;
+    const path = join(parent, name);
+    const found = await lstat(path).catch(() => undefined);
+    if (!found?.isDirectory() || (process.getuid && found.uid !== process.getuid())) continue;
+    await rm(path, { recursive: true, force: true }).catch(() => undefined);
+    swept++;
+  }
+  return swept;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
+}

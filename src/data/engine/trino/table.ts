@@ -1,0 +1,115 @@
+import { Fault } from '../../../base/errors.js';
+import type { ClusterAddress } from '../../../policy/address.js';
+import type { DecimalMark } from '../../../policy/number-text.js';
+import { didYouMean } from '../../../policy/suggest.js';
+import type { SourceColumn } from '../engine.js';
+import { longestText } from '../short-text.js';
+import type { Shown } from '../shown.js';
+import type { EngineSource } from '../source.js';
+import { quoteName, quoteText } from '../structure.js';
+import type { Asking } from './client.js';
+import { dayInText, numberInText, trino } from './dialect.js';
+import type { Field } from './page.js';
+import { Refused } from './refused.js';
+import { tableName } from './spelling.js';
+
+/** A table as it is shown: what follows FROM, and each column as an expression that no cell makes fail. */
+export interface Table {
+  readonly from: string;
+  readonly columns: readonly TableColumn[];
+}
+interface TableColumn extends SourceColumn {
+  readonly expression: string;
+  /** The same where cells themselves leave the cluster: without texts that are longer than any that is read. */
+  readonly short?: string;
+}
+/** The same table for whoever fetches its cells. */
+export const shortened = ({ from, columns }: Table): Shown => ({
+  from,
+  columns: columns.map(({ short, ...column }) => ({ ...column, ...(short !== undefined && { expression: short }) })),
+});
+
+/** Where a table lies: `people` in the schema of the address, or `other.people`. Names have no case. */
+export interface Place {
+  readonly catalog: string;
+  readonly schema: string;
+  readonly table: string;
+}
+export function placeOf({ catalog, schema }: ClusterAddress, named: string): Place {
+  const [first, second, ...more] = named.toLowerCase().split('.');
+  if (more.length > 0 || first === '' || second === '')
+    throw new Fault(
+      'DATA_NOT_FOUND',
+      `"${named}" names no table.`,
+      'Write table or schema.table; the catalog stands in data.source.',
+    );
+  return { catalog, schema: second === undefined ? schema : first!, table: second ?? first! };
+}
+
+/** Column types are asked of the cluster itself. */
+export async function describeTable(
+  client: Asking,
+  place: Place,
+  version: string,
+  { numbers = new Set(), commas = new Set(), dates = new Set() }: Pick<EngineSource, 'numbers' | 'commas' | 'dates'>,
+): Promise<Table> {
+  // A view has no versions, and is read all the same where one is asked for; nor has it this column, so that a statement fails where a view has taken the place of the table.
+  const own = `${tableName(place)}${version}`;
+  const from = version === '' ? own : `(SELECT * FROM ${own} WHERE "$path" IS NOT NULL) AS fugu_version`;
+  const { fields } = await client.all(`SELECT * FROM ${from} LIMIT 0`).catch(async (error: unknown) => {
+    throw error instanceof Refused && error.errorName === 'TABLE_NOT_FOUND' ? await notFound(client, place) : error;
+  });
+  return {
+    from,
+    columns: fields.flatMap((field) => {
+      const column = show(field);
+      if (!column) return [];
+      if (dates.has(field.name))
+        return [{ name: field.name, type: 'integer' as const, expression: dayInText(`CAST(${column.expression} AS VARCHAR)`) }];
+      const mark: DecimalMark = commas.has(field.name) ? ',' : '.';
+      return column.type === 'text' && numbers.has(field.name)
+        ? [{ name: field.name, type: 'real' as const, expression: numberInText(column.expression, mark) }]
+        : [{ name: field.name, ...column }];
+    }),
+  };
+}
+
+async function notFound(client: Asking, { catalog, schema, table }: Place): Promise<Fault> {
+  const sql = `SELECT table_name FROM ${tableName({ catalog, schema: 'information_schema', table: 'tables' })} WHERE table_schema = ${quoteText(schema)}`;
+  const known = (await client.all(sql)).rows.map(([own]) => String(own));
+  return new Fault(
+    'DATA_NOT_FOUND',
+    `The schema "${schema}" of the cluster has no table "${table}".`,
+    didYouMean(table, known, 'Tables'),
+  );
+}
+
+/** Decimals of so many digits are whole numbers over powers of ten that doubles hold exactly, so that dividing them gives the nearest double. */
+const exactDigits = 15;
+
+/** Lists, maps, rows and what a plugin brings are not shown. */
+function show({ name, type }: Field): Omit<TableColumn, 'name'> | undefined {
+  const own = quoteName(name);
+  const [, base, , digits, scale] = /^([a-z ]+?)(\((\d+)(?:,\s*(\d+))?\)(?: with(?:out)? time zone)?)?$/.exec(type) ?? [];
+  const text = (expression: string) => ({ type: 'text', expression }) as const;
+  if (base === 'boolean') return { type: 'boolean', expression: own };
+  if (base === 'bigint') return { type: 'integer', expression: own };
+  if (base === 'integer' || base === 'smallint' || base === 'tinyint')
+    return { type: 'integer', expression: `CAST(${own} AS BIGINT)` };
+  if (base === 'double') return { type: 'real', expression: own };
+  if (base === 'real') return { type: 'real', expression: `CAST(${own} AS DOUBLE)` };
+  if (base === 'decimal') {
+    const written = `CAST(${own} AS VARCHAR)`;
+    if (Number(scale) === 0)
+      return Number(digits) <= 18 ? { type: 'integer', expression: `CAST(${own} AS BIGINT)` } : text(written);
+    return { type: 'real', expression: Number(digits) <= exactDigits ? `CAST(${own} AS DOUBLE)` : `CAST(${written} AS DOUBLE)` };
+  }
+  if (base === 'char') return text(`rtrim(CAST(${own} AS VARCHAR))`);
+  if (base === 'varbinary') return text(`CASE WHEN length(${own}) <= ${longestText / 2} THEN lower(to_hex(${own})) END`);
+  if (base === 'json') return { ...text(`json_format(${own})`), short: trino.short!(`json_format(${own})`) };
+  if (base === 'varchar') return { ...text(`CAST(${own} AS VARCHAR)`), short: trino.short!(`CAST(${own} AS VARCHAR)`) };
+  if (/^(time|timestamp)(\(\d+\))? with time zone$/.test(type)) return text(`CAST(${own} AT TIME ZONE 'UTC' AS VARCHAR)`);
+  return /^(varchar|date|time|timestamp|uuid|ipaddress|interval (day to second|year to month))$/.test(base ?? '')
+    ? text(`CAST(${own} AS VARCHAR)`)
+    : undefined;
+}

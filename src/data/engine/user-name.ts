@@ -1,0 +1,17 @@
+import { userInfo } from 'node:os';
+import { Fault } from '../../base/errors.js';
+
+/** As whom a server is asked: the address says so, the environment, or the operating system, which does not know everybody by a name (many containers). */
+export function userName(said: string | undefined, variable: 'PGUSER' | 'TRINO_USER'): string {
+  const told = said ?? process.env[variable];
+  if (told !== undefined) return told;
+  try {
+    return userInfo().username;
+  } catch {
+    throw new Fault(
+      'ACCESS_DENIED',
+      'Nobody says as which user to enter the database, and this process has no user name of its own.',
+      `Name the user in the address (${variable === 'PGUSER' ? 'postgres' : 'trino'}://reader@host/…), or set ${variable}.`,
+    );
+  }
+}

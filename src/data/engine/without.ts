@@ -1,0 +1,116 @@
+import { Fault } from '../../base/errors.js';
+import type { Cell, Chunk, Engine, Pinned, SourceColumn, Statement } from './engine.js';
+import type { Exact } from './exact.js';
+import { quoteName } from './structure.js';
+
+/** Under this name every row is seen by a statement that brings a `fugu_data` of its own. */
+export const allRows = 'fugu_all_rows';
+
+/** Of a row whose name is the expression `own`: whether it stays. Its values are bound behind the `bound` others of a statement. */
+export type Staying = (own: string, bound: number) => { readonly test: string; readonly values: readonly string[] };
+
+/** An engine without some rows of another: every statement reads its own `fugu_data`, and nothing in the database says so. */
+export class WithoutRows implements Engine {
+  readonly whole: Engine;
+  readonly #column: string;
+  readonly #staying: Staying;
+  #closed = false;
+
+  constructor(whole: Engine, column: string, staying: Staying) {
+    this.whole = whole;
+    this.#column = column;
+    this.#staying = staying;
+  }
+
+  get dialect() {
+    return this.whole.dialect;
+  }
+  get room() {
+    return this.whole.room;
+  }
+  get source() {
+    return this.whole.source;
+  }
+  async pin(): Promise<Pinned> {
+    if (this.#closed) throw new Fault('ENGINE_FAILED', 'The database is closed.', 'Open it again.');
+    return new PinnedWithout(await this.whole.pin(), this.#column, this.#staying);
+  }
+  without(column: string, names: readonly string[]): Promise<Engine> {
+    return this.whole.without(column, names);
+  }
+  async close(): Promise<void> {
+    this.#closed = true;
+  }
+}
+
+class PinnedWithout implements Pinned {
+  readonly whole: Pinned;
+  readonly #column: string;
+  readonly #staying: Staying;
+
+  constructor(whole: Pinned, column: string, staying: Staying) {
+    this.whole = whole;
+    this.#column = column;
+    this.#staying = staying;
+  }
+
+  get dialect() {
+    return this.whole.dialect;
+  }
+  get source() {
+    return this.whole.source;
+  }
+  get room() {
+    return this.whole.room;
+  }
+  get moment() {
+    return this.whole.moment;
+  }
+  get queries() {
+    return this.whole.queries;
+  }
+  id(): Promise<string> {
+    return this.whole.id();
+  }
+  columns(table?: string): Promise<readonly SourceColumn[]> {
+    return this.whole.columns(table);
+  }
+  async beneath(values: Statement['values']): Promise<{ readonly from: string; readonly values: Statement['values'] }> {
+    const { rest, values: bound } = await this.#rest(values);
+    return { from: `(${rest})`, values: bound };
+  }
+  async size(): Promise<Exact<number>> {
+    return this.count({ sql: 'SELECT 1 FROM fugu_data', values: [] });
+  }
+  async count(statement: Statement): Promise<Exact<number>> {
+    return this.whole.count(await this.#over(statement));
+  }
+  async rows(statement: Statement): Promise<Exact<readonly (readonly Cell[])[]>> {
+    return this.whole.rows(await this.#over(statement));
+  }
+  async *stream(statement: Statement): AsyncIterable<Exact<Chunk>> {
+    yield* this.whole.stream(await this.#over(statement));
+  }
+  close(): Promise<void> {
+    return this.whole.close();
+  }
+
+  /** The stored type is looked up every time: it may change with the data. */
+  async #over({ sql, values, numbered }: Statement): Promise<Statement> {
+    const { rest, values: bound } = await this.#rest(values);
+    return { sql: `WITH fugu_data AS NOT MATERIALIZED (${rest}) ${sql}`, values: bound, ...(numbered && { numbered }) };
+  }
+  async #rest(values: Statement['values']): Promise<{ readonly rest: string; readonly values: Statement['values'] }> {
+    const column = columnNamed(await this.columns(), this.#column);
+    const own = this.dialect.name(quoteName(column.name), column.type);
+    const { test, values: more } = this.#staying(own, values.length);
+    const rest = `SELECT * FROM ${allRows} WHERE ${test}`;
+    return { rest, values: more.length > 0 ? [...values, ...more] : values };
+  }
+}
+
+export function columnNamed(columns: readonly SourceColumn[], own: string): SourceColumn {
+  const found = columns.find((c) => c.name === own);
+  if (found) return found;
+  throw new Fault('COLUMN_UNKNOWN', `The data has no column "${own}".`, 'Check protect.unit in the policy.');
+}

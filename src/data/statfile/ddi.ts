@@ -1,0 +1,89 @@
+import { Fault } from '../../base/errors.js';
+import { within } from '../../base/input/limits.js';
+import { readNamedText, whyNot } from '../../base/input/named-file.js';
+import { malformed } from './malformed.js';
+import type { Variable } from './variable.js';
+import { XmlBroken, XmlReader } from './xml.js';
+
+/** Elements that hold text; what is set apart within them is part of it. */
+const holders: ReadonlySet<string> = new Set(['labl', 'qstnLit', 'catValu']);
+
+/** The variables of a DDI 2 codebook: what they are called, what was asked, what their codes mean. It holds no data. */
+export function readDdi(file: string): readonly Variable[] {
+  const text = readNamedText(
+    file,
+    'codebookBytes',
+    (why) => new Fault('DATA_NOT_FOUND', `The codebook ${whyNot[why]}.`, 'Check its path.', { place: { file } }),
+  );
+  const variables: Variable[] = [];
+  let draft: Draft | undefined;
+  let category: { value: string; label: string; missing: boolean } | undefined;
+  const path: string[] = [];
+  let words = '';
+  const inside = () => path.at(-2);
+  const reader = new XmlReader({
+    start: (name, attribute) => {
+      if (!path.some((outer) => holders.has(outer))) words = '';
+      path.push(name);
+      if (name === 'var') {
+        draft = { name: attribute('name') ?? '', kind: 'text', labels: new Map(), missing: [] };
+        if (attribute('wgt') !== undefined && attribute('wgt') !== '') draft.weight = true;
+      } else if (name === 'varFormat' && draft) draft.kind = attribute('type') === 'numeric' ? 'number' : 'text';
+      else if (name === 'catgry') category = { value: '', label: '', missing: attribute('missing') === 'Y' };
+      else if (name === 'item' && inside() === 'invalrng' && attribute('VALUE') !== undefined)
+        draft?.missing.push(attribute('VALUE')!.trim());
+    },
+    text: (piece) => {
+      words += piece;
+    },
+    end: (name) => {
+      if (path.slice(0, -1).some((outer) => holders.has(outer))) {
+        path.pop();
+        return;
+      }
+      const told = words.replace(/\s+/g, ' ').trim();
+      if (draft) {
+        if (name === 'labl' && inside() === 'var') draft.label ??= told;
+        else if (name === 'qstnLit') draft.question = draft.question === undefined ? told : `${draft.question} ${told}`;
+        else if (name === 'qstn' && inside() === 'var' && draft.question === undefined && told !== '') draft.question = told;
+        else if (category && name === 'catValu') category.value = told;
+        else if (category && name === 'labl' && inside() === 'catgry') category.label ||= told;
+        else if (category && name === 'catgry') {
+          if (category.value !== '') draft.labels.set(category.value, category.label);
+          if (category.missing && category.value !== '') draft.missing.push(category.value);
+          category = undefined;
+        } else if (name === 'var') {
+          variables.push(variableOf(draft));
+          within('columns', variables.length, { file });
+          within('categories', draft.labels.size, { file });
+          draft = undefined;
+        }
+      }
+      words = '';
+      path.pop();
+    },
+  });
+  try {
+    reader.write(text);
+    reader.end();
+  } catch (error) {
+    throw error instanceof XmlBroken
+      ? malformed(file, 'The codebook is not well-formed XML.', 'A DDI codebook is one XML document without a DOCTYPE.')
+      : error;
+  }
+  if (variables.length === 0)
+    throw malformed(file, 'The codebook describes no variables.', 'A DDI codebook describes them in dataDscr, one var each.');
+  return variables;
+}
+
+interface Draft {
+  name: string;
+  kind: Variable['kind'];
+  label?: string;
+  question?: string;
+  labels: Map<string, string>;
+  missing: string[];
+  weight?: boolean;
+}
+
+const variableOf = (draft: Draft): Variable => ({ ...draft, missing: [...new Set(draft.missing)] });

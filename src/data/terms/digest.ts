@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto';
+import { toText } from '../../base/exact/rational.js';
+import type { Known } from '../../policy/known/known.js';
+import type { Budget, Column, Dependence, Protect, Relation, Table } from '../../policy/policy.js';
+import { kindOf, modelFile, type TieKinds, tieKinds } from '../ties/kinds.js';
+
+/** What a policy declares, before its digest is known. */
+export interface Terms {
+  readonly protect: Protect;
+  readonly budget: Budget;
+  readonly dependence: readonly Dependence[];
+  readonly undecided?: boolean;
+  readonly columns: ReadonlyMap<string, Column>;
+  readonly relations: ReadonlyMap<string, Relation>;
+  /** Real tables of the relations whose tuples are the secrets, by name. */
+  readonly edges: ReadonlyMap<string, string>;
+  readonly known?: Known;
+  readonly tables?: ReadonlyMap<string, Table>;
+}
+
+/**
+ * Digest of what the guarantee depends on. Model files enter by content, not by path, so that a moved policy keeps its terms and an edited model
+ * does not. Without a delta a belief is its epsilon; with one it promises more than (epsilon, delta) does, so it is another account. What is declared
+ * public is given away for nothing, so it belongs to the terms; other declarations about columns only say how cells are read. A relation whose tuples are
+ * the secrets has a budget under its name, so which table that is belongs to the terms, too. Pairs enter with how the cells of their columns are read.
+ * Of a table beside the data it is said whose rows they are, or that it is public; how many of them are used only says how a release reads it.
+ */
+export function digestTerms(all: Terms, contents: ReadonlyMap<string, Buffer>, kinds: TieKinds = tieKinds): Digested {
+  const terms = termsIn(all, contents, kinds);
+  return { digest: hash(canonicalJson(terms)), lines: linesOf(terms) };
+}
+
+/** The digest, and the terms it was made of, one by one in words: whoever meets another digest can say which of them changed. */
+export interface Digested {
+  readonly digest: string;
+  readonly lines: readonly string[];
+}
+
+const longest = 160;
+
+/** What the head of a summary says already (termsOf in accounting/account.ts). */
+const inHead = new Set(['secret', 'adversary', 'epsilon', 'delta']);
+
+/** With that head, every part of the terms is a line: two digests differ only where some line does. */
+function linesOf({ protect, dependence, ...rest }: TermsTold): readonly string[] {
+  const ties = Array.isArray(dependence)
+    ? dependence.length === 0
+      ? ['none']
+      : (dependence as readonly Dependence[]).map(tieText)
+    : [String(dependence)];
+  return [
+    ...Object.entries({ ...protect, ...rest })
+      .filter(([key, value]) => !inHead.has(key) && !(key === 'maxRows' && value === 1))
+      .map(([key, value]) => `${key} ${plainly(value)}`),
+    ...ties.map((tie) => `dependence ${tie}`),
+  ].map((line) => (line.length <= longest ? line : `${line.slice(0, longest)}… #${hash(line).slice(0, 8)}`));
+}
+type TermsTold = Readonly<Record<string, unknown>> & { readonly dependence: unknown; readonly protect: object };
+
+/** The kind first. */
+const tieText = ({ kind, ...rest }: Dependence): string => `{kind: ${kind}, ${plainly(rest).slice(1)}`;
+
+/** As it stands in a policy, more or less: no separator of the summary in it. */
+const plainly = (value: unknown): string =>
+  (typeof value === 'string'
+    ? value
+    : canonicalJson(value)
+        .replace(/"([\w.*-]+)"/g, '$1')
+        .replace(/[:,]/g, '$& ')
+  ).replaceAll(';', ',');
+const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+function termsIn(
+  { protect, budget, dependence, undecided, columns, relations, edges, known, tables = new Map() }: Terms,
+  contents: ReadonlyMap<string, Buffer>,
+  kinds: TieKinds,
+) {
+  const ties = dependence.map((d) => {
+    const model = modelFile(d, kinds);
+    if (model) return { ...d, [model.key]: createHash('sha256').update(contents.get(model.file)!).digest('hex') };
+    const named = kindOf(d, kinds).relation?.(d).name;
+    const relation = named === undefined ? undefined : relations.get(named);
+    return relation ? { ...d, relation: { name: relation.name, columns: relation.columns, symmetric: relation.symmetric } } : d;
+  });
+  const open = [
+    ...(protect.secret === 'answer' || protect.secret === 'row' || protect.secret === 'step'
+      ? [...columns.values()].filter((c) => c.public).map((c) => `column ${c.name}`)
+      : []),
+    ...(protect.secret === 'edge' || protect.secret === 'person'
+      ? [...relations.values()].filter((r) => !r.private).map((r) => `relation ${r.name}`)
+      : []),
+    ...[...tables.values()].filter((t) => t.public).map((t) => `table ${t.name}`),
+  ].sort();
+  const owned = [...tables.values()].flatMap((t) => (t.unit === undefined ? [] : [`${t.name} by ${t.unit}`])).sort();
+  const secrets = [...edges]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, table]) => {
+      const { columns: own, symmetric } = relations.get(name)!;
+      return { name, table, columns: own, symmetric };
+    });
+  const { pairs, ...whose } = protect;
+  return {
+    protect: {
+      ...whose,
+      ...(pairs && { pairs: [pairs.digest, ...pairs.told.map((t) => `${t.columns.join(' and ')} ${t.text}`)] }),
+    },
+    epsilon: toText(budget.epsilon),
+    delta: toText(budget.delta),
+    dependence: undecided ? 'undecided' : ties,
+    ...(budget.belief && budget.delta.num !== 0n && { belief: true }),
+    ...(budget.others && {
+      others: Object.entries(budget.others).map(([noise, cost]) => `${noise} ${toText(cost)}`),
+    }),
+    ...(open.length > 0 && { open }),
+    ...(secrets.length > 0 && { secrets }),
+    ...(owned.length > 0 && { tables: owned }),
+    // Published numbers that were corrected are the same terms: what is protected hangs on which totals are known. Without them the data's own would be told.
+    ...(known && {
+      known: [known.digest, ...known.told.map((text, k) => (known.totals[k]!.values ? `${text}, as published` : text))],
+    }),
+  };
+}
+
+/** JSON with sorted keys; Infinity has a name of its own. */
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, v: unknown) =>
+    v === Number.POSITIVE_INFINITY
+      ? 'inf'
+      : v !== null && typeof v === 'object' && !Array.isArray(v)
+        ? Object.fromEntries(Object.entries(v).sort(([a], [b]) => (a < b ? -1 : 1)))
+        : v,
+  );
+}

@@ -1,0 +1,90 @@
+import type { Amplifier } from '../../privacy/dependence/amplifier.js';
+import { untied } from '../../privacy/dependence/graph/factor-graph.js';
+import { graphAmplifier } from '../../privacy/dependence/graph-amplifier.js';
+import type { Pinned } from '../engine/engine.js';
+import { Fault } from '../../base/errors.js';
+import { type RecordClass, tuplesOf } from '../../privacy/mechanism/record-class.js';
+import type { Dependence, Policy } from '../../policy/policy.js';
+import { answersAmplifier } from './answers.js';
+import { kindOf, type TieKinds, tieKinds } from './kinds.js';
+import { type RecordTies, recordTies, type Told } from './record-ties.js';
+import { type TiedTuples, tupleAmplifier } from './tuples.js';
+
+export interface Declared extends RecordTies {
+  /** The bounds rest on who is tied to whom in the data as it was read; other data needs other bounds. */
+  readonly readsData: boolean;
+}
+
+/** Every proven way from the declared ties to leakage (declared.proof.md); calibration uses whichever gives the least noise. */
+export async function declaredAmplifiers(
+  policy: Policy,
+  engine: Pinned,
+  kinds: TieKinds = tieKinds,
+  progress?: Told,
+): Promise<Declared> {
+  const { secret } = policy.protect;
+  if (secret === 'edge')
+    return {
+      amplifiers: [
+        policy.dependence.length > 0
+          ? tupleAmplifier(
+              policy,
+              policy.dependence.map((d) => tiedTuples(d, policy, kinds)),
+            )
+          : relationAmplifier(policy),
+      ],
+      readsData: false,
+    };
+  const told = policy.dependence.map((d) => ({ d, kind: kindOf(d, kinds), apart: kindOf(d, kinds).apart?.(d) }));
+  const rest = told.filter(({ apart }) => apart === undefined);
+  // When answers are the secret, the records of a model that can be about answers are columns.
+  const isInside = ({ kind }: (typeof told)[number]) => secret === 'answer' && kind.answers !== undefined;
+  const inside = rest.filter(isInside);
+  const between = rest.filter((t) => !isInside(t));
+  const records = await recordTies(
+    policy,
+    engine,
+    between.map(({ d }) => d),
+    kinds,
+    progress,
+  );
+  // Answers of tied people: coarsen to rows. Only when people are independent do the ties of one person's answers say more.
+  if (between.some(({ kind }) => kind.records)) return { ...records, readsData: true };
+  const answers = [
+    ...(inside.length > 0
+      ? [
+          answersAmplifier(
+            inside.map(({ d }) => d),
+            policy,
+            kinds,
+          ),
+        ]
+      : []),
+    ...told.flatMap(({ apart }) => (apart ? [apart(policy)] : [])),
+  ];
+  return { amplifiers: [...records.amplifiers, ...answers], readsData: false };
+}
+
+function tiedTuples(d: Dependence, policy: Policy, kinds: TieKinds): TiedTuples {
+  const { tuples } = kindOf(d, kinds);
+  if (!tuples)
+    throw new Fault(
+      'POLICY_INVALID',
+      `With secret: edge, dependence of kind "${d.kind}" says nothing about tuples.`,
+      'Declare { kind: ties, relation: friend, oddsRatio: 2, maxTies: 50 }, or none.',
+    );
+  return { relation: tuples.relation(d), ties: tuples.ties(d, policy), words: tuples.words(d) };
+}
+
+function relationAmplifier(policy: Policy): Amplifier {
+  const relations = new Set<RecordClass>([...policy.relations.values()].filter((r) => r.private).map((r) => tuplesOf(r.name)));
+  return graphAmplifier({
+    name: 'independent',
+    graph: untied(1),
+    scope: (record) => relations.has(record),
+    adversary: 'informed',
+    reach: 'any',
+    assumptions: ['Tuples of the relations are independent of one another; a tie that is not declared is not protected.'],
+    how: 'Tuples are declared independent: leakage is the base cost.',
+  });
+}

@@ -1,0 +1,71 @@
+import { basename, resolve } from 'node:path';
+import * as z from 'zod';
+import { type FactorGraph, type FactorSpec, fromFactors } from '../../privacy/dependence/graph/factor-graph.js';
+import { readDeclared } from '../../privacy/dependence/model/file.js';
+import type { Model } from '../../privacy/dependence/model/model.js';
+import { readModel } from '../../privacy/dependence/model/model-file.js';
+import { graphsOf } from '../../privacy/dependence/model/model-graph.js';
+import { modelLevels } from '../../privacy/dependence/model/model-levels.js';
+import { nameText } from '../engine/name.js';
+import { Fault } from '../../base/errors.js';
+import { section, word } from '../../policy/schema.js';
+import type { TieKind } from './kind.js';
+
+export interface FactorsDependence {
+  readonly kind: 'factors';
+  readonly model: string;
+}
+
+const shape = section({ kind: z.literal('factors'), model: word('model') }, 'Write {kind: factors, model: model.json}.');
+
+/** A model file of any factors, between records or between the answers of one person. */
+export const factors: TieKind<FactorsDependence, z.output<typeof shape>> = {
+  kind: 'factors',
+  shape,
+  declare: (told, _path, { directory }) => ({ kind: 'factors', model: resolve(directory, told.model) }),
+  file: 'model',
+  explain: (d) => `records depend on one another as the model ${basename(d.model)} says, and in no other way.`,
+  words: () => 'Records follow a distribution on the declared model graph whose odds ratios stay below the declared ones.',
+  records: {
+    // Model files are written by hand, as the data may be.
+    graph: (d, { records }) => modelGraph(readFactors(d), d.model, records.count, (id) => records.named(nameText(id))),
+  },
+  answers: (d, policy, count, indexOf) => {
+    const model = readFactors(d);
+    const graph = modelGraph(model, d.model, count, indexOf);
+    return { graph, names: model.ids, levels: modelLevels(model, policy, d.model), words: [] };
+  },
+};
+
+/** A model file whose records are named by the unit column (or, for secret `answer`, by column names). */
+const readFactors = (dependence: FactorsDependence): Model => readModel(readDeclared(dependence.model), dependence.model);
+
+/** A model's ties on the records of the data. */
+export function modelGraph(model: Model, file: string, count: number, indexOf: (id: string) => number | undefined): FactorGraph {
+  const index = model.ids.map((id) => {
+    const at = indexOf(id);
+    if (at === undefined)
+      throw new Fault(
+        'MODEL_INVALID',
+        'A model file names a record that is not in the data.',
+        'Its ids must be values of the unit column (or declared columns, for secret answer).',
+        { place: { file } },
+      );
+    return at;
+  });
+  if (new Set(index).size !== index.length)
+    throw new Fault('MODEL_INVALID', 'A model file names a record twice.', 'Two spellings of one name are one record.', {
+      place: { file },
+    });
+  const graph = graphsOf(model)[0]!;
+  const factors: FactorSpec[] = [];
+  for (let f = 0; f < graph.factors; f++) {
+    const from = graph.start[f]!;
+    const to = graph.start[f + 1]!;
+    factors.push({
+      members: Array.from(graph.member.subarray(from, to), (u) => index[u]!),
+      logOdds: Array.from(graph.logOdds.subarray(from, to)),
+    });
+  }
+  return fromFactors(count, factors);
+}

@@ -1,0 +1,219 @@
+import * as z from 'zod';
+import { combine, type FactorGraph } from '../../privacy/dependence/graph/factor-graph.js';
+import { fromGroups, noGroup } from '../../privacy/dependence/graph/group-graph.js';
+import { after, boundless, combinedBytes, type Room } from '../../privacy/dependence/graph/room.js';
+import { Fault } from '../../base/errors.js';
+import { mulUp } from '../../base/exact/outward.js';
+import { invalid } from '../../policy/problems.js';
+import { flag, section, whole, word } from '../../policy/schema.js';
+import type { TieKind } from './kind.js';
+import { noName } from './name-list.js';
+import type { RecordTable } from './records.js';
+import { oddsText, onColumn, pulled, pullWords, ratio, strength, strengthKeys, strengthWords, tiedColumn } from './strength.js';
+
+export interface GroupsDependence {
+  readonly kind: 'groups';
+  readonly by: readonly string[];
+  /** Records are tied when all of these columns put them together; when any does, otherwise. */
+  readonly all?: true;
+  readonly column?: string;
+  readonly oddsRatio: number;
+  /** Tied records are alike in the column, never different. */
+  readonly pull?: 'alike';
+  /** Members are independent given a hidden type of the group. */
+  readonly hidden: boolean;
+  /** Public bound on the group size; without it the groups themselves are taken as public knowledge. */
+  readonly maxSize?: number;
+  /** So many members of a group are used; the others are left out of every answer. */
+  readonly maxUsed?: number;
+}
+
+const shape = section(
+  {
+    kind: z.literal('groups'),
+    by: z.union(
+      [word('by column'), z.array(word('by column')).min(1), z.strictObject({ all: z.array(word('by column')).min(2) })],
+      {
+        error: 'Write by: household_id, a list of columns of which any ties, or {all: [household_id, week]}.',
+      },
+    ),
+    hidden: flag('hidden').optional(),
+    maxSize: whole('maxSize', 1).optional(),
+    maxUsed: whole('maxUsed', 1).optional(),
+    ...strengthKeys,
+  },
+  'Write {kind: groups, by: household_id}.',
+);
+
+/** Households, wards, classes. */
+export const groups: TieKind<GroupsDependence, z.output<typeof shape>> = {
+  kind: 'groups',
+  shape,
+  declare: (told, path, context) => {
+    const all = typeof told.by === 'object' && !Array.isArray(told.by);
+    const by: readonly string[] = typeof told.by === 'string' ? [told.by] : Array.isArray(told.by) ? told.by : told.by.all;
+    const repeated = by.find((name, i) => by.indexOf(name) !== i);
+    if (repeated !== undefined)
+      throw invalid(context.yaml, [...path, 'by'], `The group column "${repeated}" is listed twice.`, 'List each column once.');
+    if (told.maxUsed !== undefined && told.maxSize !== undefined)
+      throw invalid(
+        context.yaml,
+        [...path, 'maxUsed'],
+        'maxUsed picks members by who shares a group, which maxSize hides.',
+        'Write one of the two.',
+      );
+    return {
+      kind: 'groups',
+      by,
+      ...(all && { all: true }),
+      ...tiedColumn(told, path, context),
+      ...pulled(told, path, context),
+      oddsRatio: ratio(told.oddsRatio),
+      hidden: told.hidden ?? false,
+      ...(told.maxSize !== undefined && { maxSize: told.maxSize }),
+      ...(told.maxUsed !== undefined && { maxUsed: told.maxUsed }),
+    };
+  },
+  columns: (d) => d.by.map((column) => ({ column, key: 'by', role: 'group', read: 'name' })),
+  explain: (d) =>
+    `records with the same ${d.by.join(d.all ? ' and the same ' : ' or the same ')} depend on one another: changing one moves ${onColumn(d.column)} ${strengthWords(d.oddsRatio)}.${
+      d.hidden ? ' Members are alike only through what their group is like.' : ''
+    }${d.maxSize === undefined ? ' Who shares a group is taken as public.' : ` No group has more than ${d.maxSize} members.`}${
+      d.maxUsed === undefined
+        ? ''
+        : ` At most ${d.maxUsed} of each group are used in answers: the others are left out, by a rule that looks at the groups only, and stay protected.`
+    }`,
+  words: (d) =>
+    `Records in one group (${d.by.join(d.all ? ' and ' : ', ')}) are tied with an odds ratio of at most ${oddsText(d.oddsRatio)}${d.hidden ? ' to a hidden type of the group' : ''}${d.maxSize ? `; no group has more than ${d.maxSize} members` : '; who is in which group is known to the attacker'}.${pullWords(d)}`,
+  records: {
+    // Members of a hidden type are tied to it, and nobody says that it has two values.
+    pull: (d) => (d.hidden ? undefined : d.pull && d.column),
+    graph: (d, { records, room }) => groupsGraph(d, records, room),
+    groupLimits: (d, { policy, records }) => {
+      const { maxUsed: most } = d;
+      if (most === undefined) return [];
+      if (policy.protect.unit === undefined)
+        throw new Fault(
+          'POLICY_INVALID',
+          'maxUsed leaves records out by their names, but no column says how the records are named.',
+          'Add unit: COLUMN under protect:.',
+        );
+      return groupings(d).map((names) => ({ group: groupOf(records, names).group, most }));
+    },
+    // A public bound on group sizes stands for groups nobody has seen: nothing can be said about how other ties would run across them.
+    alone: (d) =>
+      d.maxSize === undefined
+        ? undefined
+        : {
+            message: 'maxSize hides who is in which group, so it cannot be combined with other ties.',
+            hint: 'Leave maxSize out (the groups are then taken as known to the attacker), or declare nothing else between records.',
+          },
+    actual: ({ maxSize: _allowed, ...actual }) => actual,
+  },
+};
+
+/** Ties inside groups: households, wards, classes. Each column of `by` is a grouping of its own; records are tied when any of them puts them together. */
+/** The tie that joins all who agree in one column, whatever else is declared. */
+export const groupsBy = (dependence: readonly { readonly kind: string }[], column: string): GroupsDependence | undefined =>
+  dependence.find((d): d is GroupsDependence => {
+    const own = d as GroupsDependence;
+    return d.kind === groups.kind && own.by.includes(column) && !own.all;
+  });
+
+export function groupsGraph(dependence: GroupsDependence, records: RecordTable, room: Room = boundless): FactorGraph {
+  if (dependence.maxSize !== undefined) return boundedGroups(dependence, records, dependence.maxSize);
+  const beside: Room = { need: (bytes) => room.need(records.bytes + bytes) };
+  const graphs: FactorGraph[] = [];
+  for (const names of groupings(dependence)) {
+    const { group, each } = groupOf(records, names);
+    // Joined groups have one hidden type, the list of their types; a member of several is tied to as many of them.
+    const odds = strength(dependence.oddsRatio);
+    const own = dependence.hidden && odds > 0 ? mulUp(each, odds) : odds;
+    graphs.push(fromGroups(group, own, tieOf(dependence), after(graphs, beside)));
+  }
+  if (graphs.length > 1) after(graphs, beside).need(combinedBytes(graphs));
+  return combine(graphs);
+}
+
+/** Each of these lists puts records together by all of its columns. */
+const groupings = ({ by, all }: GroupsDependence): readonly (readonly string[])[] => (all ? [by] : by.map((name) => [name]));
+
+/** With a public bound on the size the graph is one group of the largest size allowed, so the noise reveals nothing about the groups there are. */
+function boundedGroups(dependence: GroupsDependence, records: RecordTable, maxSize: number): FactorGraph {
+  if (groupings(dependence).length > 1)
+    throw new Fault(
+      'POLICY_INVALID',
+      'maxSize bounds one grouping, but several columns are listed.',
+      'Declare one groups entry per column.',
+    );
+  const { group: groups, each, names } = groupOf(records, groupings(dependence)[0]!);
+  if (dependence.hidden && each > 1)
+    throw new Fault(
+      'DOMAIN_EXCEEDED',
+      `Some records are in several groups of "${dependence.by[0]}", but their number is not bounded.`,
+      'Leave hidden or maxSize out.',
+    );
+  const sizes = new Uint32Array(names);
+  for (const group of groups)
+    if (group !== noGroup && ++sizes[group]! > maxSize)
+      throw new Fault(
+        'DOMAIN_EXCEEDED',
+        `Some groups of "${dependence.by[0]}" are larger than the declared maxSize ${maxSize}.`,
+        'Raise maxSize, or leave it out to take the groups themselves as public knowledge.',
+      );
+  return fromGroups(new Uint32Array(maxSize), strength(dependence.oddsRatio), tieOf(dependence));
+}
+
+/** "pairs": the declared ratio holds between any two members, everything else fixed. Copies make one joint factor. */
+const tieOf = (d: GroupsDependence) => (d.hidden ? 'hidden' : d.oddsRatio === Number.POSITIVE_INFINITY ? 'together' : 'pairs');
+
+interface GroupOf {
+  /** The group of every record. */
+  readonly group: Uint32Array;
+  /** The most groups one record names. */
+  readonly each: number;
+  /** Groups are numbers below this. */
+  readonly names: number;
+}
+
+/** A person whose rows name several groups joins them: more ties than there are, never fewer. */
+function groupOf(records: RecordTable, by: readonly string[]): GroupOf {
+  const names = by.map((name) => records.namesIn(name)).reduce(together);
+  const parent = new Uint32Array(1 + names.reduce((most, own) => (own === noName ? most : Math.max(most, own)), 0));
+  for (let g = 0; g < parent.length; g++) parent[g] = g;
+  const find = (g: number): number => {
+    let root = g;
+    while (parent[root]! !== root) root = parent[root] = parent[parent[root]!]!;
+    return root;
+  };
+  const group = new Uint32Array(records.count).fill(noGroup);
+  const several = new Map<number, Set<number>>();
+  for (let r = 0; r < names.length; r++) {
+    const id = names[r]!;
+    if (id === noName) continue;
+    const record = records.recordOf[r]!;
+    if (group[record] === noGroup) group[record] = id;
+    else if (group[record] !== id) {
+      several.set(record, (several.get(record) ?? new Set([group[record]!])).add(id));
+      parent[find(group[record]!)] = find(id);
+    }
+  }
+  let each = 1;
+  for (const named of several.values()) each = Math.max(each, named.size);
+  for (let record = 0; record < group.length; record++) if (group[record] !== noGroup) group[record] = find(group[record]!);
+  return { group, each, names: parent.length };
+}
+
+/** One name for every two that occur together; none where one is missing. */
+function together(first: Uint32Array, second: Uint32Array): Uint32Array {
+  const width = 1 + second.reduce((most, own) => (own === noName ? most : Math.max(most, own)), 0);
+  const known = new Map<number, number>();
+  return first.map((a, r) => {
+    const b = second[r]!;
+    if (a === noName || b === noName) return noName;
+    const both = a * width + b;
+    const name = known.get(both) ?? known.size;
+    known.set(both, name);
+    return name;
+  });
+}

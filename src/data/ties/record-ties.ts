@@ -1,0 +1,211 @@
+import type { Amplifier } from '../../privacy/dependence/amplifier.js';
+import { combine, type FactorGraph, untied } from '../../privacy/dependence/graph/factor-graph.js';
+import { after, combinedBytes, graphBytes, refuseBeyondHeap, roomOf } from '../../privacy/dependence/graph/room.js';
+import { type GraphRoute, graphAmplifier } from '../../privacy/dependence/graph-amplifier.js';
+import type { Pinned } from '../engine/engine.js';
+import { Fault } from '../../base/errors.js';
+import { everyRecord, type RecordClass } from '../../privacy/mechanism/record-class.js';
+import type { Adversary, Dependence, Policy } from '../../policy/policy.js';
+import type { BetweenRecords } from './kind.js';
+import { kindOf, type TieKinds, tieColumns, tieKinds } from './kinds.js';
+import { type RecordColumns, type RecordTable, readRecords } from './records.js';
+import { slicingsOf } from './slicings.js';
+import { type GroupLimit, markOf, spareTies, type TieLimit, usedRecords } from './used-records.js';
+
+/** Told which part of the work is done. */
+export type Told = (done: number) => void;
+const untold: Told = () => undefined;
+
+export interface RecordTies {
+  readonly amplifiers: readonly Amplifier[];
+  /** The records whose rows releases may not use, when a limit on ties leaves some out. */
+  readonly unused?: { readonly column: string; readonly names: readonly string[] };
+}
+
+/** One declared dependence with what its kind says about whole records (rows, persons, steps). */
+interface Tied {
+  readonly d: Dependence;
+  readonly ties: BetweenRecords<Dependence>;
+}
+
+export function structureColumns(list: readonly Dependence[], kinds: TieKinds = tieKinds): RecordColumns {
+  const columns = list.flatMap((d) => tieColumns(d, kinds));
+  const of = (read: 'name' | 'cell') => columns.filter((c) => c.read === read).map((c) => c.column);
+  return { names: of('name'), cells: of('cell') };
+}
+
+export async function recordTies(
+  policy: Policy,
+  engine: Pinned,
+  list: readonly Dependence[],
+  kinds: TieKinds = tieKinds,
+  told: Told = untold,
+): Promise<RecordTies> {
+  const tied = list.flatMap((d): Tied[] => {
+    const ties = kindOf(d, kinds).records;
+    return ties ? [{ d, ties }] : [];
+  });
+  const shared = {
+    scope: (record: RecordClass) => record === everyRecord,
+    assumptions: [independence(policy, tied.length > 0), ...list.map((d) => kindOf(d, kinds).words(d))],
+  };
+  if (tied.length === 0) return { amplifiers: [independentRecords(shared)] };
+  const reach = reachOf(tied, policy.protect.adversary);
+  refuseBesideOthers(tied);
+  const { secret, window = 1 } = policy.protect;
+  const [only] = tied;
+  const alone = { policy, engine, assumptions: shared.assumptions };
+  const chain = tied.length === 1 && secret !== 'person' ? await only!.ties.chain?.(only!.d, alone) : undefined;
+  if (chain?.whole) return { amplifiers: [chain.amplifier] };
+  if (window > 1) throw noWindow();
+  const room = roomOf(engine.room);
+  const hidden = tied.every(({ d, ties }) => ties.alone?.(d) !== undefined);
+  const least = (count: number) => (hidden ? 0 : graphBytes(count, 0));
+  // Records that nobody has seen have no values.
+  const slicings = hidden ? [] : slicingsOf(policy, kinds);
+  const structure = structureColumns(
+    tied.map(({ d }) => d),
+    kinds,
+  );
+  const numbers = slicings.map(({ column, read }) => ({ column: column.name, read }));
+  const records = await readRecords(policy, engine, { ...structure, numbers }, room, least);
+  told(0.4);
+  room.need(records.bytes + least(records.count));
+  const graphs: FactorGraph[] = [];
+  for (const { d, ties } of tied) {
+    graphs.push(await ties.graph(d, { policy, records, engine, room: after(graphs, room) }));
+    told(0.4 + (0.4 * graphs.length) / tied.length);
+  }
+  if (graphs.length > 1) after(graphs, room).need(records.bytes + combinedBytes(graphs));
+  const everyone: GraphRoute = {
+    ...shared,
+    name: 'ties',
+    graph: combine(graphs),
+    adversary: policy.protect.adversary,
+    reach,
+    ...pullOf(tied, policy),
+    ...(slicings.length > 0 && {
+      values: new Map(slicings.map(({ slicing, column }) => [slicing, ofRecords(records, records.numbersIn(column.name))])),
+    }),
+    how: 'Dependence calculus over the declared ties.',
+  };
+  const mostTies = tied.map(({ d, ties }) => ties.limit?.(d));
+  const limited = mostTies.filter((most) => most !== undefined).length;
+  const limits = mostTies.flatMap((most, k): TieLimit[] => {
+    const graph = graphs[k]!;
+    return most === undefined ? [] : [{ graph, most, spare: spareTies(graph, limited) }];
+  });
+  const groups = tied.flatMap(({ d, ties }) => ties.groupLimits?.(d, { policy, records, engine, room }) ?? []);
+  // Rows are left out by name: one name, one record, whichever of them the limit would leave out.
+  if (groups.length > 0) records.refuseSharedNames();
+  if (limits.length + groups.length > 0) refuseBeyondHeap(namedBytes * records.count);
+  const used =
+    limits.length + groups.length > 0
+      ? usedRecords(records.count, limits, (r) => records.nameOf(r), policy.population, groups)
+      : undefined;
+  return used?.includes(0)
+    ? leaveOut(everyone, used, { limits, groups }, policy, records)
+    : { amplifiers: [graphAmplifier(everyone), ...(chain ? [chain.amplifier] : [])] };
+}
+
+/** A number for each row, by record: costs are booked by values only where a row is a record. */
+function ofRecords({ count, recordOf }: RecordTable, numbers: Float64Array): Float64Array {
+  const own = new Float64Array(count);
+  for (let row = 0; row < numbers.length; row++) own[recordOf[row]!] = numbers[row]!;
+  return own;
+}
+
+/** What choosing records by their names holds for each of them. */
+const namedBytes = 240;
+
+/** The bound for the records that are used, and the one for everybody, in case earlier releases used others. */
+function leaveOut(everyone: GraphRoute, used: Uint8Array, limits: Limits, { protect }: Policy, records: RecordTable): RecordTies {
+  const unused: string[] = [];
+  for (let record = 0; record < records.count; record++) {
+    const name = used[record] ? undefined : records.nameOf(record);
+    if (name !== undefined) unused.push(name);
+  }
+  const some: GraphRoute = {
+    ...everyone,
+    name: 'ties of used records',
+    used,
+    conditions: [{ mark: markOf(unused), need: { kind: 'rows' } }],
+    leftOut: { used: records.count - unused.length, unused: unused.length },
+    assumptions: [...everyone.assumptions, leavingOut(limits, unused.length, records.count)],
+    how: 'Dependence calculus over the declared ties, with the effects of the used records.',
+  };
+  return { amplifiers: [graphAmplifier(some), graphAmplifier(everyone)], unused: { column: protect.unit!, names: unused } };
+}
+
+interface Limits {
+  readonly limits: readonly TieLimit[];
+  readonly groups: readonly GroupLimit[];
+}
+
+const leavingOut = ({ limits, groups }: Limits, unused: number, all: number): string =>
+  `${unused} of ${all} records are left out of every release, so that ${[
+    ...(limits.length > 0
+      ? [
+          `no used record is tied to more than ${limits.map((l) => l.most).join(' and ')} used ones (and none left out to more than ${limits.map((l) => l.most + l.spare).join(' and ')})`,
+        ]
+      : []),
+    ...(groups.length > 0
+      ? [
+          `no group has more than ${[...new Set(groups.map((g) => g.most))].join(' and ')} used members, rows without a name aside`,
+        ]
+      : []),
+  ].join(
+    ' and ',
+  )}. Which ones depends on the ties only, never on a value; answers are about the others. Those left out are protected like everybody.`;
+
+const independence = ({ protect }: Policy, tied: boolean): string =>
+  `Different ${protect.secret === 'person' ? 'persons' : 'rows'} are independent of one another${tied ? ' except for the declared ties' : ''}; a tie that is not declared is not protected.`;
+
+const independentRecords = (shared: Pick<GraphRoute, 'scope' | 'assumptions'>): Amplifier =>
+  graphAmplifier({
+    ...shared,
+    name: 'independent',
+    graph: untied(1),
+    adversary: 'informed',
+    reach: 'any',
+    how: 'Records are declared independent: leakage is the base cost.',
+  });
+
+/** `reach: direct` is an assumption about an uninformed attacker, and must hold for all ties at once. */
+function reachOf(list: readonly Tied[], adversary: Adversary): 'any' | 'direct' {
+  const direct = list.filter(({ d, ties }) => ties.reach?.(d) === 'direct');
+  if (direct.length === 0) return 'any';
+  if (adversary !== 'uninformed')
+    throw new Fault(
+      'POLICY_INVALID',
+      'reach: direct holds against an uninformed attacker only.',
+      'Write adversary: uninformed under protect:, or leave reach out.',
+    );
+  if (direct.length !== list.length)
+    throw new Fault(
+      'POLICY_INVALID',
+      'reach: direct must hold for every declared tie.',
+      'Declare reach: direct for all ties, or for none.',
+    );
+  return 'direct';
+}
+
+/** All ties pull together only where they do so through one column, of which every record has one value. */
+function pullOf(list: readonly Tied[], { protect }: Policy): { pull?: 'alike' } {
+  if (protect.secret === 'person' && protect.maxRows > 1) return {};
+  const through = new Set(list.map(({ d, ties }) => ties.pull?.(d)));
+  return through.size === 1 && !through.has(undefined) ? { pull: 'alike' } : {};
+}
+
+/** Steps in a row are one secret only where one chain says how they go together. */
+const noWindow = (): Fault =>
+  new Fault(
+    'POLICY_INVALID',
+    'A window of steps needs a sequence that is the only tie, in the order of a declared integer whose bounds hold every step.',
+    'Declare the order column, such as week: {type: integer, bounds: [0, 51]}, or leave window out.',
+  );
+
+function refuseBesideOthers(list: readonly Tied[]): void {
+  const why = list.length > 1 ? list.map(({ d, ties }) => ties.alone?.(d)).find((reason) => reason !== undefined) : undefined;
+  if (why) throw new Fault('POLICY_INVALID', why.message, why.hint);
+}

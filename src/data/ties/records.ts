@@ -1,0 +1,280 @@
+import { countingSort } from '../../privacy/dependence/graph/factor-graph.js';
+import { boundless, type Room, refuseBeyondHeap } from '../../privacy/dependence/graph/room.js';
+import type { Cell, Pinned, Statement } from '../engine/engine.js';
+import { countStructure, quoteName, readBlocks } from '../engine/structure.js';
+import { Fault } from '../../base/errors.js';
+import type { Policy } from '../../policy/policy.js';
+import { NameList, noName } from './name-list.js';
+import { NameColumn } from './spelling.js';
+import { sorted } from './text-names.js';
+
+/**
+ * The records of a table as numbers 0..count-1, with the columns that ties speak about: one per person (secret `person`), else one per row.
+ * What is read here is structure the attacker is declared to know, and rows stand in the order of what was read of them, not in that of the table: the
+ * result is a function of the set of rows read (rows that read the same are interchangeable), so no bound shows how the table is stored.
+ */
+export interface RecordTable {
+  readonly count: number;
+  /** Record of each table row. */
+  readonly recordOf: Uint32Array;
+  /** Where the database had each table row; nothing that bounds rest on may depend on it. */
+  readonly placeOf: Uint32Array;
+  /** Names in a column as their places among all its names in order, one per table row; `noName` where there is none. */
+  readonly namesIn: (column: string) => Uint32Array;
+  /** Cells of a column, one per table row. */
+  readonly cellsOf: (column: string) => readonly Cell[];
+  /** Numbers of a column, one per table row. */
+  readonly numbersIn: (column: string) => Float64Array;
+  /** The first record with this name in the unit column. */
+  readonly firstNamed: (name: string) => number | undefined;
+  /** The one record with this name; undefined when there is none. */
+  readonly named: (name: string | undefined) => number | undefined;
+  /** The same for the names of a column: `noName` where there is no such record. */
+  readonly namedAll: (names: NameColumn, rows: number, into: Uint32Array) => void;
+  readonly nameOf: (record: number) => string | undefined;
+  /** Throws where any two records share a name, whichever they are. */
+  readonly refuseSharedNames: () => void;
+  /** Bytes that all this holds. */
+  readonly bytes: number;
+}
+/** In place of a record, where several rows have one name and are records of their own. */
+const several = 0xfffffffe;
+
+/** What to read: names of groups and owners, cells that name nobody, and cells that are read as numbers (NaN for none). */
+export interface RecordColumns {
+  readonly names: readonly string[];
+  readonly cells?: readonly string[];
+  readonly numbers?: readonly { readonly column: string; readonly read: (cell: Cell) => number }[];
+}
+
+/** `least`: bytes that will be needed for so many records besides, whatever their ties. */
+export async function readRecords(
+  policy: Policy,
+  engine: Pinned,
+  columns: RecordColumns,
+  room: Room = boundless,
+  least: (records: number) => number = () => 0,
+): Promise<RecordTable> {
+  const { secret, unit } = policy.protect;
+  const named = [...new Set([...(unit === undefined ? [] : [unit]), ...columns.names])];
+  const shown = [...new Set(columns.cells ?? [])];
+  const numbered = columns.numbers ?? [];
+  const statement = await statementFor(policy, engine, named, [...shown, ...numbered.map(({ column }) => column)]);
+  const rows = await countStructure(engine, statement);
+  // Numbers of names in the table's order and in ours, who is whose, and what sorting takes.
+  const own = rows * (8 * named.length + 20 * numbered.length + 28);
+  // Said before anything is read, where it can be.
+  room.need(own + least(secret === 'person' ? 0 : rows));
+  if (shown.length > 0) refuseBeyondHeap(80 * shown.length * rows);
+  const lists: NameList[] = [];
+  const held = () => lists.reduce((sum, list) => sum + list.bytes, own);
+  for (const _ of named) {
+    const list: NameList = new NameList((bytes) => room.need(held() - list.bytes + bytes), rows);
+    lists.push(list);
+  }
+  const names = named.map(() => new Uint32Array(rows));
+  const cells = shown.map(() => new Array<Cell>(rows));
+  const numbers = numbered.map(() => new Float64Array(rows));
+  let at = 0;
+  for await (const block of readBlocks(engine, statement)) {
+    for (let c = 0; c < lists.length; c++) lists[c]!.addAll(new NameColumn(block, c), block.rows, names[c]!, at);
+    cells.forEach((list, c) => {
+      const column = block.columns[lists.length + c]!;
+      for (let r = 0; r < block.rows; r++) list[at + r] = column[r] ?? null;
+    });
+    numbers.forEach((list, c) => {
+      const column = block.columns[lists.length + cells.length + c]!;
+      const { read } = numbered[c]!;
+      for (let r = 0; r < block.rows; r++) list[at + r] = read(column[r] ?? null);
+    });
+    at += block.rows;
+  }
+  const ranks = lists.map((list) => list.ranks());
+  names.forEach((list, c) => {
+    for (let r = 0; r < rows; r++) if (list[r] !== noName) list[r] = ranks[c]![list[r]!]!;
+  });
+  const placeOf = inOrderOf(
+    [...names.map((list, c) => ({ list, size: lists[c]!.size })), ...cells.map(ranked), ...numbers.map(rankedNumbers)],
+    rows,
+  );
+  const namesIn = new Map(named.map((column, c) => [column, placeOf.map((place) => names[c]![place]!)]));
+  const cellsOf = new Map(shown.map((column, c) => [column, Array.from(placeOf, (place) => cells[c]![place]!)]));
+  const numbersOf = new Map(
+    numbered.map(({ column }, c) => [column, Float64Array.from(placeOf, (place) => numbers[c]![place]!)]),
+  );
+  const units = unit === undefined ? undefined : { list: lists[0]!, rank: ranks[0]!, at: namesIn.get(unit)! };
+  const { recordOf, firstRow, first, repeated } = numberRecords(units?.at, units?.list.size ?? 0, rows, secret === 'person');
+  // By the number of a name: asked for both ends of every tie.
+  const onlyAt = new Uint32Array(units?.list.size ?? 0);
+  for (let id = 0; id < onlyAt.length; id++) {
+    const place = units!.rank[id]!;
+    onlyAt[id] = secret !== 'person' && repeated[place] === 1 ? several : first[place]!;
+  }
+  const firstNamed = (name: string): number | undefined => {
+    const id = units?.list.find(name);
+    return id === undefined ? undefined : first[units!.rank[id]!];
+  };
+  const idAt = units && inverse(units.rank);
+  const only = (id: number | undefined): number | undefined => {
+    if (id === undefined) return undefined;
+    if (onlyAt[id] === several) throw severalRows(unit!);
+    return onlyAt[id];
+  };
+  return {
+    count: firstRow.length,
+    recordOf,
+    placeOf,
+    namesIn: (column) => namesIn.get(column)!,
+    cellsOf: (column) => cellsOf.get(column)!,
+    numbersIn: (column) => numbersOf.get(column)!,
+    firstNamed,
+    named: (name) => only(name === undefined ? undefined : units?.list.find(name)),
+    namedAll: (names, rows, into) => {
+      if (!units) into.fill(noName);
+      else units.list.findAll(names, rows, into);
+      for (let r = 0; r < rows; r++) {
+        const id = into[r]!;
+        if (id === noName) continue;
+        const record = onlyAt[id]!;
+        if (record === several) throw severalRows(unit!);
+        into[r] = record;
+      }
+    },
+    nameOf: (record) => {
+      const place = units?.at[firstRow[record]!] ?? noName;
+      return place === noName ? undefined : units!.list.text(idAt![place]!);
+    },
+    refuseSharedNames: () => {
+      if (onlyAt.includes(several)) throw sharedName(unit!);
+    },
+    bytes: held(),
+  };
+}
+
+/**
+ * What is read of the rows. How many rows a person has is nobody's knowledge: of those that read the same one is enough, except where rows are steps. Rows
+ * that name nobody are records of their own.
+ */
+async function statementFor(
+  policy: Policy,
+  engine: Pinned,
+  named: readonly string[],
+  cells: readonly string[],
+): Promise<Statement> {
+  const types = new Map((await engine.columns()).map((c) => [c.name, c.type]));
+  const typeOf = (column: string) => {
+    const type = types.get(column);
+    if (type !== undefined) return type;
+    throw missingColumn(column);
+  };
+  const { dialect } = engine;
+  const select = [
+    ...named.map((c, i) => `${dialect.name(quoteName(c), typeOf(c))} AS n${i}`),
+    ...cells.map((c, i) => typeOf(c) && `${quoteName(c)} AS v${i}`),
+  ];
+  const all = `SELECT ${select.join(', ') || '1 AS nothing'} FROM fugu_data`;
+  if (policy.protect.secret !== 'person' || cells.length > 0) return { sql: all, values: [] };
+  return {
+    sql: `SELECT DISTINCT * FROM (${all}) AS named WHERE n0 IS NOT NULL UNION ALL SELECT * FROM (${all}) AS nameless WHERE n0 IS NULL`,
+    values: [],
+  };
+}
+
+/** Records by the rows in order: with `together`, rows of one name are one. */
+function numberRecords(units: Uint32Array | undefined, names: number, rows: number, together: boolean) {
+  const recordOf = new Uint32Array(rows);
+  const firstRow = new Uint32Array(rows);
+  const first = new Uint32Array(names).fill(noName);
+  const repeated = new Uint8Array(names);
+  let count = 0;
+  for (let r = 0; r < rows; r++) {
+    const name = units?.[r] ?? noName;
+    const known = name === noName ? noName : first[name]!;
+    if (known !== noName) repeated[name] = 1;
+    if (together && known !== noName) {
+      recordOf[r] = known;
+      continue;
+    }
+    firstRow[count] = r;
+    recordOf[r] = count++;
+    if (name !== noName && known === noName) first[name] = recordOf[r]!;
+  }
+  return { recordOf, firstRow: firstRow.slice(0, count), first, repeated };
+}
+
+/** The places of rows in the order of their cells, first column first: sorted by the last column, then by the one before it, and so on. */
+function inOrderOf(columns: readonly Ranked[], rows: number): Uint32Array {
+  let place = new Uint32Array(rows);
+  const [only] = columns;
+  // Where everybody has a name of one's own, the place of the name is that of the row.
+  if (only && columns.length === 1 && only.size === rows && !only.list.includes(noName)) {
+    for (let r = 0; r < rows; r++) place[only.list[r]!] = r;
+    return place;
+  }
+  for (let r = 0; r < rows; r++) place[r] = r;
+  for (const { list, size } of columns.toReversed()) place = countingSort(size + 1, place, (r) => Math.min(list[r]!, size)).order;
+  return place;
+}
+
+/** What is as large stands at the same place; nothing stands last. */
+interface Ranked {
+  readonly list: Uint32Array;
+  readonly size: number;
+}
+
+function ranked(cells: readonly Cell[]): Ranked {
+  const order = sorted(cells.length, (a, b) => compareCells(cells[a]!, cells[b]!));
+  const list = new Uint32Array(cells.length);
+  let size = 0;
+  for (let k = 0; k < order.length; k++) {
+    if (k > 0 && compareCells(cells[order[k - 1]!]!, cells[order[k]!]!) !== 0) size++;
+    list[order[k]!] = size;
+  }
+  return { list, size: size + 1 };
+}
+
+/** Columns that are read as numbers have few of them. */
+function rankedNumbers(numbers: Float64Array): Ranked {
+  const distinct = [...new Set(numbers)].filter((x) => !Number.isNaN(x)).sort((a, b) => a - b);
+  const rank = new Map(distinct.map((x, k) => [x, k]));
+  return { list: Uint32Array.from(numbers, (x) => rank.get(x) ?? distinct.length), size: distinct.length + 1 };
+}
+
+function inverse(ranks: Uint32Array): Uint32Array {
+  const ids = new Uint32Array(ranks.length);
+  for (let id = 0; id < ranks.length; id++) ids[ranks[id]!] = id;
+  return ids;
+}
+
+/** Zero for the same cell only: texts by code unit, not by a language's or a database's idea of equal letters. */
+const compareCells = (a: Cell, b: Cell): number => {
+  if (a === b) return 0;
+  if (a !== null && b !== null) {
+    if (a < b) return -1;
+    if (a > b) return 1;
+  }
+  return unordered(a) - unordered(b);
+};
+const unordered = (cell: Cell): number => (cell === null ? 2 : Number.isNaN(cell) ? 1 : 0);
+
+export const missingColumn = (column: string): Fault =>
+  new Fault(
+    'COLUMN_UNKNOWN',
+    `The data has no column "${column}", which the declared ties need.`,
+    'Check the names under protect: and dependence:.',
+  );
+
+/** A tie to "Ann" would miss all but one of Ann's rows. */
+const sharedName = (unit: string): Fault =>
+  new Fault(
+    'DATA_MALFORMED',
+    `Records are left out by their names (maxUsed), and several rows share one in the unit column "${unit}".`,
+    'Protect persons (secret: person) if one person has several rows, or name each row once.',
+  );
+
+const severalRows = (unit: string): Fault =>
+  new Fault(
+    'DATA_MALFORMED',
+    `A tie names a record, but several rows have that name in the unit column "${unit}".`,
+    'Protect persons (secret: person) if one person has several rows, or name each row once.',
+  );

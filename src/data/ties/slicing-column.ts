@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import { codeIndex, codeTables, numberOf } from '../engine/codes.js';
+import type { Cell } from '../engine/engine.js';
+import { toText } from '../../base/exact/rational.js';
+import { type Slicing, slicingOf } from '../../privacy/mechanism/record-class.js';
+import { codesOf } from '../../policy/code.js';
+import { dataSource, hasOneSource } from '../../policy/data-source.js';
+import { gridOf, positionOf, unboundedGrid } from '../../policy/grid.js';
+import type { CategoryColumn, Column, NumberColumn, Policy } from '../../policy/policy.js';
+
+/**
+ * A column by which costs are booked: everybody knows which value a record has, and two records that are compared have the same. Its values are numbered, codes in their
+ * order, whole numbers as they are.
+ */
+export interface SlicingColumn {
+  readonly slicing: Slicing;
+  readonly column: CategoryColumn | NumberColumn;
+  /** The number of the first and of the last declared value. */
+  readonly first: number;
+  readonly last: number;
+  /** Numbers that mean no value. */
+  readonly missing: readonly number[];
+  /** Number of the value in a cell; of whole numbers not clamped from above (docs/decisions/0095). NaN for none. */
+  readonly read: (cell: Cell) => number;
+}
+
+/** By a column of whole numbers. */
+export function slicingBy(name: string, policy: Policy): SlicingColumn | undefined {
+  const column = policy.columns.get(name);
+  return column?.type === 'integer' ? slicingsBy(column, policy)[0] : undefined;
+}
+
+export const slicingsBy = (column: Column, policy: Policy): readonly SlicingColumn[] =>
+  slicingsWithin(column, policy, hasOneSource(policy) ? undefined : dataSource(policy));
+
+/** The same under the names of version 0.2, which did not hold the data source. */
+export const slicingsBefore = (column: Column, policy: Policy): readonly SlicingColumn[] =>
+  slicingsWithin(column, policy, undefined);
+
+function slicingsWithin(column: Column, { data: { encoding } }: Policy, source: string | undefined): readonly SlicingColumn[] {
+  // A day and a whole number are read from different cells.
+  const type = 'date' in column && column.date ? 'date' : column.type;
+  const kind = encoding === undefined ? type : `${type} in ${encoding}`;
+  if (column.type === 'category') {
+    const codes = codesOf(column);
+    const tables = codeTables(codes);
+    const read = (cell: Cell) => {
+      const index = codeIndex(tables, cell);
+      return index < 0 ? Number.NaN : index;
+    };
+    return [
+      {
+        slicing: slicingOf(column.name, digest([kind, ...codes], source)),
+        column,
+        first: 0,
+        last: codes.length - 1,
+        missing: [],
+        read,
+      },
+    ];
+  }
+  // Steps that are not ones would be numbered by their places, and times by themselves.
+  if (column.type !== 'integer') return [];
+  const unbounded = unboundedGrid(column);
+  if (!unbounded) return [];
+  const grid = gridOf(column);
+  const low = Number(column.bounds[0].num);
+  // The end may be moved: costs beyond it are booked from the last value on (effects.ts). The beginning decides how halves are rounded.
+  const read = (cell: Cell) => {
+    const position = positionOf(unbounded, numberOf(cell, column.decimal));
+    return position < 0 ? Number.NaN : low + position;
+  };
+  const slicing = slicingOf(
+    column.name,
+    digest([kind, toText(column.bounds[0]), column.decimal ?? '.', ...grid.missing], source),
+  );
+  return [{ slicing, column, first: low, last: low + grid.last, missing: grid.missing, read }];
+}
+
+/**
+ * Digest of all that a reading of the column depends on but its end: costs booked by another reading count for everybody.
+ * One person may have another value in another table, so costs booked by the values there count in full here, too (mechanism/slices.proof.md).
+ */
+const digest = (reading: readonly (string | number)[], source: string | undefined): string =>
+  createHash('sha256')
+    .update(JSON.stringify(source === undefined ? reading : [[source], ...reading]))
+    .digest('hex')
+    .slice(0, 12);

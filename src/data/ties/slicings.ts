@@ -1,0 +1,38 @@
+import { type Slicing, slicingTogether } from '../../privacy/mechanism/record-class.js';
+import type { Policy } from '../../policy/policy.js';
+import { kindOf, type TieKinds, tieKinds } from './kinds.js';
+import { type SlicingColumn, slicingsBefore, slicingsBy } from './slicing-column.js';
+
+/**
+ * The columns of a policy by which costs are booked: those declared public, and the one that puts the steps of a sequence in order. Only where one row is the secret: a person may
+ * have rows of several values, an answer is booked by its column.
+ */
+export function slicingsOf(policy: Policy, kinds: TieKinds = tieKinds): readonly SlicingColumn[] {
+  const known = found.get(policy);
+  if (known) return known;
+  const { secret } = policy.protect;
+  const orders = new Set(policy.dependence.flatMap((d) => kindOf(d, kinds).order?.(d) ?? []));
+  // Totals that everybody knows join records of all values: what is told about one week is about others, too (policy/known/known.proof.md).
+  const made =
+    policy.known === undefined && (secret === 'row' || secret === 'step')
+      ? [...policy.columns.values()].filter((c) => c.public || orders.has(c.name)).flatMap((c) => slicingsBy(c, policy))
+      : [];
+  found.set(policy, made);
+  return made;
+}
+const found = new WeakMap<Policy, readonly SlicingColumn[]>();
+
+/** What costs are looked at by: each of these columns, and where there are several all of them together. */
+export function readingsOf(policy: Policy): readonly Slicing[] {
+  const each = slicingsOf(policy).map(({ slicing }) => slicing);
+  return each.length > 1 ? [...each, slicingTogether(each)] : each;
+}
+
+/** Each of them by its name in version 0.2; empty where the name is the same. */
+export function namesBefore(policy: Policy): ReadonlyMap<Slicing, Slicing> {
+  const now = slicingsOf(policy);
+  const each = now.map(({ slicing, column }) => [slicing, slicingsBefore(column, policy)[0]!.slicing] as const);
+  if (each.every(([own, before]) => own === before)) return new Map();
+  const together = [0, 1].map((k) => slicingTogether(each.map((pair) => pair[k]!)));
+  return new Map([...each, ...(each.length > 1 ? [[together[0]!, together[1]!] as const] : [])]);
+}

@@ -1,0 +1,54 @@
+import { Fault } from '../../../base/errors.js';
+import { haversine, kilometresPerMile, type Space } from './space.js';
+
+/**
+ * How an attacker thinks a friend's place depends on one's own: P(friend at v | me at u) is proportional to (how common v is) x weight(u, v).
+ * Only cross ratios of `weight` matter to what ties can leak, so `logOdds` is the strength the calculus knows (D of one tie).
+ */
+export interface TieLaw {
+  readonly name: string;
+  readonly cells: number;
+  /** weight[u x cells + v] > 0. */
+  readonly weight: Float64Array;
+  readonly logOdds: number;
+}
+
+/** Eq. 26 of Liu et al. 2016 with the constants of Backstrom et al. 2010, in miles; scaled so that one friend on the spot weighs `a`/b^c. */
+const backstromKernel = (kilometres: number): number => 1000 * 0.0019 * (kilometres / kilometresPerMile + 0.196) ** -1.05;
+
+function tieLaw(space: Space, name: string, weightAt: (kilometres: number) => number): TieLaw {
+  const { cells, lat, lon } = space;
+  if (cells > 4000)
+    throw new Fault(
+      'MODEL_TOO_LARGE',
+      'A tie over that many cells is too large to tabulate.',
+      'Use fewer cities or a coarser grid.',
+    );
+  const weight = new Float64Array(cells * cells);
+  let [least, most] = [Number.POSITIVE_INFINITY, 0];
+  for (let u = 0; u < cells; u++)
+    for (let v = u; v < cells; v++) {
+      const w = weightAt(haversine(lat[u]!, lon[u]!, lat[v]!, lon[v]!));
+      weight[u * cells + v] = w;
+      weight[v * cells + u] = w;
+      if (w < least) least = w;
+      if (w > most) most = w;
+    }
+  // A table whose weights lie within a factor r of each other has cross ratios of at most r^2.
+  return { name, cells, weight, logOdds: 2 * Math.log(most / least) };
+}
+
+/** The paper's friends: Eq. 26 as it stands. Its odds ratio is that of a far friend against one on the spot, tens of thousands. */
+export const distanceTie = (space: Space): TieLaw => tieLaw(space, 'Eq. 26', backstromKernel);
+
+/** The strongest tie of this shape inside a declared odds ratio: weights from 1 (far away) to sqrt(OR) (same cell). */
+export function declaredTie(space: Space, oddsRatio: number): TieLaw {
+  const near = backstromKernel(0);
+  const far = backstromKernel(haversine(space.lat[0]!, space.lon[0]!, space.lat[space.cells - 1]!, space.lon[space.cells - 1]!));
+  const closeness = (km: number) => Math.max(0, Math.min(1, (backstromKernel(km) - far) / (near - far)));
+  const law = tieLaw(space, `odds ratio ${oddsRatio}`, (km) => oddsRatio ** (closeness(km) / 2));
+  return { ...law, logOdds: Math.log(oddsRatio) };
+}
+
+/** Friends are almost never apart: what an attacker believes who takes friends for copies. */
+export const copyTie = (space: Space): TieLaw => tieLaw(space, 'copies', (km) => (km < 1e-9 ? 1 : 1e-9));

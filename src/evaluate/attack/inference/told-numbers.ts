@@ -1,0 +1,79 @@
+import { isDistinct } from '../../../query/count/groups.js';
+import type { Measure, MechanismOf } from '../../../query/count/measure.js';
+import { numbersToNoise } from '../../../query/count/noisy-cells.js';
+import { rowCounter } from '../../../query/count/rows.js';
+import type { Cell } from '../../../data/engine/engine.js';
+import { toNumber } from '../../../base/exact/rational.js';
+import type { Policy } from '../../../policy/policy.js';
+import type { Few, ToldNumber } from './few-records.js';
+
+/**
+ * What a release lets out about a few records, as the attacker models it: every number with its outcomes. Of Laplace noise only outcomes at which some way puts the number matter
+ * (audit/exact-loss.proof.md, F1); what is told without noise has no other; a choice has its candidates.
+ */
+export function telling(
+  policy: Policy,
+  measures: readonly Measure[],
+  mechanisms: readonly MechanismOf[],
+  rows: readonly (readonly Cell[])[],
+): (few: Few) => readonly ToldNumber[] {
+  const names = [...policy.columns.keys()];
+  // Published numbers depend on no record.
+  const told = measures.flatMap((measure, k) => {
+    if (measure.mechanism === 'additive' && measure.published) return [];
+    const countsOf = (state: readonly number[]): readonly number[] => {
+      const counter = rowCounter([measure], names, policy);
+      for (const row of state) counter.add({ columns: rows[row]!.map((cell) => [cell]), rows: 1 });
+      const counts = counter.totals()[0]!;
+      return (measure.mechanism === 'ordered' ? numbersToNoise(measure, counts) : counts).map(Number);
+    };
+    return [
+      {
+        measure,
+        law: mechanisms[k]!.law,
+        sumOf: isDistinct(measure.counting) ? countsOf : added(rows.map((_, row) => countsOf([row]))),
+      },
+    ];
+  });
+  return ({ states }) =>
+    told.flatMap(({ measure, law, sumOf }) => {
+      const sums = states.map(sumOf);
+      if (measure.mechanism === 'exponential') {
+        const width = measure.candidates.length;
+        const sharpness = law.kind === 'selection' ? toNumber(law.sharpness) : Number.POSITIVE_INFINITY;
+        const penalties = (g: number) =>
+          sums.map((sum) => measure.penalties(sum.slice(g * width, (g + 1) * width).map(BigInt)).map(Number));
+        return measure.cells.map((_, g) => chosen(penalties(g), sharpness));
+      }
+      if (law.kind !== 'laplace' && law.kind !== 'none') throw new RangeError('only pure noise has a worst outcome');
+      const scale = law.kind === 'laplace' ? toNumber(law.scale) : 0;
+      return (sums[0] ?? []).map((_, c) =>
+        noisy(
+          sums.map((sum) => sum[c]!),
+          scale,
+        ),
+      );
+    });
+}
+
+/** What rows add up to, from what each adds. */
+const added =
+  (each: readonly (readonly number[])[]) =>
+  (state: readonly number[]): readonly number[] =>
+    each[0]!.map((_, c) => state.reduce((sum, row) => sum + each[row]![c]!, 0));
+
+const noisy = (values: readonly number[], scale: number): ToldNumber =>
+  [...new Set(values)].map((told) =>
+    Float64Array.from(values, (v) => (v === told ? 0 : scale === 0 ? Number.NEGATIVE_INFINITY : -Math.abs(v - told) / scale)),
+  );
+
+function chosen(penalties: readonly (readonly number[])[], sharpness: number): ToldNumber {
+  const logs = penalties.map((list) => {
+    const first = list.indexOf(Math.min(...list));
+    const raw = list.map((p, k) => (sharpness < Number.POSITIVE_INFINITY ? -sharpness * p : k === first ? 0 : -sharpness));
+    const top = Math.max(...raw);
+    const all = top + Math.log(raw.reduce((sum, x) => sum + Math.exp(x - top), 0));
+    return raw.map((x) => x - all);
+  });
+  return penalties[0]!.map((_, candidate) => Float64Array.from(logs, (list) => list[candidate]!));
+}

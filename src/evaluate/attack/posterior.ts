@@ -1,0 +1,184 @@
+import { answersOf, type ReadTable, readWorkload } from '../audit/workload.js';
+import { enumerate, type Joint } from '../../privacy/dependence/model/joint.js';
+import type { Model } from '../../privacy/dependence/model/model.js';
+import { Fault } from '../../base/errors.js';
+import type { AdditiveLaw } from '../../privacy/mechanism/law.js';
+import { widthOf } from '../../privacy/mechanism/law-width.js';
+
+/** The noise an attacker knows was added, independently to every number of the answer. Constants cancel, so the discrete laws give the same beliefs. */
+type Known = AdditiveLaw<number>;
+
+/** One value the attacker considers, and what the answer makes of it. */
+export interface PosteriorRow {
+  readonly value: number | string;
+  readonly prior: number;
+  /** The exact answer if this were the value. */
+  readonly expected: readonly number[];
+  /** What the noise would have been. */
+  readonly noise: readonly number[];
+  readonly density: number;
+  readonly posterior: number;
+}
+
+/** One unknown value among a universe, everything else known to the attacker. */
+export interface Suspicion {
+  readonly universe: readonly (number | string)[];
+  /** Uniform when absent. */
+  readonly prior?: readonly number[];
+  readonly answerIf: (value: number | string) => readonly number[];
+  readonly answer: readonly number[];
+  readonly noise: Known;
+}
+
+const invalid = (message: string, hint: string) => new Fault('QUERY_INVALID', message, hint);
+
+/** Bayes' rule, value by value. */
+export function posteriorTable({ universe, prior, answerIf, answer, noise }: Suspicion): readonly PosteriorRow[] {
+  if (universe.length < 2)
+    throw invalid('A guess needs at least two possible values.', 'List every value the attacker considers.');
+  const before = checkedPrior(prior ?? universe.map(() => 1 / universe.length), universe.length);
+  const density = logDensity(noise, answer);
+  const rows = universe.map((value, k) => {
+    const expected = answerIf(value);
+    const logs = density(expected);
+    return { value, prior: before[k]!, expected, noise: answer.map((r, c) => r - expected[c]!), logs };
+  });
+  const after = normalise(rows.map((r) => Math.log(r.prior) + r.logs));
+  return rows.map(({ logs, ...row }, k) => ({ ...row, density: Math.exp(logs), posterior: after[k]! }));
+}
+
+function checkedPrior(prior: readonly number[], length: number): readonly number[] {
+  if (prior.length !== length)
+    throw invalid(`There are ${length} values but ${prior.length} prior probabilities.`, 'Give one probability per value.');
+  const total = prior.reduce((s, p) => s + p, 0);
+  if (!prior.every((p) => p >= 0 && p <= 1) || !(Math.abs(total - 1) < 1e-6))
+    throw invalid('The prior is not a distribution.', 'Its probabilities must lie between 0 and 1 and add up to 1.');
+  return prior;
+}
+
+function logDensity(noise: Known, answer: readonly number[]): (expected: readonly number[]) => number {
+  const spread = widthOf(noise);
+  if (!(spread > 0 && Number.isFinite(spread)))
+    throw invalid('The noise scale is not a positive number.', 'Take it from the plan or the receipt of the release.');
+  if (answer.length === 0 || !answer.every(Number.isFinite))
+    throw invalid('The answer is not a number.', 'Give the released answer, for example 5.041.');
+  return (expected) => {
+    if (expected.length !== answer.length)
+      throw invalid(
+        `The query has ${expected.length} numbers but the answer ${answer.length}.`,
+        'Give every number of the answer, separated by commas.',
+      );
+    return answer.reduce((sum, r, c) => {
+      const off = r - expected[c]!;
+      return noise.kind === 'laplace'
+        ? sum - Math.abs(off) / spread - Math.log(2 * spread)
+        : sum - (off * off) / (2 * spread * spread) - Math.log(spread * Math.sqrt(2 * Math.PI));
+    }, 0);
+  };
+}
+
+function normalise(logs: readonly number[]): number[] {
+  const top = Math.max(...logs);
+  if (top === Number.NEGATIVE_INFINITY)
+    throw invalid('Nothing the attacker considers is possible.', 'Check the prior and the known values.');
+  const weights = logs.map((l) => Math.exp(l - top));
+  const total = weights.reduce((s, w) => s + w, 0);
+  return weights.map((w) => w / total);
+}
+
+export interface ModelSuspicion {
+  readonly about: string;
+  readonly query: string;
+  readonly answer: readonly number[];
+  readonly noise: Known;
+  /** Exact values the attacker knows, by record. */
+  readonly known?: Readonly<Record<string, number>>;
+  readonly readTable?: ReadTable;
+}
+export interface Belief {
+  readonly value: number;
+  readonly prior: number;
+  readonly posterior: number;
+}
+/** What an attacker believes about one record: one who knows the ties, and one who takes the records for strangers with the same marginals. */
+export interface ModelPosterior {
+  readonly about: string;
+  readonly withTies: readonly Belief[];
+  readonly withoutTies: readonly Belief[];
+  /** Largest change of log-odds between two values that the answer caused. */
+  readonly gain: { readonly withTies: number; readonly withoutTies: number };
+  readonly assumptions: readonly string[];
+}
+
+export function posteriorOnModel(model: Model, suspicion: ModelSuspicion): ModelPosterior {
+  const joint = enumerate(model);
+  const target = recordNamed(joint, suspicion.about);
+  const fixed = Object.entries(suspicion.known ?? {}).map(([id, value]) => {
+    const record = recordNamed(joint, id);
+    const at = joint.values[record]!.indexOf(value);
+    if (at < 0)
+      throw invalid(
+        `Record "${id}" cannot take the value it is said to have.`,
+        `Its values are ${joint.values[record]!.join(', ')}.`,
+      );
+    if (record === target) throw invalid('The record in question is itself listed as known.', 'Leave it out of the known ones.');
+    return [record, at] as const;
+  });
+  const answers = answersOf(joint, readWorkload(suspicion.query, joint, suspicion.readTable));
+  const density = logDensity(suspicion.noise, suspicion.answer);
+  const likelihood = (state: number) => density([...answers.points.subarray(state * answers.width, (state + 1) * answers.width)]);
+  const withTies = believe(joint, joint.probabilities, target, fixed, likelihood);
+  const withoutTies = believe(joint, strangers(joint), target, fixed, likelihood);
+  return {
+    about: suspicion.about,
+    withTies,
+    withoutTies,
+    gain: { withTies: gainOf(withTies), withoutTies: gainOf(withoutTies) },
+    assumptions: joint.assumptions,
+  };
+}
+
+function recordNamed(joint: Joint, id: string): number {
+  const record = joint.ids.indexOf(id);
+  if (record < 0) throw invalid(`The model has no record "${id}".`, `Its records are ${joint.ids.slice(0, 20).join(', ')}.`);
+  return record;
+}
+
+const at = (joint: Joint, state: number, record: number): number =>
+  Math.floor(state / joint.strides[record]!) % joint.sizes[record]!;
+
+/** The product of the marginals. */
+function strangers(joint: Joint): Float64Array {
+  const marginals = joint.sizes.map((size) => new Float64Array(size));
+  for (const [state, p] of joint.probabilities.entries()) for (const [j, m] of marginals.entries()) m[at(joint, state, j)]! += p;
+  return joint.probabilities.map((_, state) => marginals.reduce((p, m, j) => p * m[at(joint, state, j)]!, 1));
+}
+
+function believe(
+  joint: Joint,
+  probabilities: Float64Array,
+  target: number,
+  fixed: readonly (readonly [number, number])[],
+  likelihood: (state: number) => number,
+): Belief[] {
+  const size = joint.sizes[target]!;
+  const possible: { value: number; p: number; logs: number }[] = [];
+  for (const [state, p] of probabilities.entries())
+    if (p > 0 && fixed.every(([record, value]) => at(joint, state, record) === value))
+      possible.push({ value: at(joint, state, target), p, logs: likelihood(state) });
+  if (possible.length === 0)
+    throw invalid('The known values cannot occur together in this model.', 'Check them against the model.');
+  const weighted = normalise(possible.map(({ p, logs }) => Math.log(p) + logs));
+  const total = possible.reduce((s, { p }) => s + p, 0);
+  const beliefs = Array.from({ length: size }, (_, k) => ({ value: joint.values[target]![k]!, prior: 0, posterior: 0 }));
+  for (const [k, { value, p }] of possible.entries()) {
+    beliefs[value]!.prior += p / total;
+    beliefs[value]!.posterior += weighted[k]!;
+  }
+  return beliefs;
+}
+
+function gainOf(beliefs: readonly Belief[]): number {
+  const moved = beliefs.filter((b) => b.prior > 0).map((b) => Math.log(b.posterior / b.prior));
+  return Math.max(...moved) - Math.min(...moved);
+}

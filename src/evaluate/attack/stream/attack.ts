@@ -1,0 +1,220 @@
+import { viewColumn } from '../../../query/count/column-view.js';
+import { carriedBy, temporalLeakage } from '../../../privacy/dependence/temporal/temporal.js';
+import type { Pinned } from '../../../data/engine/engine.js';
+import { Fault } from '../../../base/errors.js';
+import { widthOf } from '../../../privacy/mechanism/law-width.js';
+import type { CategoryColumn, Policy } from '../../../policy/policy.js';
+import { noName } from '../../../data/ties/name-list.js';
+import { readRecords } from '../../../data/ties/records.js';
+import { type SequenceDependence, sequence } from '../../../data/ties/sequence.js';
+import { readTransitions } from '../../../data/ties/transitions.js';
+import type { ToldStep } from './told-steps.js';
+import {
+  type Beliefs,
+  beliefsAlong,
+  beliefsApart,
+  beliefsBefore,
+  type Chain,
+  gainOf,
+  reversed,
+  stationary,
+} from './trajectory.js';
+
+/** What attackers believe about where people were, step by step, after a stream. Made from the private data: for the steward, never for publication. */
+export interface StreamAttack {
+  readonly private: true;
+  readonly column: string;
+  readonly states: readonly string[];
+  readonly promised: ToldStep['promised'];
+  readonly persons: number;
+  readonly attacked: number;
+  readonly attackers: readonly StreamAttacker[];
+  readonly exposed: readonly Trajectory[];
+  readonly notes: readonly string[];
+}
+export interface StreamAttacker {
+  readonly name: string;
+  readonly median: number;
+  readonly most: number;
+  /** Steps of persons about which more was learned than promised. */
+  readonly beyond: number;
+  /** How often the likeliest path says where somebody was. */
+  readonly right: number;
+}
+/** One person over time. Beliefs are in the state that was true at each step. */
+export interface Trajectory {
+  readonly name: string;
+  readonly steps: readonly TrajectoryStep[];
+}
+export interface TrajectoryStep {
+  readonly at: number;
+  readonly actual: string;
+  readonly before: number;
+  readonly apart: number;
+  readonly along: number;
+  /** Where the promise lets the belief go. */
+  readonly limit: number;
+  /** Change of log-odds that releases about all steps can bring about at most, by leakage over time; absent for other than pure noise. */
+  readonly leakage?: number;
+  readonly gain: number;
+}
+
+export const sequenceOf = (policy: Policy): SequenceDependence => {
+  const found = policy.dependence.filter((d) => d.kind === sequence.kind) as unknown as readonly SequenceDependence[];
+  if (found.length === 1) return found[0]!;
+  throw new Fault(
+    'QUERY_UNSUPPORTED',
+    'A stream is attacked along one declared sequence.',
+    'Declare it: dependence: [{kind: sequence, by: person, order: week, state: place, transition: weekly.json}].',
+  );
+};
+
+export async function attackStream(
+  policy: Policy,
+  engine: Pinned,
+  told: readonly ToldStep[],
+  { show = 3, limit = 2000 }: { readonly show?: number; readonly limit?: number } = {},
+): Promise<StreamAttack> {
+  const { by, order, state, transition } = sequenceOf(policy);
+  const column = policy.columns.get(state) as CategoryColumn;
+  const matrix = readTransitions(transition).forward[0]!;
+  const rest = stationary(matrix);
+  const chain: Chain = { start: rest, transition: matrix };
+  const over = { forward: carriedBy(matrix), backward: carriedBy(reversed(matrix, rest)) };
+  const people = await readPeople(policy, engine, { by, order, state, column, told });
+  const counts = told.map(() => new Float64Array(column.values.length));
+  for (const { rows } of people) for (const { step, at } of rows) if (at >= 0) counts[step]![at]!++;
+  const whole = people.filter(({ rows }) => rows.every(({ at }) => at >= 0));
+  const attacked = whole.slice(0, limit);
+  const { epsilon } = told[0]!.promised;
+
+  const found = attacked.map(
+    ({
+      name,
+      rows,
+    }): Trajectory & { readonly right: readonly [number, number]; readonly gains: readonly [number[], number[]] } => {
+      const logs = rows.map(({ step, at }) => likelihoods(told[step]!, column.values, counts[step]!, at));
+      const [before, apart, along] = [beliefsBefore(chain, rows.length), beliefsApart(chain, logs), beliefsAlong(chain, logs)];
+      const leakage = leakageOf(
+        rows.map(({ step }) => told[step]!.epsilon),
+        over,
+      );
+      const gains = (beliefs: Beliefs) => beliefs.map((belief, t) => gainOf(before[t]!, belief));
+      const each = [gains(apart), gains(along)] as const;
+      const right = (beliefs: Beliefs) =>
+        beliefs.filter((belief, t) => belief.indexOf(Math.max(...belief)) === rows[t]!.at).length;
+      return {
+        name,
+        gains: [each[0], each[1]],
+        right: [right(apart), right(along)],
+        steps: rows.map(({ step, at }, t) => ({
+          at: told[step]!.units[0],
+          actual: column.values[at]!,
+          before: before[t]![at]!,
+          apart: apart[t]![at]!,
+          along: along[t]![at]!,
+          limit: raised(before[t]![at]!, epsilon),
+          ...(leakage && { leakage: leakage[t]! }),
+          gain: each[1][t]!,
+        })),
+      };
+    },
+  );
+  const names = ['ignores the sequence, knows everyone else', 'knows the sequence, knows everyone else'];
+  const steps = attacked.reduce((n, { rows }) => n + rows.length, 0);
+  return {
+    private: true,
+    column: state,
+    states: column.values,
+    promised: told[0]!.promised,
+    persons: people.length,
+    attacked: attacked.length,
+    attackers: names.map((name, a) => {
+      const gains = found.flatMap((f) => f.gains[a]!).sort((x, y) => x - y);
+      return {
+        name,
+        median: gains[Math.floor(gains.length / 2)] ?? 0,
+        most: gains.at(-1) ?? 0,
+        beyond: gains.filter((gain) => gain > epsilon + 1e-9).length,
+        right: found.reduce((n, f) => n + f.right[a]!, 0) / Math.max(1, steps),
+      };
+    }),
+    exposed: [...found]
+      .sort((a, b) => Math.max(...b.gains[1]) - Math.max(...a.gains[1]))
+      .slice(0, show)
+      .map(({ name, steps }) => ({ name, steps })),
+    notes: [
+      'Both attackers know the state of everybody else at every step, and how states follow one another in the long run; the second also how one follows the other.',
+      'Beliefs are exact for these attackers: passed forward and backward along the chain, with the first of the declared matrices and a start at rest.',
+      'This is one stream: the promise speaks about the worst one, so a smaller gain here proves nothing.',
+      ...(attacked.length < people.length
+        ? ['Not everybody was attacked: only those whose every state is declared, up to a limit.']
+        : []),
+    ],
+  };
+}
+
+interface Person {
+  readonly name: string;
+  /** In order; `step` is a position in what was told, `at` the state, -1 where it is none of the declared. */
+  readonly rows: readonly { readonly step: number; readonly at: number }[];
+}
+interface ReadPeople {
+  readonly by: string;
+  readonly order: string;
+  readonly state: string;
+  readonly column: CategoryColumn;
+  readonly told: readonly ToldStep[];
+}
+
+/** Everybody's steps, as far as they were told. */
+async function readPeople(
+  policy: Policy,
+  engine: Pinned,
+  { by, order, state, column, told }: ReadPeople,
+): Promise<readonly Person[]> {
+  const records = await readRecords(policy, engine, { names: [by], cells: [by, order, state] });
+  const [owners, when, who] = [records.namesIn(by), records.cellsOf(order), records.cellsOf(by)];
+  const view = viewColumn(column);
+  const cells = records.cellsOf(state);
+  view.turn(cells, cells.length);
+  const states = view.indices();
+  const people = new Map<number, { name: string; rows: { step: number; at: number; when: number }[] }>();
+  owners.forEach((owner, row) => {
+    const at = Number(when[row]);
+    const step = told.findIndex(({ units: [first, last] }) => at >= first && at <= last);
+    if (owner === noName || step < 0) return;
+    const person = people.get(owner) ?? { name: String(who[row]), rows: [] };
+    person.rows.push({ step, at: states[row]!, when: at });
+    people.set(owner, person);
+  });
+  return [...people.values()].map(({ name, rows }) => ({ name, rows: rows.sort((a, b) => a.when - b.when) }));
+}
+
+/** How likely the noise would be if this person were in each state, everybody else being where they are. */
+function likelihoods(
+  { noisy, noise }: ToldStep,
+  states: readonly string[],
+  counts: Float64Array,
+  actual: number,
+): readonly number[] {
+  const width = widthOf(noise);
+  const log = (off: number) => (noise.kind === 'laplace' ? -Math.abs(off) / width : -((off / width) ** 2) / 2);
+  return states.map((_, guess) =>
+    states.reduce((sum, name, cell) => {
+      const others = counts[cell]! - (cell === actual ? 1 : 0);
+      return sum + log((noisy.get(name) ?? 0) - others - (cell === guess ? 1 : 0));
+    }, 0),
+  );
+}
+
+function leakageOf(
+  epsilons: readonly (number | undefined)[],
+  over: Parameters<typeof temporalLeakage>[1],
+): Float64Array | undefined {
+  const pure = epsilons.filter((e) => e !== undefined);
+  return pure.length === epsilons.length ? temporalLeakage(Float64Array.from(pure), over).leakage : undefined;
+}
+
+/** The largest belief that odds e^epsilon times as large leave. */
+const raised = (prior: number, epsilon: number): number => 1 / (1 + ((1 - prior) / prior) * Math.exp(-epsilon));

@@ -1,0 +1,211 @@
+import { cellCount, levelCount, type PairTables } from '../../../privacy/dependence/pairwise/pair-tables.js';
+import type { CodedTable } from '../../../analysis/learn/network/coded.js';
+import { chooseRows } from '../../../analysis/learn/network/coded.js';
+import { pairTables } from '../../../analysis/learn/network/contingency.js';
+
+/**
+ * The strongest evidence we can find against a release of all column histograms: an output that makes answer a of column i as much more likely
+ * than answer b as possible, when the truth is the empirical law of the given rows. A corner output is a set of cells S (those with a large noisy
+ * count); given S, a row with answers x is weighted exp(sum_j cost_j [x_j in S_j]). What is found is a lower bound on the true leakage.
+ */
+export interface SurveyAttack {
+  readonly loss: number;
+  readonly column: string;
+  readonly pair: readonly [number, number];
+  /** Cells the worst output makes large, indexed as in PairTables. */
+  readonly evidence: Uint8Array;
+}
+
+export interface AttackOptions {
+  /** How many secret pairs are tried, the most separated first. */
+  readonly pairs?: number;
+  /** Sweeps of coordinate ascent per pair. */
+  readonly sweeps?: number;
+  readonly progress?: (done: number, total: number) => void;
+}
+
+interface SecretPair {
+  readonly column: number;
+  readonly a: number;
+  readonly b: number;
+  readonly spread: number;
+}
+
+/** Truth = these rows. `costs[j]` = 2 / scale_j; a column without noise has cost Infinity and gives everything away. */
+export function attackSurvey(table: CodedTable, costs: readonly number[], options: AttackOptions = {}): SurveyAttack {
+  return strongest(attacks(table, costs, options));
+}
+
+export interface HeldOutAttack {
+  readonly inSample: SurveyAttack;
+  /** The evidence was chosen on one half of the rows and is judged on the other, so rare levels cannot be memorised. */
+  readonly heldOut: number;
+}
+
+/** Splits rows by parity; evidence is chosen on even rows, and the best loss on odd rows among the tried pairs is reported. */
+export function attackHeldOut(table: CodedTable, costs: readonly number[], options: AttackOptions = {}): HeldOutAttack {
+  const half = (parity: number): CodedTable =>
+    chooseRows(
+      table,
+      Array.from({ length: table.rows }, (_, r) => r).filter((r) => r % 2 === parity),
+    );
+  const [train, test] = [half(0), half(1)];
+  const best = strongest(attacks(train, costs, options));
+  const column = table.names.indexOf(best.column);
+  const heldOut =
+    best.loss > 0 && Number.isFinite(best.loss)
+      ? lossOf(test, costs, { column, a: best.pair[0], b: best.pair[1], spread: 0 }, best.evidence)
+      : best.loss;
+  return { inSample: attackSurvey(table, costs, options), heldOut };
+}
+
+const strongest = (found: readonly SurveyAttack[]): SurveyAttack => found.reduce((x, y) => (y.loss > x.loss ? y : x));
+
+function attacks(table: CodedTable, costs: readonly number[], options: AttackOptions): SurveyAttack[] {
+  const pairs = pairTables(table);
+  const bare = costs.indexOf(Number.POSITIVE_INFINITY);
+  if (bare >= 0)
+    return [
+      { loss: Number.POSITIVE_INFINITY, column: table.names[bare]!, pair: [0, 1], evidence: new Uint8Array(cellCount(pairs)) },
+    ];
+  const secrets = separated(pairs, costs).slice(0, options.pairs ?? 80);
+  // Where everybody answers alike there is nothing to guess.
+  if (secrets.length === 0)
+    return [{ loss: 0, column: table.names[0]!, pair: [0, 0], evidence: new Uint8Array(cellCount(pairs)) }];
+  return secrets.map((secret, k) => {
+    const evidence = climb(table, pairs, costs, secret, options.sweeps ?? 4);
+    options.progress?.(k + 1, secrets.length);
+    return {
+      loss: lossOf(table, costs, secret, evidence),
+      column: table.names[secret.column]!,
+      pair: [secret.a, secret.b],
+      evidence,
+    };
+  });
+}
+
+/** Secret pairs by what the other columns say to first order: own cost + sum_j cost_j TV_j. */
+function separated(pairs: PairTables, costs: readonly number[]): SecretPair[] {
+  const cells = cellCount(pairs);
+  const list: SecretPair[] = [];
+  pairs.levels.forEach((levels, i) => {
+    for (let a = 0; a < levels; a++)
+      for (let b = 0; b < levels; b++) {
+        const [na, nb] = [levelCount(pairs, i, a), levelCount(pairs, i, b)];
+        if (a === b || !(na > 0 && nb > 0)) continue;
+        let spread = costs[i]!;
+        for (let j = 0; j < pairs.levels.length; j++) {
+          if (j === i) continue;
+          let apart = 0;
+          for (let c = pairs.start[j]!; c < pairs.start[j + 1]!; c++)
+            apart += Math.max(
+              0,
+              pairs.counts[(pairs.start[i]! + a) * cells + c]! / na - pairs.counts[(pairs.start[i]! + b) * cells + c]! / nb,
+            );
+          spread += costs[j]! * apart;
+        }
+        list.push({ column: i, a, b, spread });
+      }
+  });
+  return list.sort((x, y) => y.spread - x.spread);
+}
+
+/** Starts from the cells more likely under a than under b, then re-chooses one column's cells at a time with the others fixed. */
+function climb(table: CodedTable, pairs: PairTables, costs: readonly number[], secret: SecretPair, sweeps: number): Uint8Array {
+  const cells = cellCount(pairs);
+  const evidence = new Uint8Array(cells);
+  const { column, a, b } = secret;
+  const [na, nb] = [levelCount(pairs, column, a), levelCount(pairs, column, b)];
+  for (let c = 0; c < cells; c++)
+    evidence[c] =
+      pairs.counts[(pairs.start[column]! + a) * cells + c]! / na > pairs.counts[(pairs.start[column]! + b) * cells + c]! / nb
+        ? 1
+        : 0;
+  const rows = rowsWith(table, column, a).map((r) => [r, 0] as const);
+  const others = rowsWith(table, column, b).map((r) => [r, 1] as const);
+  const all = [...rows, ...others];
+  const weight = Float64Array.from(all, ([r]) => Math.exp(exponent(table, pairs.start, costs, column, evidence, r)));
+  for (let sweep = 0; sweep < sweeps; sweep++) {
+    let changed = false;
+    for (let j = 0; j < table.levels.length; j++) {
+      if (j === column || costs[j] === 0) continue;
+      const lift = Math.exp(costs[j]!);
+      const codes = table.columns[j]!;
+      const start = pairs.start[j]!;
+      const sums = [new Float64Array(table.levels[j]!), new Float64Array(table.levels[j]!)] as const;
+      all.forEach(([r, side], k) => {
+        sums[side]![codes[r]!]! += evidence[start + codes[r]!] ? weight[k]! / lift : weight[k]!;
+      });
+      const chosen = bestCells(sums[0], sums[1], lift);
+      const factor = new Float64Array(table.levels[j]!).fill(1);
+      let moved = false;
+      for (let v = 0; v < chosen.length; v++) {
+        if (chosen[v] === evidence[start + v]) continue;
+        factor[v] = chosen[v] ? lift : 1 / lift;
+        evidence[start + v] = chosen[v]!;
+        moved = true;
+      }
+      if (!moved) continue;
+      changed = true;
+      all.forEach(([r], k) => {
+        weight[k]! *= factor[codes[r]!]!;
+      });
+    }
+    if (!changed) break;
+  }
+  return evidence;
+}
+
+/** The set that maximises (A + (lift-1) A(S)) / (B + (lift-1) B(S)): a prefix when cells are sorted by A_v / B_v. */
+function bestCells(a: Float64Array, b: Float64Array, lift: number): Uint8Array {
+  const order = [...a.keys()].sort((x, y) => a[y]! * b[x]! - a[x]! * b[y]!);
+  const total = [a.reduce((s, x) => s + x, 0), b.reduce((s, x) => s + x, 0)] as const;
+  let inside = [0, 0];
+  let best = total[0] / total[1];
+  let size = 0;
+  order.forEach((v, k) => {
+    inside = [inside[0]! + a[v]!, inside[1]! + b[v]!];
+    const ratio = (total[0] + (lift - 1) * inside[0]!) / (total[1] + (lift - 1) * inside[1]!);
+    if (ratio > best * (1 + 1e-12)) {
+      best = ratio;
+      size = k + 1;
+    }
+  });
+  const chosen = new Uint8Array(a.length);
+  for (const v of order.slice(0, size)) chosen[v] = 1;
+  return chosen;
+}
+
+const rowsWith = (table: CodedTable, column: number, level: number): number[] => {
+  const rows: number[] = [];
+  for (let r = 0; r < table.rows; r++) if (table.columns[column]![r] === level) rows.push(r);
+  return rows;
+};
+
+function exponent(
+  table: CodedTable,
+  start: Int32Array,
+  costs: readonly number[],
+  skip: number,
+  evidence: Uint8Array,
+  r: number,
+): number {
+  let sum = 0;
+  for (let j = 0; j < table.levels.length; j++) if (j !== skip && evidence[start[j]! + table.columns[j]![r]!]) sum += costs[j]!;
+  return sum;
+}
+
+/** log P(output | a) - log P(output | b) under the empirical law of these rows, the secret's own column included. */
+function lossOf(table: CodedTable, costs: readonly number[], secret: SecretPair, evidence: Uint8Array): number {
+  const start = new Int32Array(table.levels.length + 1);
+  table.levels.forEach((v, c) => {
+    start[c + 1] = start[c]! + v;
+  });
+  const mean = (level: number): number => {
+    const rows = rowsWith(table, secret.column, level);
+    const sum = rows.reduce((s, r) => s + Math.exp(exponent(table, start, costs, secret.column, evidence, r)), 0);
+    return sum / rows.length;
+  };
+  const [a, b] = [mean(secret.a), mean(secret.b)];
+  return a > 0 && b > 0 ? costs[secret.column]! + Math.log(a / b) : 0;
+}

@@ -1,0 +1,49 @@
+import { enumerate, type Joint } from '../../privacy/dependence/model/joint.js';
+import type { Model } from '../../privacy/dependence/model/model.js';
+import { leastScale } from './exact-calibration.js';
+import { type Adversary, exactLoss, nameWorst } from './exact-loss.js';
+import { type Answers, answersOf, type ReadTable, readWorkload } from './workload.js';
+
+/** What `fugu audit` prints: the exact worst case of one Laplace release on one declared distribution. */
+export interface Audit {
+  readonly adversary: Adversary;
+  readonly query: string;
+  readonly scale: number;
+  readonly loss: number;
+  /** The record whose values are told apart best; null when nothing is learnt. */
+  readonly record: string | null;
+  readonly values: readonly number[];
+  /** What the adversary knows in the worst case. */
+  readonly known: Readonly<Record<string, number>>;
+  readonly output: number | readonly number[] | null;
+  /** What was filled in where the model leaves a choice. */
+  readonly assumptions: readonly string[];
+}
+
+export interface Audited {
+  readonly joint: Joint;
+  readonly answers: Answers;
+  readonly query: string;
+}
+
+export function prepareAudit(model: Model, query: string, readTable?: ReadTable): Audited {
+  const joint = enumerate(model);
+  return { joint, answers: answersOf(joint, readWorkload(query, joint, readTable)), query };
+}
+
+export function audit({ joint, answers, query }: Audited, scale: number, adversary: Adversary): Audit {
+  const { loss, worst } = exactLoss(joint, answers, scale, { adversary });
+  const named = worst ? nameWorst(joint, worst) : { record: null, values: [], known: {}, output: null };
+  return { adversary, query, scale, loss, ...named, assumptions: joint.assumptions };
+}
+
+export interface Calibrated extends Audit {
+  readonly epsilon: number;
+}
+/** The least scale that keeps the loss at epsilon, and the audit at that scale (no audit is possible without noise). */
+export function calibrate(audited: Audited, epsilon: number, adversary: Adversary): Calibrated {
+  const scale = leastScale(audited.joint, audited.answers, epsilon, { adversary });
+  if (scale > 0) return { epsilon, ...audit(audited, scale, adversary) };
+  const nothing = { record: null, values: [], known: {}, output: null };
+  return { epsilon, adversary, query: audited.query, scale, loss: 0, ...nothing, assumptions: audited.joint.assumptions };
+}

@@ -1,0 +1,19 @@
+import type { Joint } from '../../privacy/dependence/model/joint.js';
+import { exactLoss, type LossOptions, lossWithoutNoise, spanOf } from './exact-loss.js';
+import { leastRoot } from './least-root.js';
+import type { Answers } from './workload.js';
+
+/**
+ * The least Laplace scale whose exact loss is at most epsilon, rounded up. Legitimate because the loss never rises with the scale
+ * (note F2): the larger noise is the smaller one plus independent noise, so post-processing.
+ */
+export function leastScale(joint: Joint, answers: Answers, epsilon: number, options: LossOptions): number {
+  if (lossWithoutNoise(joint, answers, options) <= epsilon * (1 - 1e-9)) return 0;
+  const possible = Array.from(joint.probabilities.keys()).filter((state) => joint.probabilities[state]! > 0);
+  const excess = (scale: number) => {
+    const { loss, slack } = exactLoss(joint, answers, scale, options);
+    return Math.log((loss + slack) / epsilon);
+  };
+  // No two answers are further apart than the span, so this scale is safe even after rounding.
+  return leastRoot(excess, (spanOf(answers, possible) / epsilon) * (1 + 1e-9));
+}

@@ -1,0 +1,132 @@
+import { type Joint, tooLarge } from '../../privacy/dependence/model/joint.js';
+import type { Adversary } from '../../policy/policy.js';
+import { type Arithmetic, cellsFor, logarithmic, plain } from './known-cells.js';
+import type { Answers } from './workload.js';
+
+/** What an adversary gains at worst from `answer + Laplace(scale)` on one joint distribution. See exact-loss.proof.md. */
+export interface ExactLoss {
+  readonly loss: number;
+  /** A bound on the rounding of `loss`: the true loss is at most loss + slack. */
+  readonly slack: number;
+  /** Where it happens; absent when nothing is learnt. */
+  readonly worst?: {
+    readonly record: number;
+    /** The two values told apart, as positions in the record's list. */
+    readonly pair: readonly [number, number];
+    /** Known records and the positions of their values. */
+    readonly known: readonly (readonly [number, number])[];
+    readonly output: readonly number[];
+  };
+}
+
+export type { Adversary };
+export interface LossOptions {
+  readonly adversary: Adversary;
+  /** Elementary steps allowed before the request is refused. */
+  readonly limit?: number;
+}
+const largestAudit = 1e9;
+
+/** The exact loss. By note F1 the worst output lies on the product grid of the answer's coordinates, so the search is finite. */
+export function exactLoss(joint: Joint, answers: Answers, scale: number, options: LossOptions): ExactLoss {
+  const possible = possibleStates(joint);
+  const grid = coordinates(answers, possible);
+  const cells = cellsFor(joint, possible, options.adversary);
+  const outputs = grid.reduce((product, axis) => product * axis.length, 1);
+  const steps = outputs * (cells.total * joint.sizes.length + possible.length * answers.width);
+  const limit = options.limit ?? largestAudit;
+  if (!(steps <= limit)) throw tooLarge('steps', steps, limit);
+
+  const span = spanOf(answers, possible) / scale;
+  const lightest = possible.reduce((least, state) => Math.min(least, joint.probabilities[state]!), 1);
+  // Below this no likelihood leaves the normal range of a double, so plain sums keep full relative precision; beyond it sums run on logarithms.
+  const arithmetic: Arithmetic = span - Math.log(lightest) < 650 ? plain : logarithmic;
+  const base = cells.sums(
+    possible.map((state) => arithmetic.of(joint.probabilities[state]!)),
+    arithmetic,
+  );
+  const factors = grid.map((axis, k) => axis.map((s) => kernel(answers, possible, k, s, scale)));
+
+  let best = arithmetic.none;
+  let worst: ExactLoss['worst'];
+  const likelihood = new Float64Array(possible.length);
+  for (const position of product(grid.map((axis) => axis.length))) {
+    for (let p = 0; p < possible.length; p++) {
+      let exponent = 0;
+      for (let k = 0; k < position.length; k++) exponent += factors[k]![position[k]!]![p]!;
+      likelihood[p] = arithmetic.times(joint.probabilities[possible[p]!]!, exponent);
+    }
+    const found = cells.widest(cells.sums(likelihood, arithmetic), base, arithmetic, best);
+    if (!found) continue;
+    best = found.gap;
+    worst = { ...found.where, output: position.map((c, k) => grid[k]![c]!) };
+  }
+  return {
+    loss: arithmetic.loss(best),
+    // Each likelihood is a sum of at most N rounded terms whose exponents carry an error of their own size.
+    slack: (possible.length + joint.sizes.length + 2 * span + 16) * 2 ** -50,
+    ...(worst && { worst }),
+  };
+}
+
+/** The loss when the answer is released as it is: infinite unless every answer is possible under all values. */
+export function lossWithoutNoise(joint: Joint, answers: Answers, options: LossOptions): number {
+  const possible = possibleStates(joint);
+  const cells = cellsFor(joint, possible, options.adversary);
+  const base = cells.sums(
+    possible.map((state) => joint.probabilities[state]!),
+    plain,
+  );
+  const key = (state: number) => answers.points.subarray(state * answers.width, (state + 1) * answers.width).join();
+  const keys = possible.map(key);
+  let best = plain.none;
+  for (const atom of new Set(keys)) {
+    const sums = cells.sums(
+      possible.map((state, p) => (keys[p] === atom ? joint.probabilities[state]! : 0)),
+      plain,
+    );
+    best = cells.widest(sums, base, plain, best)?.gap ?? best;
+  }
+  return plain.loss(best);
+}
+
+const possibleStates = (joint: Joint): number[] => {
+  const states: number[] = [];
+  joint.probabilities.forEach((p, state) => {
+    if (p > 0) states.push(state);
+  });
+  return states;
+};
+
+const coordinates = (answers: Answers, possible: readonly number[]): number[][] =>
+  Array.from({ length: answers.width }, (_, k) =>
+    [...new Set(possible.map((state) => answers.points[state * answers.width + k]!))].sort((a, b) => a - b),
+  );
+
+const kernel = (answers: Answers, possible: readonly number[], k: number, s: number, scale: number): Float64Array =>
+  Float64Array.from(possible, (state) => -Math.abs(answers.points[state * answers.width + k]! - s) / scale);
+
+/** The widest L1 distance two answers can have, from the sides of the bounding box. */
+export function spanOf(answers: Answers, possible: readonly number[]): number {
+  return coordinates(answers, possible).reduce((total, axis) => total + axis.at(-1)! - axis[0]!, 0);
+}
+
+function* product(lengths: readonly number[]): Generator<number[]> {
+  const at = lengths.map(() => 0);
+  for (;;) {
+    yield at;
+    let k = lengths.length - 1;
+    while (k >= 0 && ++at[k]! === lengths[k]!) at[k--] = 0;
+    if (k < 0) return;
+  }
+}
+
+/** The same place in the user's words. */
+export function nameWorst(joint: Joint, worst: NonNullable<ExactLoss['worst']>) {
+  return {
+    record: joint.ids[worst.record]!,
+    values: worst.pair.map((v) => joint.values[worst.record]![v]!),
+    known: Object.fromEntries(worst.known.map(([j, v]) => [joint.ids[j]!, joint.values[j]![v]!])),
+    output: worst.output.length === 1 ? worst.output[0]! : [...worst.output],
+  };
+}

@@ -1,0 +1,115 @@
+import { readAdditive } from '../../audit/workload.js';
+import { componentsOf } from '../../../privacy/dependence/model/joint.js';
+import type { Model } from '../../../privacy/dependence/model/model.js';
+import { Fault } from '../../../base/errors.js';
+import { clippedShift, correlationBound, type GaussianModel, shift, worstShift } from '../bayesian-dp/gaussian.js';
+import type { GaussianRecords } from '../bayesian-dp/gaussian-file.js';
+import { laplaceFor } from '../group-dp/group.js';
+import { inverse } from '../pufferfish/matrix.js';
+import { leakageScale } from './calculus.js';
+import { type Comparison, judge, judgeUnknown } from './judge.js';
+import { type Calibration, largest, total } from './mechanism.js';
+
+/** A weighted sum of jointly Gaussian records: what each mechanism adds, and what is then lost under that law. */
+export function compareGaussians(records: GaussianRecords, query: string, epsilon: number): Comparison {
+  const n = records.ids.length;
+  const contribution = /^sum(:|$)/.test(query) ? readAdditive(query, n) : undefined;
+  if (!contribution)
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      'Of Gaussian records only sums are compared.',
+      'Write sum, or sum:W1,W2,… with a weight for each.',
+    );
+  const weights = records.ids.map((_, r) => contribution(r, 1));
+  const law: GaussianModel = { precision: records.precision, weights };
+  const widths = records.bounds.map(([low, high]) => high - low);
+  const effects = widths.map((width, r) => Math.abs(weights[r]!) * width);
+  const model = oddsModel(records, widths);
+  const moved = (measure: typeof shift) => worstShift(law, (m, i, known) => measure(m, i, known) * widths[i]!).shift;
+  const informed = moved(shift);
+  const uninformed = largest(widths.map((width, i) => Math.abs(shift(law, i)) * width));
+  if (!(informed > 0)) throw new Fault('QUERY_INVALID', 'No record moves this query.', 'Ask for something the records decide.');
+  const published = { certified: false, against: null, composes: false } as const;
+  const known = { certified: true, against: 'informed' } as const;
+  const found: Calibration[] = [
+    laplaceFor(largest(effects), epsilon),
+    {
+      name: 'group',
+      scale: largest(componentsOf(model).map((c) => total(c.map((j) => effects[j]!)))) / epsilon,
+      ...known,
+      composes: true,
+      assumption: 'Records that the matrix does not connect are independent, and every value lies between its bounds.',
+    },
+    {
+      name: 'gaussian-bayesian',
+      scale: informed / epsilon,
+      ...published,
+      assumption: 'The records follow the declared Gaussian law, without bounds but for the one asked about.',
+    },
+    ...correlated(records, weights, widths, epsilon),
+    {
+      name: 'gaussian-clipped',
+      scale: moved(clippedShift) / epsilon,
+      ...known,
+      composes: false,
+      assumption: 'The records follow the declared Gaussian law and are then pulled to their bounds.',
+    },
+    {
+      ...leakageScale(model, effects, epsilon, 'informed'),
+      assumption: 'The records follow the declared Gaussian law given that all lie between their bounds.',
+    },
+  ];
+  return {
+    query,
+    epsilon,
+    mechanisms: found.map((c) =>
+      c.certified ? judgeUnknown(c) : judge(c, { uninformed: uninformed / c.scale, informed: informed / c.scale }, epsilon),
+    ),
+    left: [
+      'Losses are those of the declared Gaussian law, with bounds for the record asked about alone. What is certified takes all records to lie between their bounds: that is proven, and its losses are not worked out.',
+    ],
+    assumptions: [],
+  };
+}
+
+/** The published bound from the largest correlation: for sums without weights, of records with one width. */
+function correlated(
+  { precision }: GaussianRecords,
+  weights: readonly number[],
+  widths: readonly number[],
+  epsilon: number,
+): readonly Calibration[] {
+  const covariance = inverse(precision);
+  const alike = weights.every((w) => w === 1) && widths.every((w) => w === widths[0]);
+  if (!covariance || !alike) return [];
+  const most = largest(
+    covariance.flatMap((row, i) =>
+      row.flatMap((c, j) => (i === j ? [] : [Math.abs(c) / Math.sqrt(covariance[i]![i]! * covariance[j]![j]!)])),
+    ),
+  );
+  return [
+    {
+      name: 'gaussian-correlation',
+      scale: (correlationBound(weights.length, most) * widths[0]!) / epsilon,
+      certified: false,
+      against: null,
+      composes: false,
+      assumption: 'The records follow a Gaussian law of which only the largest correlation is known.',
+    },
+  ];
+}
+
+/** exp(-Q_ij x_i x_j) between bounds: its log odds ratio is |Q_ij| times both widths (ties/gaussian.ts). */
+function oddsModel({ ids, precision, bounds }: GaussianRecords, widths: readonly number[]): Model {
+  return {
+    ids,
+    values: bounds.map(([low, high]) => [low, high]),
+    factors: ids.flatMap((_, i) =>
+      ids.flatMap((_, j) =>
+        j > i && precision[i]![j] !== 0
+          ? [{ records: [i, j], oddsRatio: Math.exp(Math.abs(precision[i]![j]!) * widths[i]! * widths[j]!) * (1 + 2 ** -40) }]
+          : [],
+      ),
+    ),
+  };
+}

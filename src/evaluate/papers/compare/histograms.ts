@@ -1,0 +1,94 @@
+import { onePart } from '../../../privacy/dependence/model/chain-model.js';
+import type { Model } from '../../../privacy/dependence/model/model.js';
+import { robustScale } from '../dependent-dp/robust-quilt.js';
+import { laplaceFor } from '../group-dp/group.js';
+import { inferentialBase, inferentialOnChain, notApplicable } from '../pufferfish/inferential.js';
+import { quiltOnChain } from '../pufferfish/markov-quilt.js';
+import { chainCalibration } from './calculus.js';
+import { chainOf } from './chain-of.js';
+import { type Comparison, judge, judgeUnknown } from './judge.js';
+import type { Calibration } from './mechanism.js';
+import { SumLaws } from './sum-law.js';
+import { SumLoss } from './sum-loss.js';
+import { approximately, longest } from './sums.js';
+
+/** How often each state occurs along a chain too long to enumerate: one record moves two of the counts by one. Undefined for other models and queries. */
+export function compareHistograms(whole: Model, query: string, epsilon: number): Comparison | undefined {
+  const model = onePart(whole);
+  const chain = query === 'histogram' ? chainOf(model) : undefined;
+  if (!chain) return undefined;
+  const { length } = chain;
+  const effect = 2;
+  const left: string[] = [];
+  const declared = {
+    certified: true,
+    against: 'uninformed',
+    composes: true,
+    assumption: 'The declared distribution is the true one, and the adversary knows no record.',
+  } as const;
+  const known = { certified: true, against: 'informed', composes: true } as const;
+  const found: Calibration[] = [
+    laplaceFor(effect, epsilon),
+    { name: 'markov-quilt', scale: effect * quiltOnChain(chain, epsilon).scale, ...declared },
+  ];
+  const approximate = approximately(chain, epsilon);
+  if (approximate !== undefined) found.push({ name: 'markov-quilt-approximate', scale: effect * approximate, ...declared });
+  else left.push('The approximate Markov quilt needs a chain that forgets where it began.');
+  if (inferentialBase(chain, epsilon) !== undefined) found.push(inferentialOnChain(chain, effect, epsilon));
+  else left.push(notApplicable().message);
+  const effects = new Array<number>(length).fill(effect);
+  found.push(
+    {
+      name: 'zhao-robust',
+      scale: effect * robustScale(chain, epsilon).value,
+      ...known,
+      assumption: 'The declared transition is the true one.',
+    },
+    {
+      name: 'group',
+      scale: (effect * length) / epsilon,
+      ...known,
+      assumption: 'Records in different components are independent.',
+    },
+    ...(['uninformed', 'informed'] as const).map((adversary) => chainCalibration(chain, model, effects, epsilon, adversary)),
+  );
+  const two = chain.transition.length === 2 && length <= longest;
+  const losses = length <= longest ? countLosses(model, two) : undefined;
+  if (two) {
+    const laws = new SumLaws(model, occurrence(model, 0));
+    const distance = Math.max(...model.ids.map((_, j) => laws.distance(j)));
+    // Both counts move by as much.
+    found.push({ name: 'wasserstein', scale: (effect * distance) / epsilon, ...declared, composes: false });
+  } else left.push('The Wasserstein mechanism is worked out here for two states, on chains that are not too long.');
+  left.push(
+    losses
+      ? `${two ? 'Losses are exact, of both counts together.' : 'Losses are those of the count of one state by itself: at least so much is lost by all counts together.'} Losses to an informed adversary are not known here.`
+      : 'On a chain this long losses are not worked out: certified promises are proven, others are not known to hold.',
+    ...(whole.copies === undefined
+      ? ['Chains of several people who do not know one another need the noise of the longest ("people" in the file).']
+      : []),
+  );
+  return {
+    query,
+    epsilon,
+    mechanisms: found.map((c) =>
+      losses ? judge(c, { uninformed: losses(c.scale), informed: null, atLeast: !two }, epsilon) : judgeUnknown(c),
+    ),
+    left,
+    assumptions: [],
+  };
+}
+
+/** How often one state occurs, as a sum over the records. */
+const occurrence = (model: Model, state: number) => (j: number, value: number) => (value === model.values[j]![state] ? 1 : 0);
+
+/** Two counts are one count told twice; of more states each count by itself gives a lower bound. */
+function countLosses(model: Model, two: boolean): (scale: number) => number {
+  const lossOf = (state: number) => new SumLoss(new SumLaws(model, occurrence(model, state)), model.ids.length);
+  if (two) {
+    const loss = lossOf(0);
+    return (scale) => loss.atTwice(scale);
+  }
+  const each = model.values[0]!.map((_, state) => lossOf(state));
+  return (scale) => Math.max(...each.map((loss) => loss.at(scale)));
+}

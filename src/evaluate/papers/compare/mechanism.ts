@@ -1,0 +1,43 @@
+import type { Adversary } from '../../audit/exact-loss.js';
+import type { Answers } from '../../audit/workload.js';
+import type { Joint } from '../../../privacy/dependence/model/joint.js';
+import type { Model } from '../../../privacy/dependence/model/model.js';
+
+/** One release to be noised: a distribution, a query on it and the promised epsilon. */
+export interface Setting {
+  readonly model: Model;
+  readonly joint: Joint;
+  readonly answers: Answers;
+  readonly epsilon: number;
+}
+
+/** How much Laplace noise a mechanism adds, and what that is worth. */
+export interface Calibration {
+  readonly name: string;
+  /** Infinity where the mechanism asks for endless noise, 0 where it asks for none. */
+  readonly scale: number;
+  /** Proven here (a proof note stands beside the file), or only a paper's claim. */
+  readonly certified: boolean;
+  /** The strongest adversary the proof covers; null for a claim without one. */
+  readonly against: Adversary | null;
+  /** Whether the epsilons of two such releases add up. */
+  readonly composes: boolean;
+  /** What must be true for the promise to hold, in one sentence. */
+  readonly assumption: string;
+  /** What is lost, where what is told is not the answer with Laplace noise of this scale. */
+  readonly loss?: (adversary: Adversary) => number;
+}
+
+/** A paper's claim and nothing more. */
+export const nothingKnown = { certified: false, against: null, composes: false } as const;
+
+export const largest = (numbers: Iterable<number>): number => {
+  let most = 0;
+  for (const x of numbers) if (x > most) most = x;
+  return most;
+};
+export const total = (numbers: Iterable<number>): number => {
+  let sum = 0;
+  for (const x of numbers) sum += x;
+  return sum;
+};

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { readVectors } from '../../../../test/vectors.js';
+import { answersOf, readWorkload } from '../../audit/workload.js';
+import { enumerate } from '../../../privacy/dependence/model/joint.js';
+import type { Model } from '../../../privacy/dependence/model/model.js';
+import { correlatedSensitivity } from '../correlated-sensitivity/pearson.js';
+import { coefficients, equation14, equation18, equation18Fixed, fixedPoint } from '../dependent-tuples/dpm.js';
+import { absoluteMetric, discreteMetric, kappas } from '../dependent-tuples/kappa.js';
+import { pairwiseDependent } from '../group-dp/group.js';
+import { answerDistance } from '../pufferfish/wasserstein.js';
+import type { Setting } from './mechanism.js';
+
+const flat = (nested: unknown): number[] => (Array.isArray(nested) ? nested.flatMap(flat) : [nested as number]);
+const near = (got: readonly (readonly number[])[], want: readonly (readonly number[])[]) =>
+  got.forEach((row, i) => {
+    row.forEach((x, j) => {
+      expect(x).toBeCloseTo(want[i]![j]!, 8);
+    });
+  });
+
+// biome-ignore lint/suspicious/noExplicitAny: the file is data
+function settingOf(v: any): Setting {
+  const ids = v.domains.map((_: unknown, j: number) => `r${j}`);
+  const model: Model = {
+    ids,
+    values: v.domains,
+    factors: [{ records: [...ids.keys()], table: Float64Array.from(flat(v.joint_weights)) }],
+  };
+  const joint = enumerate(model);
+  const q = v.query;
+  const text =
+    { sum: q.weights ? `sum:${q.weights}` : 'sum', count_ge: `atLeast:${q.threshold}`, table: 'table:t' }[q.kind as string] ??
+    q.kind;
+  return {
+    model,
+    joint,
+    answers: answersOf(
+      joint,
+      readWorkload(text, joint, () => q.values),
+    ),
+    epsilon: v.eps,
+  };
+}
+
+describe('the published mechanisms on the vectors', () => {
+  for (const v of readVectors('exact-loss').vectors)
+    it(`give the numbers of vector ${v.id} (${v.name}, ${v.query.kind})`, () => {
+      const setting = settingOf(v);
+      const { joint, answers } = setting;
+      const scale = v.mechanism.scale;
+      near(coefficients(joint, equation14, scale), v.rho14_at_scale);
+      near(coefficients(joint, equation18, scale), v.rho18_each_at_scale);
+      near(coefficients(joint, equation18Fixed, scale), v.rho18_fixed_at_scale);
+      near(kappas(joint, absoluteMetric(joint)), v.kappa_abs);
+      near(kappas(joint, discreteMetric(joint)), v.kappa_01);
+      expect(pairwiseDependent(joint)).toEqual(v.pairwise_dependent);
+      expect(fixedPoint(setting, equation14, 'pairwise')).toBeCloseTo(v.dpm14_scale_pairwise, 8);
+      expect(fixedPoint(setting, equation14, 'all')).toBeCloseTo(v.dpm14_scale_all, 8);
+      expect(fixedPoint(setting, equation18, 'all')).toBeCloseTo(v.dpm18_scale_all, 8);
+      // Null where a record is constant: correlation undefined there, 0 here.
+      if (v.zhu_sensitivity !== null) expect(correlatedSensitivity(setting)).toBeCloseTo(v.zhu_sensitivity, 8);
+      expect(answerDistance(joint, answers, 'uninformed')).toBeCloseTo(v.winf_i, 12);
+      expect(answerDistance(joint, answers, 'informed')).toBeCloseTo(v.winf_ii, 12);
+    });
+});

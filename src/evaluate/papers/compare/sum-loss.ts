@@ -1,0 +1,172 @@
+import { leastRoot } from '../../audit/least-root.js';
+import { rational, toNumber } from '../../../base/exact/rational.js';
+import { largest } from './mechanism.js';
+import type { SumLaws } from './sum-law.js';
+
+/** A sum's law given each value of one record, as plain numbers. */
+interface Mixture {
+  readonly sums: Float64Array;
+  readonly shares: Float64Array;
+}
+
+/**
+ * The exact loss of a noisy sum against an uninformed adversary on a forest of any length: the laws come from messages, and the worst output is
+ * an atom (exact-loss.proof.md, F1). Records of other components are left out, which can only raise it.
+ */
+export class SumLoss {
+  readonly #records: readonly (readonly Mixture[])[];
+
+  constructor(laws: SumLaws, records: number) {
+    this.#records = Array.from({ length: records }, (_, i) =>
+      laws
+        .given(i)
+        .filter((sums) => sums.size > 0)
+        .map((sums) => {
+          const total = [...sums.values()].reduce((t, w) => t + w, 0n);
+          const sorted = [...sums].sort((a, b) => a[0] - b[0]);
+          return {
+            sums: Float64Array.from(sorted, ([sum]) => sum),
+            shares: Float64Array.from(sorted, ([, w]) => toNumber(rational(w, total))),
+          };
+        }),
+    );
+  }
+
+  at(scale: number): number {
+    return largest(this.#records.map((mixtures) => lossBetween(mixtures, scale)));
+  }
+
+  /** The loss of a whole-number sum that is told twice, each time with its own noise of this scale: a histogram of two states. */
+  atTwice(scale: number): number {
+    return largest(this.#records.map((mixtures) => lossTwice(mixtures, scale)));
+  }
+
+  /** The least scale that keeps the loss at epsilon. */
+  least(epsilon: number): number {
+    const span = largest(
+      this.#records.map((m) => Math.max(...m.map((x) => x.sums.at(-1)!)) - Math.min(...m.map((x) => x.sums[0]!))),
+    );
+    return span === 0
+      ? 0
+      : leastRoot((scale) => Math.log((this.at(scale) + 1e-12) / epsilon), (span / epsilon) * (1 + 1e-9), 1e-9);
+  }
+}
+
+function lossBetween(mixtures: readonly Mixture[], scale: number): number {
+  const outputs = [...new Set(mixtures.flatMap((m) => [...m.sums]))].sort((a, b) => a - b);
+  const logs = mixtures.map((m) => logLikelihoods(m, outputs, scale));
+  return largest(outputs.map((_, k) => Math.max(...logs.map((l) => l[k]!)) - Math.min(...logs.map((l) => l[k]!))));
+}
+
+/** Exponents up to here keep every likelihood above the least double. */
+const safeExponent = 600;
+
+/**
+ * Outputs u <= v have the likelihood sum of share e^{-(|u - sum| + |v - sum|)/scale}. Over e^{-(v - u)/scale}, which cancels, it is `below` at u, plus the
+ * shares between them, plus `above` at v. Between atoms it is monotone in u and in v, so the worst outputs are atoms.
+ */
+function lossTwice(mixtures: readonly Mixture[], scale: number): number {
+  const least = Math.min(...mixtures.map((m) => m.sums[0]!));
+  const width = Math.max(...mixtures.map((m) => m.sums.at(-1)!)) - least + 1;
+  const exponents = (2 * width) / scale < safeExponent ? linear : logarithmic;
+  const sides = mixtures.map((m) => {
+    const shares = new Float64Array(width);
+    m.sums.forEach((sum, k) => {
+      shares[sum - least] = m.shares[k]!;
+    });
+    return exponents.sides(shares, scale);
+  });
+  let worst = 0;
+  for (let a = 0; a < sides.length; a++)
+    for (let b = 0; b < a; b++) worst = Math.max(worst, exponents.furthest(sides[a]!, sides[b]!));
+  return worst;
+}
+
+interface Sides {
+  readonly shares: Float64Array;
+  /** Sum over atoms up to u of share e^{-2(u - sum)/scale}. */
+  readonly below: Float64Array;
+  /** Sum over atoms beyond v of share e^{-2(sum - v)/scale}. */
+  readonly above: Float64Array;
+}
+
+const linear = {
+  sides(shares: Float64Array, scale: number): Sides {
+    const step = Math.exp(-2 / scale);
+    const [below, above] = [new Float64Array(shares.length), new Float64Array(shares.length)];
+    for (let u = 0; u < shares.length; u++) below[u] = (u > 0 ? below[u - 1]! * step : 0) + shares[u]!;
+    for (let v = shares.length - 2; v >= 0; v--) above[v] = (above[v + 1]! + shares[v + 1]!) * step;
+    return { shares, below, above };
+  },
+  furthest(a: Sides, b: Sides): number {
+    let [most, fewest] = [1, 1];
+    for (let u = 0; u < a.shares.length; u++) {
+      let [x, y] = [a.below[u]!, b.below[u]!];
+      for (let v = u; v < a.shares.length; v++) {
+        if (v > u) {
+          x += a.shares[v]!;
+          y += b.shares[v]!;
+        }
+        const ratio = (x + a.above[v]!) / (y + b.above[v]!);
+        if (ratio > most) most = ratio;
+        if (ratio < fewest) fewest = ratio;
+      }
+    }
+    return Math.max(Math.log(most), -Math.log(fewest));
+  },
+};
+
+/** The same in logarithms, where likelihoods would underflow: slower. */
+const logarithmic = {
+  sides(plain: Float64Array, scale: number): Sides {
+    const shares = plain.map((share) => Math.log(share));
+    const none = () => new Float64Array(shares.length).fill(Number.NEGATIVE_INFINITY);
+    const [below, above] = [none(), none()];
+    for (let u = 0; u < shares.length; u++)
+      below[u] = logAdd(u > 0 ? below[u - 1]! - 2 / scale : Number.NEGATIVE_INFINITY, shares[u]!);
+    for (let v = shares.length - 2; v >= 0; v--) above[v] = logAdd(above[v + 1]!, shares[v + 1]!) - 2 / scale;
+    return { shares, below, above };
+  },
+  furthest(a: Sides, b: Sides): number {
+    let most = 0;
+    for (let u = 0; u < a.shares.length; u++) {
+      let [x, y] = [a.below[u]!, b.below[u]!];
+      for (let v = u; v < a.shares.length; v++) {
+        if (v > u) {
+          x = logAdd(x, a.shares[v]!);
+          y = logAdd(y, b.shares[v]!);
+        }
+        const difference = Math.abs(logAdd(x, a.above[v]!) - logAdd(y, b.above[v]!));
+        if (difference > most) most = difference;
+      }
+    }
+    return most;
+  },
+};
+
+/** log sum of share e^{-|output - sum|/scale} at sorted outputs: one sweep from each side, kept as logarithms so that nothing underflows. */
+function logLikelihoods({ sums, shares }: Mixture, outputs: readonly number[], scale: number): Float64Array {
+  const out = new Float64Array(outputs.length).fill(Number.NEGATIVE_INFINITY);
+  let carried = Number.NEGATIVE_INFINITY;
+  let k = 0;
+  for (const [at, o] of outputs.entries()) {
+    if (at > 0) carried -= (o - outputs[at - 1]!) / scale;
+    for (; k < sums.length && sums[k]! <= o; k++) carried = logAdd(carried, Math.log(shares[k]!) - (o - sums[k]!) / scale);
+    out[at] = carried;
+  }
+  carried = Number.NEGATIVE_INFINITY;
+  k = sums.length - 1;
+  for (let at = outputs.length - 1; at >= 0; at--) {
+    if (at < outputs.length - 1) carried -= (outputs[at + 1]! - outputs[at]!) / scale;
+    for (; k >= 0 && sums[k]! > outputs[at]!; k--)
+      carried = logAdd(carried, Math.log(shares[k]!) - (sums[k]! - outputs[at]!) / scale);
+    out[at] = logAdd(out[at]!, carried);
+  }
+  return out;
+}
+
+function logAdd(a: number, b: number): number {
+  if (a === Number.NEGATIVE_INFINITY) return b;
+  if (b === Number.NEGATIVE_INFINITY) return a;
+  return Math.max(a, b) + Math.log1p(Math.exp(-Math.abs(a - b)));
+}

@@ -1,0 +1,109 @@
+import { leastRoot } from '../../audit/least-root.js';
+import { conditional, type Joint } from '../../../privacy/dependence/model/joint.js';
+import { type Calibration, largest, type Setting, total } from '../compare/mechanism.js';
+import { pairwiseDependent } from '../group-dp/group.js';
+
+/** Dependent perturbation of Liu et al. 2016: sensitivity max_i sum_j rho_ij dQ_j, with rho from one of two equations. */
+export type Coefficient = (rows: readonly Float64Array[], values: readonly number[], scale: number) => number;
+
+const width = (values: readonly number[]) => Math.max(...values) - Math.min(...values);
+const possibleRows = (rows: readonly Float64Array[]) => rows.filter((row) => row.some((p) => p > 0));
+
+/** log of sum over v of row[v] e^exponent[v], without overflow. */
+function logMean(row: Float64Array, exponents: readonly number[]): number {
+  let top = Number.NEGATIVE_INFINITY;
+  row.forEach((p, v) => {
+    if (p > 0 && exponents[v]! > top) top = exponents[v]!;
+  });
+  let sum = 0;
+  row.forEach((p, v) => {
+    if (p > 0) sum += p * Math.exp(exponents[v]! - top);
+  });
+  return top + Math.log(sum);
+}
+
+/** Eq. 14: the exact log ratio of D_j's noisy value under two values of D_i, worst over outputs (which are atoms). */
+export const equation14: Coefficient = (rows, values, scale) => {
+  const domain = width(values);
+  if (domain === 0) return 0;
+  const outputs = values.map((s) => {
+    const exponents = values.map((v) => -Math.abs(v - s) / scale);
+    const logs = possibleRows(rows).map((row) => logMean(row, exponents));
+    return Math.max(...logs) - Math.min(...logs);
+  });
+  return (largest(outputs) * scale) / domain;
+};
+
+/** Eq. 18: the paper's simplification, with the farthest point taken inside the sum, separately for every value. */
+export const equation18: Coefficient = (rows, values, scale) => {
+  const far = values.map((v) => Math.max(...values.map((u) => Math.abs(u - v))) / scale);
+  return eighteen(rows, values, scale, [far]);
+};
+
+/** Eq. 18 with one farthest point for the whole sum (the other reading of the text). */
+export const equation18Fixed: Coefficient = (rows, values, scale) =>
+  eighteen(
+    rows,
+    values,
+    scale,
+    values.map((u) => values.map((v) => Math.abs(u - v) / scale)),
+  );
+
+function eighteen(
+  rows: readonly Float64Array[],
+  values: readonly number[],
+  scale: number,
+  exponents: readonly number[][],
+): number {
+  const domain = width(values);
+  if (domain === 0) return 0;
+  return (largest(possibleRows(rows).flatMap((row) => exponents.map((e) => logMean(row, e)))) * scale) / domain;
+}
+
+/** rho_ij at a scale; rho_ii = 1. */
+export const coefficients = (joint: Joint, equation: Coefficient, scale: number): number[][] =>
+  joint.sizes.map((_, i) =>
+    joint.sizes.map((_, j) => (i === j ? 1 : equation(conditional(joint, i, j), joint.values[j]!, scale))),
+  );
+
+export type Partners = 'all' | 'pairwise';
+
+/**
+ * The root of scale x epsilon = max_i sum_j rho_ij(scale) dQ_j. There is exactly one: the right side over the scale falls strictly
+ * (each term is a Laplace loss, or log E e^{X/scale}), and it lies between max dQ_i and sum dQ_j. Returns the upper end.
+ */
+export function fixedPoint({ joint, answers, epsilon }: Setting, equation: Coefficient, partners: Partners): number {
+  const { effects } = answers;
+  if (largest(effects) === 0) return 0;
+  const counted = partners === 'all' ? joint.sizes.map(() => joint.sizes.map(() => true)) : pairwiseDependent(joint);
+  const tables = joint.sizes.map((_, i) => joint.sizes.map((_, j) => conditional(joint, i, j)));
+  const sensitivity = (scale: number) =>
+    largest(
+      effects.map((own, i) =>
+        total(
+          effects.map((dQ, j) => (i === j ? own : counted[i]![j] ? equation(tables[i]![j]!, joint.values[j]!, scale) * dQ : 0)),
+        ),
+      ),
+    );
+  const excess = (scale: number) => Math.log(sensitivity(scale) / (scale * epsilon));
+  return leastRoot(excess, (total(effects) / epsilon) * (1 + 1e-12));
+}
+
+export const dpm14 = (setting: Setting, partners: Partners = 'pairwise'): Calibration => ({
+  name: `dpm-eq14${partners === 'all' ? '-all' : ''}`,
+  scale: fixedPoint(setting, equation14, partners),
+  certified: false,
+  against: null,
+  composes: false,
+  assumption: 'At most two dependent records, and a query that moves with the records’ own numbers.',
+});
+
+export const dpm18 = (setting: Setting, partners: Partners = 'pairwise'): Calibration => ({
+  name: `dpm-eq18${partners === 'all' ? '-all' : ''}`,
+  scale: fixedPoint(setting, equation18, partners),
+  certified: false,
+  against: null,
+  composes: true,
+  assumption:
+    'The adversary knows no record, all dependent records are counted, and the query moves with the records’ own numbers.',
+});

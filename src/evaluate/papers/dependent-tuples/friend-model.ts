@@ -1,0 +1,149 @@
+import { leastRoot } from '../../audit/least-root.js';
+import { Fault } from '../../../base/errors.js';
+import { type Calibration, largest } from '../compare/mechanism.js';
+
+/** Eq. 26 of Liu et al. 2016: P(friend at v | me at u) proportional to (distance + b)^-c, normalised over the declared grid (the paper's a then cancels). */
+export interface FriendLaw {
+  readonly b: number;
+  readonly c: number;
+}
+/** The law the paper fitted, in miles. */
+export const backstrom: FriendLaw = { b: 0.196, c: 1.05 };
+
+/** A square grid of cells; `step` is the distance between neighbours in the unit the law was fitted in. */
+export interface Grid {
+  readonly side: number;
+  readonly step: number;
+}
+
+/**
+ * Eq. 18 on Eq. 26 for many friendships. With L1 distances a place u only matters through how many cells lie at each distance from it and how
+ * far those are from their farthest corner, and the grid's symmetries leave an eighth of the places. Per scale the inner sums are shared by
+ * all friendships; per friendship remain places x distances multiplications.
+ */
+export class FriendCoefficients {
+  readonly #grid: Grid;
+  readonly #places: number;
+  readonly #distances: number;
+  /** cells[place, distance, far]: how many cells at that distance from the place are that far from their farthest corner. */
+  readonly #cells: Int32Array;
+  readonly #counts: Float64Array;
+
+  constructor(grid: Grid) {
+    if (!(Number.isInteger(grid.side) && grid.side >= 2 && grid.step > 0))
+      throw new Fault(
+        'MODEL_INVALID',
+        'The grid needs at least two cells a side and a positive step.',
+        'Write for example { side: 20, step: 0.5 }.',
+      );
+    this.#grid = grid;
+    const { side } = grid;
+    this.#distances = 2 * side - 1;
+    const places = eighth(side);
+    this.#places = places.length;
+    this.#cells = new Int32Array(this.#places * this.#distances ** 2);
+    this.#counts = new Float64Array(this.#places * this.#distances);
+    const corner = (x: number) => Math.max(x, side - 1 - x);
+    places.forEach(([x, y], place) => {
+      for (let u = 0; u < side; u++)
+        for (let v = 0; v < side; v++) {
+          const at = place * this.#distances + Math.abs(x - u) + Math.abs(y - v);
+          this.#cells[at * this.#distances + corner(u) + corner(v)]!++;
+          this.#counts[at]!++;
+        }
+    });
+  }
+
+  /** rho of every law at one scale. */
+  at(scale: number, laws: readonly FriendLaw[]): Float64Array {
+    const { step, side } = this.#grid;
+    const diameter = 2 * (side - 1) * step;
+    const width = this.#distances;
+    // Shifted by the diameter so that nothing overflows at small scales; added back in the logarithm.
+    const growth = Float64Array.from({ length: width }, (_, far) => Math.exp((far * step - diameter) / scale));
+    const inner = new Float64Array(this.#places * width);
+    for (let at = 0; at < inner.length; at++)
+      for (let far = 0; far < width; far++) inner[at]! += this.#cells[at * width + far]! * growth[far]!;
+    const known = new Map<string, number>();
+    return Float64Array.from(laws, (law) => {
+      const key = `${law.b},${law.c}`;
+      const seen = known.get(key);
+      if (seen !== undefined) return seen;
+      const rho = ((diameter / scale + Math.log(this.#worstMean(law, inner))) * scale) / diameter;
+      known.set(key, rho);
+      return rho;
+    });
+  }
+
+  #worstMean({ b, c }: FriendLaw, inner: Float64Array): number {
+    const width = this.#distances;
+    const decay = new Float64Array(width);
+    for (let d = 0; d < width; d++) decay[d] = (d * this.#grid.step + b) ** -c;
+    let worst = 0;
+    for (let start = 0; start < inner.length; start += width) {
+      let mass = 0;
+      let mean = 0;
+      for (let d = 0; d < width; d++) {
+        mass += this.#counts[start + d]! * decay[d]!;
+        mean += inner[start + d]! * decay[d]!;
+      }
+      if (mean / mass > worst) worst = mean / mass;
+    }
+    return worst;
+  }
+}
+
+/** One place of each symmetry class of the square. */
+function eighth(side: number): [number, number][] {
+  const half = Math.ceil(side / 2);
+  const places: [number, number][] = [];
+  for (let x = 0; x < half; x++) for (let y = 0; y <= x; y++) places.push([x, y]);
+  return places;
+}
+
+/**
+ * The odds ratio of the tie the law makes: f(a,u) f(b,v) / (f(a,v) f(b,u)) is largest for a=u, b=v in opposite corners, where both factors
+ * above are b^-c and both below (diameter + b)^-c.
+ */
+export const friendOddsRatio = ({ side, step }: Grid, { b, c }: FriendLaw): number =>
+  ((2 * (side - 1) * step + b) / b) ** (2 * c);
+
+export interface Friendship extends FriendLaw {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** DPM over a friendship graph: scale x epsilon = max_i (1 + sum over friends of rho) x effect, by the fixed point of dpm.ts. */
+export function friendDpm(
+  grid: Grid,
+  friendships: readonly Friendship[],
+  people: number,
+  effect: number,
+  epsilon: number,
+): Calibration {
+  const coefficients = new FriendCoefficients(grid);
+  const degrees = new Float64Array(people);
+  const sensitivity = (scale: number) => {
+    const rho = coefficients.at(scale, friendships);
+    degrees.fill(1);
+    friendships.forEach(({ from, to }, k) => {
+      degrees[from]! += rho[k]!;
+      degrees[to]! += rho[k]!;
+    });
+    return largest(degrees) * effect;
+  };
+  const most = new Int32Array(people).fill(1);
+  for (const { from, to } of friendships) {
+    most[from]!++;
+    most[to]!++;
+  }
+  const high = ((largest(most) * effect) / epsilon) * (1 + 1e-12);
+  return {
+    name: 'dpm-eq18-friends',
+    scale: leastRoot((scale) => Math.log(sensitivity(scale) / (scale * epsilon)), high),
+    certified: false,
+    against: null,
+    composes: true,
+    assumption: 'Only direct friends depend on each other, by the distance law alone.',
+  };
+}

@@ -1,0 +1,47 @@
+import { conditional, type Joint } from '../../../privacy/dependence/model/joint.js';
+import { type Calibration, largest, type Setting, total } from '../compare/mechanism.js';
+
+/** Ordinary Laplace noise for what one record moves, as if the records were strangers. */
+export const laplaceFor = (effect: number, epsilon: number): Calibration => ({
+  name: 'laplace',
+  scale: effect / epsilon,
+  certified: false,
+  against: null,
+  composes: true,
+  assumption: 'The records are independent of one another.',
+});
+export const independentLaplace = ({ answers, epsilon }: Setting): Calibration => laplaceFor(largest(answers.effects), epsilon);
+
+/** Noise for a whole dependent component at once (Chen et al. 2014, with k read as the component). See group.proof.md. */
+export const componentGroup = ({ joint, answers, epsilon }: Setting): Calibration => ({
+  name: 'group',
+  scale: largest(joint.components.map((c) => total(c.map((j) => answers.effects[j]!)))) / epsilon,
+  certified: true,
+  against: 'informed',
+  composes: true,
+  assumption: 'Records in different components of the model are independent.',
+});
+
+/** The published reading: k counts the records pairwise dependent on one record, times the largest effect. */
+export const pairwiseGroup = ({ joint, answers, epsilon }: Setting): Calibration => ({
+  name: 'group-pairwise',
+  scale: (largest(pairwiseDependent(joint).map((row) => row.filter(Boolean).length)) * largest(answers.effects)) / epsilon,
+  certified: false,
+  against: null,
+  composes: true,
+  assumption: 'Dependence shows between pairs of records (xor does not).',
+});
+
+/** Below this a difference of conditional probabilities is rounding. */
+const rounding = 1e-12;
+
+/** Which pairs of records are dependent when looked at two at a time; the diagonal counts. */
+export function pairwiseDependent(joint: Joint): boolean[][] {
+  return joint.sizes.map((_, i) =>
+    joint.sizes.map((_, j) => {
+      if (i === j) return true;
+      const rows = conditional(joint, i, j).filter((row) => row.some((p) => p > 0));
+      return rows.some((row) => row.some((p, v) => Math.abs(p - rows[0]![v]!) > rounding));
+    }),
+  );
+}

@@ -1,0 +1,197 @@
+import { describe, expect, it } from 'vitest';
+import { compare, multiply, type Rational, rational, subtract, toNumber } from '../../../base/exact/rational.js';
+import { Bits } from '../../../privacy/noise/bits.js';
+import { distanceNoise, type GridNoise, hullNoise } from './grid-noise.js';
+import { locationSet, normIn, type Point, sensitivityHull, shapeOf } from './hull.js';
+import { beliefAfter, momentOf, releaseAt, surrogateOf } from './location.js';
+
+/** A small generator, only to make these tests repeatable. */
+function testBits(seed: number): Bits {
+  let a = seed;
+  return new Bits((buffer) => {
+    for (let i = 0; i < buffer.length; i++) {
+      a = (a * 48271) % 2147483647;
+      buffer[i] = a >>> 12;
+    }
+  });
+}
+
+const cells: readonly Point[] = [
+  [0, 0],
+  [1, 0],
+  [0, 1],
+  [2, 2],
+];
+const hull = sensitivityHull(cells);
+const one = rational(1);
+
+describe('the cells somebody is likely in', () => {
+  it('are the fewest with at least 1 - delta of the belief', () => {
+    expect(locationSet([0.1, 0.4, 0.3, 0.2], 0.1)).toEqual([1, 2, 3]);
+    expect(locationSet([0.1, 0.4, 0.3, 0.2], 0.11)).toEqual([1, 2, 3]);
+    expect(locationSet([0.1, 0.4, 0.3, 0.2], 0.3)).toEqual([1, 2]);
+    expect(locationSet([0.25, 0.25, 0.25, 0.25], 0)).toEqual([0, 1, 2, 3]);
+  });
+
+  it('have the hull, area, covariance and norms that were worked out elsewhere', () => {
+    const corners = [
+      [-2, -2],
+      [-1, -2],
+      [1, -1],
+      [2, 1],
+      [2, 2],
+      [1, 2],
+      [-1, 1],
+      [-2, -1],
+    ];
+    expect([...hull].sort()).toEqual([...corners].sort());
+    const { area, covariance } = shapeOf(hull);
+    expect(area).toBe(10);
+    expect(covariance[0]![0]).toBeCloseTo(1.033333, 6);
+    expect(covariance[0]![1]).toBeCloseTo(0.65, 12);
+    expect(covariance[1]![1]).toBeCloseTo(1.033333, 6);
+    expect(
+      [
+        [1, 0],
+        [1, 1],
+        [1, -1],
+        [2, 2],
+      ].map((z) => normIn(hull, z as unknown as Point)),
+    ).toEqual([rational(2, 3), rational(1, 2), one, one]);
+  });
+});
+
+/** The largest log ratio of what two protected cells may tell, over all cells around, in exact fractions. */
+function worst({ epsilon, sizeOf }: GridNoise, set: readonly Point[]): Rational {
+  let most = rational(0);
+  for (const a of set)
+    for (const b of set)
+      for (let x = -12; x <= 12; x++)
+        for (let y = -12; y <= 12; y++) {
+          const [near, far] = [sizeOf([x - a[0], y - a[1]]), sizeOf([x - b[0], y - b[1]])];
+          if (near === undefined || far === undefined) continue;
+          const ratio = multiply(epsilon, subtract(far, near));
+          if (compare(ratio, most) > 0) most = ratio;
+        }
+  return most;
+}
+
+/** Twice the sum of squares of what is off, over what is expected, of so many draws. */
+function off(noise: GridNoise, draws: number, draw: () => Point): { readonly chi: number; readonly cells: number } {
+  const seen = new Map<string, number>();
+  for (let k = 0; k < draws; k++) {
+    const z = draw();
+    seen.set(`${z}`, (seen.get(`${z}`) ?? 0) + 1);
+  }
+  const law = new Map<string, number>();
+  for (let x = -60; x <= 60; x++)
+    for (let y = -60; y <= 60; y++) {
+      const size = noise.sizeOf([x, y]);
+      if (size !== undefined) law.set(`${[x, y]}`, Math.exp(-toNumber(noise.epsilon) * toNumber(size)));
+    }
+  const mass = [...law.values()].reduce((a, b) => a + b, 0);
+  const large = [...law].filter(([, w]) => (draws * w) / mass > 20);
+  const chi = large.reduce((sum, [z, w]) => sum + ((seen.get(z) ?? 0) - (draws * w) / mass) ** 2 / ((draws * w) / mass), 0);
+  return { chi, cells: large.length };
+}
+
+describe('noise on the grid', () => {
+  it('tells two protected cells apart by epsilon at most, and by as much', () => {
+    expect(worst(hullNoise(hull, one), cells)).toEqual(one);
+    const line: readonly Point[] = [
+      [0, 0],
+      [2, 4],
+      [3, 6],
+    ];
+    expect(worst(hullNoise(sensitivityHull(line), one), line)).toEqual(one);
+    // A hull that leaves a cell out is caught.
+    expect(compare(worst(hullNoise(sensitivityHull(cells.slice(0, 3)), one), cells), one)).toBe(1);
+  });
+
+  it('tells cells apart by their distance at most, where nothing but distance counts', () => {
+    const near: readonly Point[] = [
+      [0, 0],
+      [1, 0],
+    ];
+    expect(compare(worst(distanceNoise(one), near), one)).toBeLessThanOrEqual(0);
+    expect(toNumber(worst(distanceNoise(one), near))).toBeCloseTo(1, 5);
+  });
+
+  it('has the law it says', () => {
+    const bits = testBits(11);
+    for (const noise of [
+      hullNoise(hull, one),
+      distanceNoise(rational(1, 2)),
+      hullNoise(
+        sensitivityHull([
+          [0, 0],
+          [2, 4],
+        ]),
+        one,
+      ),
+    ]) {
+      const { chi, cells: n } = off(noise, 12_000, () => noise.draw(bits));
+      expect(chi).toBeLessThan(n + 5 * Math.sqrt(2 * n));
+    }
+  });
+
+  it('and one drawn with another epsilon, or along the axes, is caught', () => {
+    const bits = testBits(12);
+    const noise = hullNoise(hull, one);
+    const wider = hullNoise(hull, rational(9, 10));
+    const turned = hullNoise(sensitivityHull(cells.map(([x, y]) => [x, -y])), one);
+    for (const wrong of [wider, turned]) {
+      const { chi, cells: n } = off(noise, 12_000, () => wrong.draw(bits));
+      expect(chi).toBeGreaterThan(n + 8 * Math.sqrt(2 * n));
+    }
+  });
+
+  it('has nearly the covariance of the law in the plane', () => {
+    const noise = hullNoise(hull, rational(1, 4));
+    expect(noise.meanSquare / (16 * 24.8)).toBeCloseTo(1, 2);
+    expect(
+      hullNoise(
+        sensitivityHull([
+          [0, 0],
+          [3, 0],
+        ]),
+        one,
+      ).meanSquare,
+    ).toBeCloseTo(1 / (2 * Math.sinh(1 / 6) ** 2), 9);
+    expect(hullNoise(sensitivityHull([[4, 4]]), one).draw()).toEqual([0, 0]);
+  });
+});
+
+describe('one moment', () => {
+  const grid: readonly Point[] = Array.from({ length: 25 }, (_, k) => [k % 5, Math.floor(k / 5)]);
+  const belief = grid.map(([x, y]) => (x === y ? 0.18 : 0.005));
+
+  it('protects the likely cells, and tells another by the nearest of them', () => {
+    const moment = momentOf(grid, belief, 0.1, one);
+    expect(moment.protected).toEqual([0, 6, 12, 18, 24]);
+    expect(surrogateOf(moment, 1)).toBe(0);
+    expect(surrogateOf(moment, 12)).toBe(12);
+    const z = releaseAt(moment, 1, testBits(3));
+    expect(z[0] - z[1]).toBe(0);
+    // All on one line: less noise than a disc that covers it.
+    expect(moment.noise.meanSquare).toBeLessThan(moment.comparator.meanSquare);
+  });
+
+  it('moves beliefs by Bayes within what was promised', () => {
+    const moment = momentOf(grid, belief, 0.1, one);
+    for (const z of [
+      [0, 0],
+      [2, 2],
+      [-3, -3],
+      [9, 9],
+    ] as const) {
+      const now = beliefAfter(moment, z);
+      expect(now.reduce((a, b) => a + b, 0)).toBeCloseTo(1, 12);
+      for (const a of moment.protected)
+        for (const b of moment.protected) {
+          const moved = Math.log(now[a]! / now[b]!) - Math.log(belief[a]! / belief[b]!);
+          expect(moved).toBeLessThanOrEqual(1 + 1e-9);
+        }
+    }
+  });
+});

@@ -1,0 +1,83 @@
+import { type Rational, toNumber } from '../../../base/exact/rational.js';
+import type { Bits } from '../../../privacy/noise/bits.js';
+import { distanceNoise, type GridNoise, hullNoise } from './grid-noise.js';
+import { locationSet, type Point, sensitivityHull, shapeOf } from './hull.js';
+
+/** One moment: what is believed about where somebody is, which cells are protected from one another, and the noise that does it. */
+export interface Moment {
+  readonly cells: readonly Point[];
+  readonly belief: readonly number[];
+  /** Positions of the protected cells: the fewest that hold 1 - delta of the belief. */
+  readonly protected: readonly number[];
+  readonly hull: readonly Point[];
+  readonly area: number;
+  /** Of a uniform point in the hull. */
+  readonly covariance: readonly (readonly number[])[];
+  readonly noise: GridNoise;
+  /** Geo-indistinguishability that tells no two protected cells apart better. */
+  readonly comparator: GridNoise;
+}
+
+export function momentOf(cells: readonly Point[], belief: readonly number[], delta: number, epsilon: Rational): Moment {
+  const chosen = locationSet(belief, delta);
+  const points = chosen.map((cell) => cells[cell]!);
+  const hull = sensitivityHull(points);
+  const diameter = Math.max(1, ...hull.map(([x, y]) => Math.ceil(Math.hypot(x, y) * 1000) / 1000));
+  const each: Rational = { num: epsilon.num * 1000n, den: epsilon.den * BigInt(Math.round(diameter * 1000)) };
+  return {
+    cells,
+    belief,
+    protected: chosen,
+    hull,
+    ...shapeOf(hull),
+    noise: hullNoise(hull, epsilon),
+    comparator: distanceNoise(each),
+  };
+}
+
+/** The protected cell that stands for a cell: itself, or the nearest; of equally near ones the first. */
+export function surrogateOf({ cells, protected: chosen }: Moment, cell: number): number {
+  const square = (a: number) => (cells[a]![0] - cells[cell]![0]) ** 2 + (cells[a]![1] - cells[cell]![1]) ** 2;
+  return chosen.reduce((best, next) => (square(next) < square(best) ? next : best));
+}
+
+export function releaseAt(moment: Moment, cell: number, bits?: Bits): Point {
+  const [x, y] = moment.cells[surrogateOf(moment, cell)]!;
+  const [dx, dy] = moment.noise.draw(bits);
+  return [x + dx, y + dy];
+}
+
+/** Bayes' rule, a cell outside the set told by its surrogate. */
+export function beliefAfter(moment: Moment, [zx, zy]: Point): readonly number[] {
+  const { cells, belief, noise } = moment;
+  const epsilon = toNumber(noise.epsilon);
+  const logs = cells.map((_, cell) => {
+    const [x, y] = cells[surrogateOf(moment, cell)]!;
+    const size = noise.sizeOf([zx - x, zy - y]);
+    return size === undefined ? Number.NEGATIVE_INFINITY : -epsilon * toNumber(size);
+  });
+  const most = Math.max(...logs);
+  const weights = belief.map((p, cell) => p * Math.exp(logs[cell]! - most));
+  const sum = weights.reduce((a, b) => a + b, 0);
+  return weights.map((w) => w / sum);
+}
+
+/** Two cells, and by how much at most a release tells one from the other (as a logarithm); Infinity where noise of the hull never reaches. */
+export interface ToldApart {
+  readonly cells: readonly [a: number, b: number];
+  readonly epsilon: number;
+}
+
+/**
+ * The policy graph that one release keeps: an edge between every two protected cells, told apart by epsilon times their distance in the hull's norm, which is
+ * at most epsilon. A cell outside the set is released as its surrogate, so it is told from that one by nothing, and stands where it stands.
+ */
+export function policyGraph({ cells, protected: chosen, noise }: Moment): readonly ToldApart[] {
+  const epsilon = toNumber(noise.epsilon);
+  return chosen.flatMap((a, k) =>
+    chosen.slice(k + 1).map((b) => {
+      const size = noise.sizeOf([cells[a]![0] - cells[b]![0], cells[a]![1] - cells[b]![1]]);
+      return { cells: [a, b] as const, epsilon: size === undefined ? Number.POSITIVE_INFINITY : epsilon * toNumber(size) };
+    }),
+  );
+}

@@ -1,0 +1,53 @@
+import type { Adversary } from '../../audit/exact-loss.js';
+import { cellsFor, logarithmic } from '../../audit/known-cells.js';
+import { type Joint, tooLarge } from '../../../privacy/dependence/model/joint.js';
+import { histories, type Outcome, type Rounds } from './rounds.js';
+
+const largestAudit = 2e7;
+
+/** What is lost at worst about one record by all that is told, exactly (rounds-loss.proof.md). `exact` is the answer to every query by state. */
+export function roundsLoss(joint: Joint, exact: readonly Float64Array[], rounds: Rounds, adversary: Adversary): number {
+  const possible = [...joint.probabilities.keys()].filter((state) => joint.probabilities[state]! > 0);
+  const cells = cellsFor(joint, possible, adversary);
+  const base = cells.sums(
+    possible.map((state) => logarithmic.of(joint.probabilities[state]!)),
+    logarithmic,
+  );
+  const centres = exact.map((answers) => [...new Set(possible.map((state) => answers[state]!))].sort((a, b) => a - b));
+  // Every round adds at most its centres, two thresholds and being kept.
+  const steps = centres.reduce((n, list) => n * (list.length + 3), 1) * (cells.total + possible.length);
+  if (!(steps <= largestAudit)) throw tooLarge('steps', steps, largestAudit);
+  let worst = logarithmic.none;
+  const look = (history: readonly Outcome[], t: number, logs: Float64Array): void => {
+    if (t === history.length) {
+      const likelihood = possible.map((state, p) => logarithmic.times(joint.probabilities[state]!, logs[p]!));
+      worst = cells.widest(cells.sums(likelihood, logarithmic), base, logarithmic, worst)?.gap ?? worst;
+      return;
+    }
+    const { kind, guess } = history[t]!;
+    const [low, high] = [guess - rounds.threshold, guess + rounds.threshold];
+    const after = (of: (centre: number) => number) =>
+      look(
+        history,
+        t + 1,
+        logs.map((log, p) => log + of(exact[t]![possible[p]!]!)),
+      );
+    if (kind === 'kept') {
+      if (rounds.threshold > 0) after((centre) => logMass(centre, low, high, rounds.scale));
+      return;
+    }
+    const edge = kind === 'above' ? high : low;
+    const beyond = centres[t]!.filter((c) => (kind === 'above' ? c > edge : c < edge));
+    for (const told of [edge, ...beyond]) after((centre) => -Math.abs(told - centre) / rounds.scale);
+  };
+  for (const history of histories(rounds)) look(history, 0, new Float64Array(possible.length));
+  return logarithmic.loss(worst);
+}
+
+/** Logarithm of the mass of Laplace noise around a centre between two numbers. */
+function logMass(centre: number, low: number, high: number, scale: number): number {
+  const [a, b] = [(low - centre) / scale, (high - centre) / scale];
+  if (a >= 0) return -a + Math.log(-Math.expm1(a - b) / 2);
+  if (b <= 0) return b + Math.log(-Math.expm1(a - b) / 2);
+  return Math.log1p(-(Math.exp(a) + Math.exp(-b)) / 2);
+}

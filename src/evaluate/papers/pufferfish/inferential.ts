@@ -1,0 +1,79 @@
+import { Fault } from '../../../base/errors.js';
+import { chainOf } from '../compare/chain-of.js';
+import { type Calibration, largest, type Setting } from '../compare/mechanism.js';
+import type { Chain } from './markov-quilt.js';
+
+/**
+ * Ghosh and Kleinberg 2016 on a chain, as the authors of Song et al. 2017 compare with it: gamma is half the log of how far one neighbour's state moves the odds
+ * of a record's, the other neighbour fixed. With gamma beside the diagonal of G, every row of (I - G)^-1 says how much of epsilon' reaches a record. Undefined where
+ * the influences do not die out (the spectral norm of G is 1 or more): not applicable.
+ */
+export function inferentialBase(
+  { transition, length }: Pick<Chain, 'transition' | 'length'>,
+  epsilon: number,
+): number | undefined {
+  const gamma = neighbourInfluence(transition);
+  if (!(2 * gamma * Math.cos(Math.PI / (length + 1)) < 1)) return undefined;
+  return epsilon / (2 * largest(rowSums(gamma, length)));
+}
+
+/** Half the log of the largest ratio P(x | s, w) / P(x | t, w), x between s or t before it and w after it. */
+function neighbourInfluence(transition: Chain['transition']): number {
+  let most = 0;
+  const states = transition.map((_, s) => s);
+  for (const w of states) {
+    const between = states.map((s) => {
+      const weights = states.map((x) => transition[s]![x]! * transition[x]![w]!);
+      const sum = weights.reduce((a, b) => a + b, 0);
+      return sum > 0 ? weights.map((p) => p / sum) : undefined;
+    });
+    for (const x of states) {
+      const ps = between.flatMap((law) => (law ? [law[x]!] : []));
+      const top = Math.max(0, ...ps);
+      if (top > 0) most = Math.max(most, Math.log(top / Math.min(...ps)));
+    }
+  }
+  return most / 2;
+}
+
+/** (I - G)^-1 times ones, G with gamma beside the diagonal: by elimination, as every pivot is positive where the norm is below one. */
+function* rowSums(gamma: number, length: number): Iterable<number> {
+  const upper = new Float64Array(length);
+  const right = new Float64Array(length);
+  for (let k = 0; k < length; k++) {
+    const pivot = 1 - (k > 0 ? gamma * upper[k - 1]! : 0);
+    upper[k] = gamma / pivot;
+    right[k] = (1 + (k > 0 ? gamma * right[k - 1]! : 0)) / pivot;
+  }
+  let next = 0;
+  for (let k = length - 1; k >= 0; k--) {
+    next = right[k]! + (k < length - 1 ? upper[k]! * next : 0);
+    yield next;
+  }
+}
+
+export const inferentialOnChain = (chain: Chain, effect: number, epsilon: number): Calibration => {
+  const base = inferentialBase(chain, epsilon);
+  if (base === undefined) throw notApplicable();
+  return {
+    name: 'inferential',
+    scale: effect / base,
+    certified: false,
+    against: null,
+    composes: true,
+    assumption: 'The declared transition is the true one, and what a record tells of its neighbours dies out.',
+  };
+};
+
+export const inferential = ({ model, answers, epsilon }: Setting): Calibration => {
+  const chain = chainOf(model);
+  if (!chain) throw new Fault('QUERY_UNSUPPORTED', 'Inferential privacy is worked out on chains only.', 'Give a chain.');
+  return inferentialOnChain(chain, largest(answers.effects), epsilon);
+};
+
+export const notApplicable = () =>
+  new Fault(
+    'QUERY_UNSUPPORTED',
+    'Inferential privacy is not applicable: what a record tells of its neighbours does not die out fast enough.',
+    'Compare on a chain that forgets faster.',
+  );

@@ -1,0 +1,61 @@
+import type { Adversary } from '../../audit/exact-loss.js';
+import type { Answers } from '../../audit/workload.js';
+import { type Joint, tooLarge } from '../../../privacy/dependence/model/joint.js';
+import type { Calibration, Setting } from '../compare/mechanism.js';
+import { infinityDistance, type Law, lawOf } from './wasserstein-distance.js';
+
+const largestSweep = 3e7;
+
+/**
+ * The furthest the answer's law moves (in W-infinity, L1) when one record goes from one possible value to another; for the informed
+ * adversary also worst over every known subset and its values. See wasserstein.proof.md.
+ */
+export function answerDistance(joint: Joint, answers: Answers, adversary: Adversary): number {
+  const weights = joint.exactWeights();
+  const possible = weights.flatMap((w, state) => (w > 0n ? [state] : []));
+  const known = adversary === 'informed' ? joint.sizes.map((m) => m + 1) : joint.sizes.map(() => 1);
+  const situations = known.reduce((product, m) => product * m, 1) * joint.sizes.length;
+  const steps = situations * possible.length;
+  if (!(steps <= largestSweep)) throw tooLarge('steps', steps, largestSweep);
+  const point = (state: number) => [...answers.points.subarray(state * answers.width, (state + 1) * answers.width)];
+  const value = (state: number, j: number) => Math.floor(state / joint.strides[j]!) % joint.sizes[j]!;
+
+  let furthest = 0;
+  for (const knowledge of assignments(known)) {
+    // Position known[j]-1 is "not known"; with nothing known it is the only one.
+    const fixed = knowledge.flatMap((v, j) => (v < known[j]! - 1 ? [j] : []));
+    const consistent = possible.filter((state) => fixed.every((j) => value(state, j) === knowledge[j]));
+    if (consistent.length < 2) continue;
+    for (let i = 0; i < joint.sizes.length; i++) {
+      if (fixed.includes(i)) continue;
+      const laws: Law[] = [];
+      for (let a = 0; a < joint.sizes[i]!; a++) {
+        const law = lawOf(consistent.filter((state) => value(state, i) === a).map((state) => [point(state), weights[state]!]));
+        if (law.points.length > 0) laws.push(law);
+      }
+      for (let a = 1; a < laws.length; a++)
+        for (let b = 0; b < a; b++) furthest = Math.max(furthest, infinityDistance(laws[a]!, laws[b]!));
+    }
+  }
+  return furthest;
+}
+
+function* assignments(sizes: readonly number[]): Generator<readonly number[]> {
+  const at = sizes.map(() => 0);
+  for (;;) {
+    yield at;
+    let j = sizes.length - 1;
+    while (j >= 0 && ++at[j]! === sizes[j]!) at[j--] = 0;
+    if (j < 0) return;
+  }
+}
+
+/** The Wasserstein mechanism of Song et al. 2017, against either adversary. */
+export const wasserstein = ({ joint, answers, epsilon }: Setting, adversary: Adversary): Calibration => ({
+  name: adversary === 'informed' ? 'wasserstein-informed' : 'wasserstein',
+  scale: answerDistance(joint, answers, adversary) / epsilon,
+  certified: true,
+  against: adversary,
+  composes: false,
+  assumption: 'The declared distribution is the true one, and nothing else about these records is ever released.',
+});

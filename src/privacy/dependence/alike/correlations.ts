@@ -1,0 +1,151 @@
+import { addUp, mulUp } from '../../../base/exact/outward.js';
+import { type Bag, type Cost, eliminate, type Pull } from './elimination.js';
+
+/** Two-valued records that pull together, one connected component of them. */
+export interface Pulled {
+  readonly effects: readonly number[];
+  readonly pulls: readonly Pull[];
+}
+
+/**
+ * Sum over j of c_ij e_j for every record i, where c is the correlation in the Ising model without fields; rounded up. It is what S = sum of e_j s_j is worth when
+ * s_i is known to be +1, so one pass up a tree decomposition and one down give it for all i. Undefined when the tables would grow beyond the cost.
+ */
+export function correlationSums({ effects, pulls }: Pulled, cost: Cost): Float64Array | undefined {
+  const bags = eliminate(effects.length, pulls, cost);
+  if (!bags) return undefined;
+  const whole = effects.reduce((sum, e) => addUp(sum, e), 0);
+  const tables = bags.map((bag) => tableOf(bag, effects));
+  for (const [k, bag] of bags.entries())
+    tell(bag, tables[k]!, bag.parent === undefined ? undefined : [bags[bag.parent]!, tables[bag.parent]!]);
+  const out = new Float64Array(effects.length);
+  const views: View[] = [];
+  for (let k = bags.length - 1; k >= 0; k--) {
+    const bag = bags[k]!;
+    const above = bag.parent === undefined ? undefined : agreeing(bag, bags[bag.parent]!);
+    const view = viewOf(tables[k]!, whole, above && [above, views[bag.parent!]!]);
+    views[k] = view;
+    const { sum, off } = ofFirst(view, whole);
+    out[bag.nodes[0]!] = Math.min(whole, addUp(sum, mulUp(off, certain)));
+  }
+  return out;
+}
+
+/** One rounding of a double. What is off by rounding is counted beside every number, in first order; `certain` is more than all that is left out. */
+const unit = 2 ** -53;
+const certain = 1.01;
+
+/** What a bag knows of the records taken out up to it, by the values of its nodes (a row) and by those of all but the first (what it tells its parent). */
+interface Table {
+  readonly weight: Float64Array;
+  /** What those records are worth in S. */
+  readonly worth: Float64Array;
+  readonly told: Float64Array;
+  readonly toldWorth: Float64Array;
+  /** The largest |worth|. */
+  reach: number;
+  /** Relative for weights, absolute for worths. */
+  weightOff: number;
+  worthOff: number;
+  toldWorthOff: number;
+}
+
+function tableOf({ nodes, ties }: Bag, effects: readonly number[]): Table {
+  const rows = 2 ** nodes.length;
+  const weight = new Float64Array(rows).fill(1);
+  for (const { bits, apart } of ties)
+    for (let row = 0; row < rows; row++) if ((row & bits) !== 0 && (row & bits) !== bits) weight[row]! *= apart;
+  const own = effects[nodes[0]!]!;
+  const worth = Float64Array.from(weight, (_, row) => (row & 1 ? own : -own));
+  const none = { toldWorthOff: 0, worthOff: 0 };
+  const tellings = { told: new Float64Array(rows / 2), toldWorth: new Float64Array(rows / 2) };
+  return { weight, worth, ...tellings, reach: own, weightOff: ties.length * unit, ...none };
+}
+
+/** The pass up: the first record of a bag is summed over, and the parent hears the rest. */
+function tell(bag: Bag, table: Table, up: readonly [Bag, Table] | undefined): void {
+  const { weight, worth, told, toldWorth } = table;
+  for (let rest = 0; rest < told.length; rest++) {
+    const minus = weight[2 * rest]!;
+    const plus = weight[2 * rest + 1]!;
+    told[rest] = minus + plus;
+    if (told[rest]! > 0) toldWorth[rest] = (minus * worth[2 * rest]! + plus * worth[2 * rest + 1]!) / told[rest]!;
+  }
+  table.toldWorthOff = table.worthOff + (2 * table.weightOff + 6 * unit) * table.reach;
+  if (!up) return;
+  const [parent, to] = up;
+  const rows = agreeing(bag, parent);
+  for (let row = 0; row < rows.length; row++) {
+    to.weight[row]! *= told[rows[row]!]!;
+    to.worth[row]! += toldWorth[rows[row]!]!;
+  }
+  scale(to.weight);
+  to.reach = addUp(to.reach, table.reach);
+  to.weightOff += table.weightOff + 2 * unit;
+  to.worthOff += table.toldWorthOff + unit * to.reach;
+}
+
+/** The rows of the parent, each with the row of the child's telling it agrees with. */
+function agreeing(child: Bag, parent: Bag): Uint32Array {
+  const rows = new Uint32Array(2 ** parent.nodes.length);
+  for (const [k, place] of child.places.entries())
+    for (let row = 0; row < rows.length; row++) if (row & (1 << place)) rows[row]! |= 1 << k;
+  return rows;
+}
+
+/** By a power of two, which is exact: the largest weight of a table stays near 1. */
+function scale(weight: Float64Array): void {
+  let most = 0;
+  for (const w of weight) if (w > most) most = w;
+  const by = 2 ** -Math.ceil(Math.log2(most));
+  for (let row = 0; row < weight.length; row++) weight[row]! *= by;
+}
+
+/** What is known of all records by the values of a bag: how likely a row is, and what S is worth given it. */
+interface View {
+  readonly chance: Float64Array;
+  readonly worth: Float64Array;
+  readonly chanceOff: number;
+  readonly worthOff: number;
+}
+
+/** The pass down: what lies beyond a bag depends on it through what it shares with its parent. */
+function viewOf(table: Table, whole: number, above: readonly [Uint32Array, View] | undefined): View {
+  const { weight, told, toldWorth } = table;
+  const known = new Float64Array(told.length);
+  const beyond = new Float64Array(told.length);
+  let knownOff = 0;
+  let beyondOff = 0;
+  if (above) {
+    const [rows, view] = above;
+    for (let row = 0; row < rows.length; row++) {
+      known[rows[row]!]! += view.chance[row]!;
+      beyond[rows[row]!]! += view.chance[row]! * view.worth[row]!;
+    }
+    for (let rest = 0; rest < known.length; rest++)
+      beyond[rest] = known[rest]! > 0 ? beyond[rest]! / known[rest]! - toldWorth[rest]! : 0;
+    knownOff = view.chanceOff + rows.length * unit;
+    beyondOff = view.worthOff + (2 * knownOff + (rows.length + 4) * unit) * whole + table.toldWorthOff;
+  } else known[0] = 1;
+  const chance = new Float64Array(weight.length);
+  const worth = new Float64Array(weight.length);
+  for (let row = 0; row < weight.length; row++) {
+    const rest = row >> 1;
+    if (!(told[rest]! > 0)) continue;
+    chance[row] = (known[rest]! * weight[row]!) / told[rest]!;
+    worth[row] = table.worth[row]! + beyond[rest]!;
+  }
+  const chanceOff = knownOff + 2 * table.weightOff + 4 * unit;
+  return { chance, worth, chanceOff, worthOff: table.worthOff + beyondOff + unit * whole };
+}
+
+/** What S is worth when the first record of the bag is +1. */
+function ofFirst({ chance, worth, chanceOff, worthOff }: View, whole: number): { sum: number; off: number } {
+  let plus = 0;
+  let sum = 0;
+  for (let row = 1; row < chance.length; row += 2) {
+    plus += chance[row]!;
+    sum += chance[row]! * worth[row]!;
+  }
+  return { sum: sum / plus, off: worthOff + (2 * chanceOff + (2 * chance.length + 4) * unit) * whole };
+}

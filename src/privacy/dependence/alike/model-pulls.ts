@@ -1,0 +1,80 @@
+import { addUp } from '../../../base/exact/outward.js';
+import { compare, fromNumber, multiply } from '../../../base/exact/rational.js';
+import { type FactorGraph, fromFactors } from '../graph/factor-graph.js';
+import { type Factor, isTable, type Model } from '../model/model.js';
+import { logOdds, logOddsRatio } from '../model/odds.js';
+
+/** The ties of a model that pull together, as one graph over all its records, and whom it speaks about: whole components of the model. */
+export interface ModelPulls {
+  readonly graph: FactorGraph;
+  readonly spokenOf: Uint8Array;
+}
+
+/** A tie between two two-valued records: whether it pulls them together (1) or apart (-1), and how strongly. */
+interface Signed {
+  readonly ends: readonly [number, number];
+  readonly sign: 1 | -1;
+  readonly logOdds: number;
+}
+
+/**
+ * A component of a model is in the class when all its ties join two two-valued records and some renaming of the two values of records makes every tie pull together.
+ * A table shows its direction; an odds ratio has one only when it says `pull`.
+ */
+export function modelPulls(model: Model): ModelPulls | undefined {
+  const spokenOf = new Uint8Array(model.ids.length).fill(1);
+  const near: { to: number; sign: 1 | -1 }[][] = model.ids.map(() => []);
+  const ties = new Map<string, Signed>();
+  for (const factor of model.factors) {
+    if (factor.records.length < 2) continue;
+    const signed = signOf(factor, model);
+    if (signed === undefined) for (const r of factor.records) spokenOf[r] = 0;
+    for (const [k, r] of factor.records.entries())
+      near[r]!.push({ to: factor.records[k === 0 ? 1 : k - 1]!, sign: signed?.sign ?? 1 });
+    if (!signed) continue;
+    const [u, w] = signed.ends;
+    const key = `${Math.min(u, w)},${Math.max(u, w)}`;
+    const known = ties.get(key);
+    // Two ties of one pair add up; of different directions they are no renaming of ties that pull together.
+    ties.set(key, known ? { ...signed, logOdds: addUp(known.logOdds, signed.logOdds) } : signed);
+  }
+  judge(near, spokenOf);
+  const together = [...ties.values()].filter(({ ends }) => spokenOf[ends[0]]);
+  if (together.length === 0) return undefined;
+  const graph = fromFactors(
+    model.ids.length,
+    together.map(({ ends, logOdds }) => ({ members: ends, logOdds })),
+  );
+  return { graph, spokenOf };
+}
+
+function signOf(factor: Factor, model: Model): Signed | undefined {
+  const [u, w] = factor.records as readonly [number, number];
+  if (factor.records.length !== 2 || model.values[u]!.length !== 2 || model.values[w]!.length !== 2) return undefined;
+  if (!isTable(factor)) return factor.pull ? { ends: [u, w], sign: 1, logOdds: logOdds(factor.oddsRatio) } : undefined;
+  const [f00, f01, f10, f11] = Array.from(factor.table, fromNumber);
+  const sign = compare(multiply(f00!, f11!), multiply(f01!, f10!)) < 0 ? -1 : 1;
+  return { ends: [u, w], sign, logOdds: logOddsRatio(factor.table, [2, 2], 0) };
+}
+
+/** A component with a record that is not spoken of, or with a loop whose signs multiply to -1, is not in the class. */
+function judge(near: readonly (readonly { to: number; sign: 1 | -1 }[])[], spokenOf: Uint8Array): void {
+  const side = new Int8Array(near.length);
+  for (let root = 0; root < near.length; root++) {
+    if (side[root] !== 0) continue;
+    side[root] = 1;
+    const met = [root];
+    let balanced = true;
+    for (let k = 0; k < met.length; k++) {
+      const u = met[k]!;
+      if (!spokenOf[u]) balanced = false;
+      for (const { to, sign } of near[u]!) {
+        if (side[to] === 0) {
+          side[to] = side[u]! * sign;
+          met.push(to);
+        } else if (side[to] !== side[u]! * sign) balanced = false;
+      }
+    }
+    if (!balanced) for (const u of met) spokenOf[u] = 0;
+  }
+}

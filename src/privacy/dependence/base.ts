@@ -1,0 +1,41 @@
+import { maximum, type Rational, zero } from '../../base/exact/rational.js';
+import type { Scope } from '../mechanism/effect.js';
+import { columnsIn, type RecordClass, type Slicing } from '../mechanism/record-class.js';
+import { largestOn, type Slices } from '../mechanism/slices.js';
+import { type Costs, largestOf } from '../mechanism/together.js';
+
+/** What the records of each class spend; those of a class that is absent spend nothing. */
+export type Bases = ReadonlyMap<RecordClass, Rational>;
+/** What every record spends, by its value of a public column. */
+export interface SlicedBase {
+  readonly slicing: Slicing;
+  readonly costs: Slices;
+}
+/** The same by its values of several public columns. */
+export interface TogetherBase {
+  readonly together: Slicing;
+  readonly costs: Costs;
+}
+/** One number is what every record spends. */
+export type Base = Rational | Bases | SlicedBase | TogetherBase;
+
+const isCommon = (base: Base): base is Rational => 'num' in base;
+export const isSlicedBase = (base: Base): base is SlicedBase => 'slicing' in base;
+export const isTogetherBase = (base: Base): base is TogetherBase => 'together' in base;
+const dearest = (base: SlicedBase | TogetherBase): Rational =>
+  isSlicedBase(base) ? largestOn(base.costs) : largestOf(base.costs, columnsIn(base.together).length);
+
+/** The common base that covers a base: bounds are monotone in every record's, so it may always be taken instead (informed.proof.md). */
+export function commonBase(base: Base, scope: Scope): Rational {
+  if (isCommon(base)) return base;
+  if (isSlicedBase(base) || isTogetherBase(base)) return dearest(base);
+  let most = zero;
+  for (const [record, cost] of base) if (scope(record)) most = maximum(most, cost);
+  return most;
+}
+
+/** What one class spends. */
+export function baseOf(base: Base, record: RecordClass): Rational {
+  if (isCommon(base)) return base;
+  return isSlicedBase(base) || isTogetherBase(base) ? dearest(base) : (base.get(record) ?? zero);
+}

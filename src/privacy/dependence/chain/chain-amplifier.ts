@@ -1,0 +1,142 @@
+import { addUp, logUp, mulUp, subUp } from '../../../base/exact/outward.js';
+import { divide, isZero, type Rational, toNumberDown, toNumberUp, zero } from '../../../base/exact/rational.js';
+import { everyRecord, type RecordClass, type Slicing } from '../../mechanism/record-class.js';
+import type { Run, Slices } from '../../mechanism/slices.js';
+import type { Amplifier, WhatIf } from '../amplifier.js';
+import { type Base, commonBase, isSlicedBase } from '../base.js';
+import { fromPairs } from '../graph/factor-graph.js';
+import { push } from '../graph/push.js';
+import { graphAmplifier } from '../graph-amplifier.js';
+import { remembered } from '../kept-bounds.js';
+import { largestBelow } from '../largest-below.js';
+import { oddsLaw } from './chain-law.js';
+import { type Chain, chainLeakage, type Spell, steadyLeakage } from './chain-leakage.js';
+
+export interface ChainRoute extends Chain {
+  readonly name: string;
+  /** The public column that puts the steps in order. */
+  readonly order: Slicing;
+  /** The largest log odds ratio of one step, under any of the laws. */
+  readonly logOdds: number;
+  readonly assumptions: readonly string[];
+  readonly how: string;
+  /** No other bound speaks about Gaussian noise; each that does takes a part of delta. */
+  readonly alone: boolean;
+}
+
+const scope = (record: RecordClass): boolean => record === everyRecord;
+/** How many answers are kept. */
+const mostKept = 256;
+
+/** The calculus on one chain for everybody, by what was spent on each step: no record is looked at, and time goes with the prices that steps had, not with their number. */
+export function chainAmplifier(route: ChainRoute): Amplifier {
+  const { first, last, order, window } = route;
+  const kept = new Map<string, number>();
+  const leak = (chain: Chain, spells: readonly Spell[]): number => {
+    if (kept.size >= mostKept) kept.clear();
+    return remembered(kept, spells.map(({ from, cost }) => `${from} ${cost}`).join(), () => chainLeakage(chain, spells));
+  };
+  const level = (cost: number): readonly Spell[] => [{ from: first, to: last, cost }];
+  const leakage = (base: Base): number => {
+    const common = commonBase(base, scope);
+    if (isZero(common)) return 0;
+    const apart = isSlicedBase(base) && base.slicing === order;
+    return leak(route, apart ? spellsOf(base.costs, first, lastOf(base.costs, last)) : level(toNumberUp(common)));
+  };
+  const largest = (epsilon: Rational): Rational => {
+    const limit = toNumberDown(epsilon);
+    return largestBelow((base) => leak(route, level(base)), limit, limit / window);
+  };
+  return {
+    name: route.name,
+    scope,
+    leakage,
+    // Of a window every step is replaced along a pair: one of them is enough here.
+    along: (full, own) => addUp(subUp(leakage(full), toNumberUp(full)), toNumberUp(own)),
+    slicings: new Set([order]),
+    steady: {
+      slicing: order,
+      base: (epsilon) => {
+        const limit = toNumberDown(epsilon);
+        const spent = (base: number) => steadyLeakage(route, base);
+        // Where not even a billionth lasts, nothing does.
+        return spent(limit * 2 ** -30) > limit ? zero : largestBelow(spent, limit, limit / window);
+      },
+    },
+    largestBase: (epsilon, parts) => (parts ? divide(largest(epsilon), commonBase(parts, scope)) : largest(epsilon)),
+    // One chain of all the steps stands for everybody's: one with fewer of them is a part of it, or has those between summed out.
+    get gaussian() {
+      return window > 1 || !route.alone ? [] : wholeChain(route).gaussian;
+    },
+    whatIf: (base) => tooWeak(route, toNumberUp(base)),
+    factoredOnly: false,
+    conditions: [],
+    assumptions: route.assumptions,
+    how: route.how,
+  };
+}
+
+/** Steps that something was spent on are steps of the chain, also where the declared end has been moved in since. */
+const lastOf = ({ runs }: Slices, last: number): number =>
+  runs.flatMap(({ from, to }) => [from, to]).reduce((most, step) => (Number.isFinite(step) ? Math.max(most, step) : most), last);
+
+/** The declared steps with what was spent on each, those on which nothing was in between. */
+function spellsOf({ runs }: Slices, first: number, last: number): readonly Spell[] {
+  const spells: Spell[] = [];
+  let from = first;
+  const add = (to: number, cost: Rational) => {
+    if (to >= from) spells.push({ from, to, cost: toNumberUp(cost) });
+    from = Math.max(from, to + 1);
+  };
+  for (const run of runs.filter((r: Run) => r.from <= last && r.to >= first)) {
+    add(run.from - 1, zero);
+    add(Math.min(run.to, last), run.cost);
+  }
+  add(last, zero);
+  return spells;
+}
+
+const wholeChains = new WeakMap<ChainRoute, Amplifier>();
+function wholeChain(route: ChainRoute): Amplifier {
+  const known = wholeChains.get(route);
+  if (known) return known;
+  const steps = route.last - route.first + 1;
+  const left = Uint32Array.from({ length: steps - 1 }, (_, t) => t);
+  const made = graphAmplifier({
+    name: route.name,
+    graph: fromPairs(
+      steps,
+      left,
+      left.map((t) => t + 1),
+      route.logOdds,
+    ),
+    scope,
+    adversary: 'informed',
+    reach: 'any',
+    assumptions: [],
+    how: route.how,
+  });
+  wholeChains.set(route, made);
+  return made;
+}
+
+/** What would be gained if one step told more of the next, or everybody were tied to one more. */
+function tooWeak(route: ChainRoute, base: number): readonly WhatIf[] {
+  const { first, last, logOdds, window } = route;
+  const level = [{ from: first, to: last, cost: base }];
+  const under = (d: number): number => chainLeakage({ ...route, laws: [oddsLaw(d)] }, level);
+  const times = (k: number) => under(addUp(logOdds, logUp(k)));
+  return [
+    { change: 'odds ratios twice as large', leakage: times(2) },
+    { change: 'odds ratios four times as large', leakage: times(4) },
+    { change: 'one more tie per record', leakage: oneMore(base, logOdds, 2 * (last - first + 1), window) },
+  ];
+}
+
+/** Three ties each: what lies behind one of them, from above, and never more than all that is spent. */
+function oneMore(base: number, logOdds: number, records: number, window: number): number {
+  const all = mulUp(records, base);
+  let behind = all;
+  for (let k = 0; k < 200; k++) behind = Math.min(behind, addUp(base, mulUp(2, push(behind, logOdds))));
+  return Math.min(all, addUp(mulUp(window, base), mulUp(window + 2, push(behind, logOdds))));
+}

@@ -1,0 +1,515 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { processorTime } from '../../../../test/processor-time.js';
+import { fromNumber, parseRational, rational, toNumber } from '../../../base/exact/rational.js';
+import { everyRecord, slicingOf } from '../../mechanism/record-class.js';
+import { costOn, type Slices } from '../../mechanism/slices.js';
+import { fromPairs } from '../graph/factor-graph.js';
+import { push } from '../graph/push.js';
+import { leakage } from '../leakage.js';
+import { logOddsRatio } from '../model/odds.js';
+import { carriedBy, type Over, temporalLeakage } from '../temporal/temporal.js';
+import { chainAmplifier } from './chain-amplifier.js';
+import { informedLaw, oddsLaw, uninformedLaw } from './chain-law.js';
+import { type Chain, chainLeakage, type Spell, steadyLeakage } from './chain-leakage.js';
+import { backwardOf, stationaryOf } from './stationary.js';
+
+type Matrix = readonly (readonly number[])[];
+const matrices = (sizes: readonly number[]): fc.Arbitrary<Matrix> =>
+  fc.constantFrom(...sizes).chain((n) =>
+    fc
+      .array(fc.array(fc.integer({ min: 0, max: 20 }), { minLength: n, maxLength: n }), { minLength: n, maxLength: n })
+      .map((rows) =>
+        rows.map((row, i) => {
+          const own = row.map((x, j) => x + (i === j ? 1 : 0));
+          const total = own.reduce((a, b) => a + b, 0);
+          return own.map((x) => x / total);
+        }),
+      ),
+  );
+/** Steps of one price in a row, some of them for nothing. */
+const spells = (longest: number): fc.Arbitrary<readonly Spell[]> =>
+  fc
+    .array(fc.tuple(fc.integer({ min: 1, max: longest }), fc.integer({ min: 0, max: 6 })), { minLength: 1, maxLength: 6 })
+    .map((list) => {
+      let from = 3;
+      return list.map(([steps, cost]) => {
+        const spell = { from, to: from + steps - 1, cost: cost / 8 };
+        from += steps;
+        return spell;
+      });
+    });
+const eachStep = (list: readonly Spell[]): Float64Array =>
+  Float64Array.from(list.flatMap(({ from, to, cost }) => new Array<number>(to - from + 1).fill(cost)));
+const chainOf = (list: readonly Spell[], laws: readonly Over[], more: Partial<Chain> = {}): Chain => ({
+  first: list[0]!.from,
+  last: list.at(-1)!.to,
+  laws,
+  gaps: false,
+  window: 1,
+  ...more,
+});
+
+/** Step by step, as the recursion is written. */
+function plainly(costs: Float64Array, { backward, forward }: Over, window = 1): number {
+  const past = new Float64Array(costs.length);
+  const future = new Float64Array(costs.length);
+  for (let t = 1; t < costs.length; t++) past[t] = backward(past[t - 1]! + costs[t - 1]!);
+  for (let t = costs.length - 2; t >= 0; t--) future[t] = forward(future[t + 1]! + costs[t + 1]!);
+  const width = Math.min(window, costs.length);
+  let worst = 0;
+  for (let t = 0; t + width <= costs.length; t++) {
+    const own = costs.subarray(t, t + width).reduce((a, b) => a + b, 0);
+    worst = Math.max(worst, past[t]! + own + future[t + width - 1]!);
+  }
+  return worst;
+}
+
+describe('what a chain leaks', () => {
+  it('is what the graph of its steps does', () => {
+    fc.assert(
+      fc.property(spells(6), fc.double({ min: 0, max: 8, noNaN: true }), (list, d) => {
+        const costs = eachStep(list);
+        const left = Uint32Array.from({ length: costs.length - 1 }, (_, t) => t);
+        const graph = fromPairs(
+          costs.length,
+          left,
+          left.map((t) => t + 1),
+          d,
+        );
+        const exact = leakage(graph, costs, 'informed').worst.leakage;
+        expect(chainLeakage(chainOf(list, [oddsLaw(d)]), list)).toBeCloseTo(exact, 11);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('is the temporal leakage where the tables are all that is known, by the worst of a set', () => {
+    fc.assert(
+      fc.property(spells(8), matrices([2, 3, 4]), matrices([2, 3]), matrices([2, 3]), (list, backward, forward, other) => {
+        const over = { backward: carriedBy(backward), forward: carriedBy(forward) };
+        const more = { backward: carriedBy(other), forward: carriedBy(other) };
+        const most = (law: Over) => temporalLeakage(eachStep(list), law).leakage.reduce((a, b) => Math.max(a, b), 0);
+        expect(chainLeakage(chainOf(list, [over]), list)).toBeCloseTo(most(over), 11);
+        expect(chainLeakage(chainOf(list, [over, more]), list)).toBeCloseTo(Math.max(most(over), most(more)), 11);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('is the same for long spells as step by step, also where little is forgotten, nothing, or all', () => {
+    fc.assert(
+      fc.property(
+        spells(4000),
+        fc.constantFrom(0, 1, 4, 9, 14, 20, Number.POSITIVE_INFINITY),
+        fc.integer({ min: 1, max: 9 }),
+        (list, d, window) => {
+          const cheap = list.map((s) => ({ ...s, cost: s.cost / 50 }));
+          const plain = plainly(eachStep(cheap), { backward: (x) => push(x, d), forward: (x) => push(x, d) }, window);
+          const said = chainLeakage(chainOf(cheap, [oddsLaw(d)], { window }), cheap);
+          expect(said).toBeGreaterThanOrEqual(plain * (1 - 1e-9));
+          // What is level later than it is looked at is told by where it ends.
+          expect(said).toBeLessThanOrEqual(plain * (d > 9 && d < 100 ? 1.5 : 1 + 1e-3) + 1e-12);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it('covers everybody who skips steps, whichever', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 0, max: 6 }), { minLength: 2, maxLength: 7 }),
+        fc.double({ min: 0.1, max: 6, noNaN: true }),
+        (list, d) => {
+          const through = { backward: (x: number) => push(x, d), forward: (x: number) => push(x, d) };
+          const own = list.map((cost, t) => ({ from: t, to: t, cost: cost / 4 }));
+          let worst = 0;
+          for (let kept = 1; kept < 2 ** list.length; kept++)
+            worst = Math.max(
+              worst,
+              plainly(
+                Float64Array.from(
+                  own.filter((_, t) => (kept >> t) & 1),
+                  ({ cost }) => cost,
+                ),
+                through,
+              ),
+            );
+          expect(chainLeakage(chainOf(own, [oddsLaw(d)], { gaps: true }), own)).toBeCloseTo(worst, 10);
+          // Steps that nobody skips may lie further apart, and tell no more.
+          expect(chainLeakage(chainOf(own, [oddsLaw(d)]), own)).toBeLessThanOrEqual(worst + 1e-10);
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+});
+
+/** Deterministic: a run of the test is the same everywhere. */
+function randomly(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+/** Two-state chains of five steps with any start and any matrix of the odds ratio at each step, any aim, any steps known: what is gained about a window. */
+function attacked(bound: (costs: readonly number[], d: number, window: number) => number, models: number) {
+  const random = randomly(5);
+  const whole = (n: number) => Math.floor(random() * n);
+  const steps = 5;
+  const each = 100;
+  let [violations, closest] = [0, 0];
+  const bit = (s: number, t: number) => (s >> t) & 1;
+  for (let m = 0; m < models; m += each) {
+    const costs = Array.from({ length: steps }, () => whole(6) / 5);
+    const d = Math.log([2, 9, 81][whole(3)]!);
+    const window = 1 + whole(3);
+    const most = bound(costs, d, window);
+    const start = whole(steps - window + 1);
+    const inside = ((1 << window) - 1) << start;
+    let at = {
+      tilts: Array.from({ length: steps }, () => 4 * random() - 2),
+      pulls: Array.from({ length: steps - 1 }, () => (random() < 0.7 ? 1 : 2 * random() - 1)),
+      aim: [whole(32), whole(32)],
+      known: whole(32) & ~inside,
+      seen: whole(32),
+      values: [whole(2 ** window), whole(2 ** window)] as [number, number],
+    };
+    const gain = ({ tilts, pulls, aim, known, seen, values }: typeof at): number => {
+      const [mass, told] = [
+        [0, 0],
+        [0, 0],
+      ];
+      for (let s = 0; s < 2 ** steps; s++) {
+        if ((s & known) !== (seen & known)) continue;
+        let log = 0;
+        for (let t = 0; t < steps; t++) log += bit(s, t) * tilts[t]!;
+        for (let t = 0; t + 1 < steps; t++) log += ((bit(s, t) === bit(s, t + 1) ? 1 : -1) * pulls[t]! * d) / 4;
+        let distance = Number.POSITIVE_INFINITY;
+        for (const a of aim) {
+          let away = 0;
+          for (let t = 0; t < steps; t++) if (bit(s, t) !== bit(a, t)) away += costs[t]!;
+          distance = Math.min(distance, away);
+        }
+        values.forEach((v, k) => {
+          if ((s & inside) >> start !== v) return;
+          mass[k]! += Math.exp(log);
+          told[k]! += Math.exp(log - distance);
+        });
+      }
+      return Math.log(told[0]! / mass[0]! / (told[1]! / mass[1]!));
+    };
+    let best = gain(at);
+    for (let k = 0; k < each; k++) {
+      const next = {
+        tilts: at.tilts.map((x) => (random() < 0.5 ? x + (random() - 0.5) * 2 : x)),
+        pulls: at.pulls.map((x) => (random() < 0.2 ? Math.max(-1, Math.min(1, x + random() - 0.5)) : x)),
+        aim: at.aim.map((x) => (random() < 0.2 ? x ^ (1 << whole(steps)) : x)),
+        known: random() < 0.1 ? whole(32) & ~inside : at.known,
+        seen: random() < 0.1 ? whole(32) : at.seen,
+        values: at.values.map((x) => (random() < 0.2 ? whole(2 ** window) : x)) as [number, number],
+      };
+      const found = gain(next);
+      if (found > best) [at, best] = [next, found];
+    }
+    if (best > most + 1e-9) violations++;
+    if (most > 0) closest = Math.max(closest, best / most);
+  }
+  return { violations, closest };
+}
+
+describe('a window of steps', () => {
+  /** FUGU_MODELS=100000 is the long run. */
+  const models = Number(process.env.FUGU_MODELS ?? 10_000);
+  const steps = (costs: readonly number[]) => costs.map((cost, t) => ({ from: t, to: t, cost }));
+  const bound = (costs: readonly number[], d: number, window: number) =>
+    chainLeakage(chainOf(steps(costs), [oddsLaw(d)], { window }), steps(costs));
+
+  it('leaks no more than is said to whoever knows any other steps', () => {
+    const { violations, closest } = attacked(bound, models);
+    expect(violations).toBe(0);
+    expect(closest).toBeGreaterThan(0.995);
+  });
+
+  it.each<[string, typeof bound]>([
+    ['one step of it counted', (costs, d) => bound(costs, d, 1)],
+    [
+      'nothing flowing in from the future',
+      (costs, d, window) =>
+        chainLeakage(chainOf(steps(costs), [{ backward: (x) => push(x, d), forward: () => 0 }], { window }), steps(costs)),
+    ],
+    ['the tie half as strong', (costs, d, window) => bound(costs, d / 2, window)],
+  ])('would be caught with %s', (_, wrong) => {
+    expect(attacked(wrong, 10_000).violations).toBeGreaterThan(0);
+  });
+});
+
+describe('several steps at once', () => {
+  /** Exactly, for a chain of two or three states with the least noise that the costs allow, aimed at any state of all steps. */
+  it('leak no more than is said, also where one step tells all of the next', () => {
+    const random = randomly(21);
+    const models = Number(process.env.FUGU_MODELS ?? 10_000) / 100;
+    let closest = 0;
+    let gains = 0;
+    for (let k = 0; k < models; k++) {
+      const n = 2 + (k % 2);
+      const steps = 5;
+      // Some transitions are impossible.
+      const m = Array.from({ length: n }, (_, i) => {
+        const row = Array.from({ length: n }, (_, j): number =>
+          random() < 0.35 && i !== j ? 0 : random() < 0.2 && i === j ? 0 : random() + 0.02,
+        );
+        if (!row.some((x) => x > 0)) row[(i + 1) % n] = 1;
+        const total = row.reduce((a, b) => a + b, 0);
+        return row.map((x) => x / total);
+      });
+      const stationary = stationaryOf(m);
+      if (!stationary) continue;
+      const costs = Array.from({ length: steps }, () => Math.floor(random() * 5) / 4);
+      const own = costs.map((cost, t) => ({ from: t, to: t, cost }));
+      const start = k % 4 < 2 ? stationary.law : Float64Array.from({ length: n }, () => random() + 0.01);
+      const informed = k % 3 === 0;
+      const past = k % 4 < 2 ? ({ stationary } as const) : 'free';
+      const law = informed ? informedLaw([m]) : uninformedLaw(m, past);
+      const most = chainLeakage(chainOf(own, [law]), own);
+      const { far: _, ...near } = law;
+      if (most < chainLeakage(chainOf(own, [near]), own) - 1e-9) gains++;
+      const states = Array.from({ length: n ** steps }, (_, s) =>
+        Array.from({ length: steps }, (_, t) => Math.floor(s / n ** t) % n),
+      );
+      const weight = states.map((x) => start[x[0]!]! * x.slice(1).reduce((p, v, t) => p * m[x[t]!]![v]!, 1));
+      for (let tries = 0; tries < 100; tries++) {
+        const aims = Array.from({ length: 1 + Math.floor(random() * 3) }, () => states[Math.floor(random() * states.length)]!);
+        const about = Math.floor(random() * steps);
+        const seen = states[Math.floor(random() * states.length)]!;
+        const known = informed ? Array.from({ length: steps }, (_, t) => t !== about && random() < 0.4) : [];
+        const mass = new Float64Array(n);
+        const told = new Float64Array(n);
+        states.forEach((x, s) => {
+          if (weight[s] === 0 || known.some((is, t) => is && x[t] !== seen[t])) return;
+          const away = Math.min(...aims.map((aim) => aim.reduce((sum, v, t) => sum + (v === x[t] ? 0 : costs[t]!), 0)));
+          mass[x[about]!]! += weight[s]!;
+          told[x[about]!]! += weight[s]! * Math.exp(-away);
+        });
+        const odds = [...mass.keys()].filter((v) => mass[v]! > 0).map((v) => Math.log(told[v]! / mass[v]!));
+        const gain = odds.length > 0 ? Math.max(...odds) - Math.min(...odds) : 0;
+        expect(gain).toBeLessThanOrEqual(most + 1e-9);
+        if (most > 0) closest = Math.max(closest, gain / most);
+      }
+    }
+    expect(gains).toBeGreaterThan(0);
+    expect(closest).toBeGreaterThan(0.99);
+  });
+
+  it('need less noise than group privacy where transitions are impossible', () => {
+    const ring = Array.from({ length: 4 }, (_, i) =>
+      Array.from({ length: 4 }, (_, j) => (j === i ? 0.5 : j === (i + 1) % 4 ? 0.5 : 0)),
+    );
+    for (const who of ['informed', 'uninformed'] as const) {
+      const scale = 1 / toNumber(amplifier(ring, 1000, who).largestBase(parseRational('1')));
+      expect(scale).toBeLessThan(100);
+    }
+  });
+});
+
+describe('leaps over long and short spells', () => {
+  /** The least over leaps at every step, as it is written, from one end. */
+  function flows(costs: Float64Array, leaps: readonly { steps: number; carried: (x: number) => number }[]): Float64Array {
+    const told = new Float64Array(costs.length);
+    for (let t = 1; t < costs.length; t++) {
+      let least = Number.POSITIVE_INFINITY;
+      let between = 0;
+      let k = 1;
+      for (const { steps, carried } of leaps) {
+        for (; k < steps; k++) between += costs[t - k] ?? 0;
+        least = Math.min(least, between + (t >= steps ? carried(told[t - steps]! + costs[t - steps]!) : 0));
+      }
+      told[t] = least;
+    }
+    return told;
+  }
+
+  it('are followed as the recursion is written, and never below it', () => {
+    const random = randomly(31);
+    for (let k = 0; k < 10; k++) {
+      const n = 2 + (k % 3);
+      const m = Array.from({ length: n }, (_, i) => {
+        const row = Array.from({ length: n }, (_, j) => 0.05 + random() ** 3 + (i === j ? 3 * random() : 0));
+        const total = row.reduce((a, b) => a + b, 0);
+        return row.map((x) => x / total);
+      });
+      // Dear and cheap, short and long, some for nothing.
+      let from = 0;
+      const list = Array.from({ length: 1 + Math.floor(random() * 4) }, () => {
+        const steps = [1, 7, 150, 600, 5000][Math.floor(random() * 5)]!;
+        const spell = { from, to: from + steps - 1, cost: [0, 0.004, 0.05, 0.8][Math.floor(random() * 4)]! };
+        from += steps;
+        return spell;
+      });
+      const { pairs: _, ...informed } = informedLaw([m]);
+      const law = k % 2 ? informed : uninformedLaw(m, { stationary: stationaryOf(m)! });
+      const side = (way: 'backward' | 'forward') => [
+        { steps: 1, carried: law[way] },
+        ...law.far!.map((far) => ({ steps: far.steps, carried: far[way] })),
+      ];
+      const costs = eachStep(list);
+      const past = flows(costs, side('backward'));
+      const future = flows(costs.toReversed(), side('forward')).reverse();
+      const plain = costs.reduce((most, cost, t) => Math.max(most, past[t]! + cost + future[t]!), 0);
+      const said = chainLeakage(chainOf(list, [law]), list);
+      expect(said).toBeGreaterThanOrEqual(plain * (1 - 1e-12));
+      expect(said).toBeLessThanOrEqual(plain * (1 + 1e-3) + 1e-12);
+    }
+  });
+});
+
+describe('the law of a chain that has been going on for ever', () => {
+  it('is right to the error it says, entry by entry', () => {
+    fc.assert(
+      fc.property(matrices([2, 3, 5, 8]), (m) => {
+        const found = stationaryOf(m);
+        if (!found) return;
+        const { law, relative } = found;
+        expect(relative).toBeLessThan(1e-11);
+        for (const [j, x] of law.entries()) expect(m.reduce((sum, row, i) => sum + law[i]! * row[j]!, 0)).toBeCloseTo(x, 12);
+        const back = backwardOf(m, found);
+        for (const [now, row] of back.entries())
+          for (const [before, x] of row.entries()) expect(x * law[now]!).toBeCloseTo(law[before]! * m[before]![now]!, 12);
+      }),
+    );
+  });
+
+  it('is right where states are rare', () => {
+    const m = [
+      [1 - 1e-9, 1e-9],
+      [0.5, 0.5],
+    ];
+    expect(stationaryOf(m)!.law[1]! / (2e-9 / (1 + 2e-9))).toBeCloseTo(1, 12);
+  });
+
+  it('is none where a state is never left, or never reached', () => {
+    expect(
+      stationaryOf([
+        [1, 0],
+        [0.5, 0.5],
+      ]),
+    ).toBeUndefined();
+    expect(
+      stationaryOf([
+        [0.5, 0.5],
+        [0, 1],
+      ]),
+    ).toBeUndefined();
+    expect(
+      stationaryOf([
+        [1, 0],
+        [0, 1],
+      ]),
+    ).toBeUndefined();
+  });
+
+  it('tells of four steps what brute force does', () => {
+    // Randomised response of 0.5 per step over the stationary chain: mechanisms.md, by enumeration.
+    const m = [
+      [0.8, 0.2],
+      [0.3, 0.7],
+    ];
+    const over = { forward: carriedBy(m), backward: carriedBy(backwardOf(m, stationaryOf(m)!)) };
+    expect([...temporalLeakage(new Float64Array(4).fill(0.5), over).leakage]).toEqual(
+      [0.937062, 1.12961, 1.12961, 0.937062].map((x) => expect.closeTo(x, 6)),
+    );
+  });
+});
+
+/** Two states, each kept with probability p. */
+const symmetric = (p: number): Matrix => [
+  [p, 1 - p],
+  [1 - p, p],
+];
+const amplifier = (m: Matrix, steps: number, laws: 'informed' | 'uninformed', window = 1) => {
+  const d = logOddsRatio(Float64Array.from(m.flat()), [m.length, m.length], 0);
+  return chainAmplifier({
+    name: 'chain',
+    first: 0,
+    last: steps - 1,
+    order: slicingOf('week', 'd'),
+    laws: [laws === 'informed' ? informedLaw([m]) : uninformedLaw(m, { stationary: stationaryOf(m)! })],
+    logOdds: d,
+    gaps: false,
+    window,
+    assumptions: [],
+    how: '',
+    alone: true,
+  });
+};
+
+describe('the noise of a chain', () => {
+  // Stay-probability, epsilon, scale of Markov Quilt, of the calculus against either attacker on a long chain: by other programs.
+  const anchors = [
+    [0.6, '0.2', 29.76, 7.5, 7.49],
+    [0.8, '0.2', 106.46, 19.99, 19.97],
+    [0.8, '1', 13.08, 3.96, 3.85],
+    [0.9, '1', 31.74, 8.91, 8.64],
+    [0.95, '1', 68.79, 18.8, 18.23],
+    [0.95, '5', 3.77, 2.97, 1.6],
+  ] as const;
+  it.each(anchors)(
+    'at stay %d and epsilon %s is that of the calculus, a third of Markov Quilt below epsilon 1',
+    (p, epsilon, quilt, informed, uninformed) => {
+      const scale = (who: 'informed' | 'uninformed') =>
+        1 / toNumber(amplifier(symmetric(p), 1000, who).largestBase(parseRational(epsilon)));
+      expect(scale('informed')).toBeCloseTo(informed, 1);
+      expect(scale('uninformed')).toBeCloseTo(uninformed, 1);
+      expect(scale('informed')).toBeLessThan(quilt);
+      if (Number(epsilon) <= 1) expect(scale('informed')).toBeLessThan(quilt / 3);
+    },
+  );
+
+  it('is found at once for a million steps of fifty states, and so is what is left', async () => {
+    const random = randomly(9);
+    const m = Array.from({ length: 50 }, (_, i) => {
+      const row = Array.from({ length: 50 }, (_, j) => random() + (i === j ? 200 : 0));
+      const total = row.reduce((a, b) => a + b, 0);
+      return row.map((x) => x / total);
+    });
+    for (const who of ['informed', 'uninformed'] as const) {
+      const made = amplifier(m, 1_000_000, who);
+      const took = await processorTime(() => made.largestBase(parseRational('1')));
+      const base = made.largestBase(parseRational('1'));
+      if (process.env.FUGU_TIMES) console.log(who, 'calibrated in', took, 'units', 'base', toNumber(base));
+      expect(took).toBeLessThan(500);
+      const weekly: Slices = costOn({ ranges: [{ from: 0, to: 499_999 }], missing: false }, base);
+      const now = performance.now();
+      const leak = made.leakage({ slicing: slicingOf('week', 'd'), costs: weekly });
+      if (process.env.FUGU_TIMES) console.log(who, 'leakage in', performance.now() - now, 'ms');
+      expect(leak).toBeLessThanOrEqual(1);
+      expect(leak).toBeGreaterThan(0.99);
+    }
+  });
+
+  it('covers windows by what is spent inside and what flows in', () => {
+    const scale = (window: number) =>
+      1 / toNumber(amplifier(symmetric(0.9), 100, 'informed', window).largestBase(parseRational('1')));
+    expect(scale(4)).toBeGreaterThan(scale(1) + 1.5);
+    expect(scale(4)).toBeLessThan(scale(1) + 3.1);
+    expect(scale(100)).toBeCloseTo(100, 6);
+    const made = amplifier(symmetric(0.9), 100, 'informed', 4);
+    expect(made.leakage(rational(1, 10))).toBeGreaterThan(amplifier(symmetric(0.9), 100, 'informed').leakage(rational(1, 10)));
+    expect(made.scope(everyRecord)).toBe(true);
+    expect(made.leakage(fromNumber(0))).toBe(0);
+  });
+});
+
+describe('what windows leak for ever', () => {
+  it('is no less than what one of them leaks in a long chain, and counts every step in it', () => {
+    for (const window of [1, 2, 5]) {
+      const chain = { first: 1, last: 400, laws: [oddsLaw(Math.log(9))], gaps: false, window };
+      const found = chainLeakage(chain, [{ from: 1, to: 400, cost: 0.1 }]);
+      const steady = steadyLeakage(chain, 0.1);
+      expect(steady).toBeCloseTo(found, 6);
+    }
+  });
+});

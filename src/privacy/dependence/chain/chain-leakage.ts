@@ -1,0 +1,230 @@
+import { addUp, mulUp } from '../../../base/exact/outward.js';
+import { type Carried, type Over, supremum } from '../temporal/temporal.js';
+import type { PairLaw } from './pair-law.js';
+import { pairLeakage, steadyPairLeakage } from './pair-leakage.js';
+
+/** Steps one after another, of which everybody goes through some: what is spent on one of them reaches the others through its neighbours (chain.proof.md). */
+export interface Chain {
+  readonly first: number;
+  readonly last: number;
+  /** What one step lets through of what lies before and behind it, under each law of which one is the true one. */
+  readonly laws: readonly ChainLaw[];
+  /** Somebody may have skipped steps, and then those that follow one another are neighbours. */
+  readonly gaps: boolean;
+  /** So many steps in a row are one secret. */
+  readonly window: number;
+}
+
+/** What one step lets through; and what several at once do, where they forget more than one after the other would. */
+export interface ChainLaw extends Over {
+  readonly far?: readonly (Over & { readonly steps: number })[];
+  /** Every two values by themselves, where they are few: another bound for one step without gaps, and the lesser counts. */
+  readonly pairs?: PairLaw;
+}
+
+/** So much is spent on each step from one to another. */
+export interface Spell {
+  readonly from: number;
+  readonly to: number;
+  readonly cost: number;
+}
+
+/** What an attacker gains about the worst step, or window of steps; rounded up. `spells` cover the chain in order. Time goes with the spells, not with the steps. */
+export function chainLeakage({ laws, gaps, window }: Chain, spells: readonly Spell[]): number {
+  return laws.reduce((most, law) => {
+    const whole = worstUnder(law, spells, gaps, window);
+    if (!(whole > most) || gaps || window > 1 || !law.pairs) return Math.max(most, whole);
+    return Math.max(most, Math.min(whole, pairLeakage(law.pairs, spells)));
+  }, 0);
+}
+
+/** What no step, or window, leaks more than when every step spends this, for however long; rounded up, Infinity where nothing lasts. */
+export function steadyLeakage({ laws, gaps, window }: Chain, cost: number): number {
+  const own = mulUp(window, cost);
+  return laws.reduce((most, law) => {
+    const [past, future] = [levelOf(cost, leapsOf(law, 'backward', gaps)), levelOf(cost, leapsOf(law, 'forward', gaps))];
+    const whole = addUp(own, addUp(past, future));
+    if (!(whole > most) || gaps || window > 1 || !law.pairs) return Math.max(most, whole);
+    return Math.max(most, Math.min(whole, steadyPairLeakage(law.pairs, cost)));
+  }, 0);
+}
+
+/** How many steps of a spell are looked at one by one from either end; the steps between them are told by what never passes or by what is spent on them. */
+const lookedAt = 512;
+
+/** What reaches the steps of a spell from one side: the first of them one by one, in the direction it flows. */
+interface Flow {
+  readonly near: Float64Array;
+  /** No step further on is reached by more. */
+  readonly most: number;
+  readonly cost: number;
+}
+const reaching = ({ near, most, cost }: Flow, k: number): number => {
+  const last = near.length - 1;
+  return k <= last ? near[k]! : Math.min(most, addUp(near[last]!, mulUp(k - last, cost)));
+};
+/** Where what is spent on each step has filled up what never passes: from there on it is level. */
+const fullAt = ({ near, most, cost }: Flow): number => {
+  const last = near.length - 1;
+  return cost > 0 && Number.isFinite(most) ? last + Math.ceil(Math.max(0, most - near[last]!) / cost) : last;
+};
+
+/** What several steps at once let through in one direction, and how many they are. */
+interface Leap {
+  readonly steps: number;
+  readonly carried: Carried;
+}
+
+const leapsOf = (law: ChainLaw, side: keyof Over, gaps: boolean): readonly Leap[] => [
+  { steps: 1, carried: law[side] },
+  ...(gaps ? [] : (law.far ?? []).map((far) => ({ steps: far.steps, carried: far[side] }))),
+];
+
+function along(spells: readonly Spell[], leaps: readonly Leap[], gaps: boolean): readonly Flow[] {
+  const latest = new Latest(leaps.at(-1)!.steps);
+  let flow = 0;
+  return spells.map(({ from, to, cost }) => {
+    const steps = to - from + 1;
+    const next = (): number => {
+      latest.push(flow, cost);
+      return gaps ? Math.max(flow, leaps[0]!.carried(addUp(flow, cost))) : reachedOver(leaps, latest);
+    };
+    const near: number[] = [flow];
+    // In a long spell it has long been level where most is told.
+    let most = steps > 8 * lookedAt && !gaps && latest.dearest() <= cost ? levelAbove(flow, latest, cost, leaps) : undefined;
+    while (near.length < Math.min(steps, lookedAt) && most === undefined) {
+      const now = next();
+      const still = Math.abs(now - flow) <= 1e-13 * now;
+      flow = now;
+      near.push(now);
+      if (still && !gaps && near.length < steps && latest.dearest() <= cost) most = levelAbove(flow, latest, cost, leaps);
+    }
+    if (near.length < steps) most ??= gaps ? Math.max(flow, levelOf(cost, leaps)) : levelAbove(flow, latest, cost, leaps);
+    const made = { near: Float64Array.from(near), most: most ?? flow, cost };
+    flow = reaching(made, steps - 1);
+    if (steps > near.length) latest.fill(made.most, cost);
+    flow = next();
+    return made;
+  });
+}
+
+/** What has reached the latest steps, and what they spent. Before the chain begins nothing is spent and nothing is told. */
+class Latest {
+  readonly #flows: Float64Array;
+  readonly #costs: Float64Array;
+  #at = 0;
+  constructor(count: number) {
+    this.#flows = new Float64Array(count);
+    this.#costs = new Float64Array(count);
+  }
+  push(flow: number, cost: number): void {
+    this.#at = this.#at === 0 ? this.#flows.length - 1 : this.#at - 1;
+    this.#flows[this.#at] = flow;
+    this.#costs[this.#at] = cost;
+  }
+  fill(flow: number, cost: number): void {
+    this.#flows.fill(flow);
+    this.#costs.fill(cost);
+  }
+  #place(ago: number): number {
+    return (this.#at + ago) % this.#flows.length;
+  }
+  flow(ago: number): number {
+    return this.#flows[this.#place(ago)]!;
+  }
+  cost(ago: number): number {
+    return this.#costs[this.#place(ago)]!;
+  }
+  dearest = (): number => this.#costs.reduce((most, x) => Math.max(most, x), 0);
+  most = (): number => this.#flows.reduce((most, x) => Math.max(most, x), 0);
+}
+
+/** The least of what each leap says: what was spent on the steps leapt over, and what it lets through of all before them. */
+function reachedOver(leaps: readonly Leap[], latest: Latest): number {
+  let least = Number.POSITIVE_INFINITY;
+  let between = 0;
+  let k = 0;
+  for (const { steps, carried } of leaps) {
+    for (; k < steps - 1; k++) between = addUp(between, latest.cost(k));
+    if (between >= least) break;
+    least = Math.min(least, addUp(between, carried(addUp(latest.flow(steps - 1), latest.cost(steps - 1)))));
+  }
+  return least;
+}
+
+/** By so much more than where it settles is tried, until it is kept. */
+const margins = [0, 1e-13, 1e-11, 1e-9, 1e-6, 1e-4, 1e-3];
+
+/** What no step is reached by more than from here on, where none that is still leapt to spent more than this: tested, not trusted. */
+function levelAbove(flow: number, latest: Latest, cost: number, leaps: readonly Leap[]): number {
+  const all = Math.max(flow, latest.most());
+  const after = (level: number): number => {
+    let least = Number.POSITIVE_INFINITY;
+    for (const { steps, carried } of leaps) {
+      const between = mulUp(steps - 1, cost);
+      if (between >= least) break;
+      least = Math.min(least, addUp(between, carried(addUp(level, cost))));
+    }
+    return least;
+  };
+  let level = all;
+  for (let k = 0; k < 200; k++) {
+    const next = after(level);
+    if (!(next > level * (1 + 1e-13))) break;
+    level = next;
+  }
+  const held = margins.map((margin) => level * (1 + margin)).find((raised) => after(raised) <= raised);
+  return held !== undefined && held <= level * (1 + 1e-10)
+    ? held
+    : Math.min(held ?? Number.POSITIVE_INFINITY, Math.max(all, levelOf(cost, leaps)));
+}
+
+/** What no step is ever reached by more than, at this price for each: nothing passes more than it gets, so one leap that keeps it is enough. */
+const levelOf = (cost: number, leaps: readonly Leap[]): number =>
+  leaps.reduce((least, { steps, carried }) => {
+    const all = supremum(mulUp(steps, cost), carried);
+    return Math.min(least, addUp(mulUp(steps - 1, cost), carried(all)));
+  }, Number.POSITIVE_INFINITY);
+
+function worstUnder(law: ChainLaw, spells: readonly Spell[], gaps: boolean, window: number): number {
+  const [start, end] = [spells[0]!.from, spells.at(-1)!.to];
+  const width = Math.min(window, end - start + 1);
+  const past = along(spells, leapsOf(law, 'backward', gaps), gaps);
+  const future = along(mirrored(spells), leapsOf(law, 'forward', gaps), gaps).toReversed();
+  const spellAt = (t: number): number => {
+    let [low, high] = [0, spells.length - 1];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (spells[middle]!.to < t) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  };
+  const leakAt = (t: number): number => {
+    const [a, b] = [spellAt(t), spellAt(t + width - 1)];
+    let sum = addUp(reaching(past[a]!, t - spells[a]!.from), reaching(future[b]!, spells[b]!.to - (t + width - 1)));
+    for (let s = a; s <= b; s++) {
+      const own = Math.min(spells[s]!.to, t + width - 1) - Math.max(spells[s]!.from, t) + 1;
+      sum = addUp(sum, mulUp(own, spells[s]!.cost));
+    }
+    return sum;
+  };
+  let worst = 0;
+  const look = (t: number) => {
+    if (t >= start && t + width - 1 <= end) worst = Math.max(worst, leakAt(t));
+  };
+  // Between these, what is spent and what reaches from either side changes evenly: the worst is at one of them.
+  spells.forEach(({ from, to }, s) => {
+    const turns = (flow: Flow) => [...flow.near.keys(), fullAt(flow) - 1, fullAt(flow)];
+    const begin = turns(past[s]!).map((k) => from + k);
+    const stop = turns(future[s]!).map((k) => to - k);
+    for (const t of [...begin, ...stop, to]) {
+      look(Math.min(Math.max(t, from), to));
+      if (width > 1) look(Math.min(Math.max(t, from), to) - width + 1);
+    }
+  });
+  return worst;
+}
+
+const mirrored = (spells: readonly Spell[]): readonly Spell[] =>
+  spells.map(({ from, to, cost }) => ({ from: -to, to: -from, cost })).reverse();

@@ -1,0 +1,220 @@
+import { addUp, divUp, expUp, log1pDown, log1pUp, logDown, mulDown, mulUp, subUp } from '../../../base/exact/outward.js';
+import {
+  add,
+  divide,
+  fromNumber,
+  isPositive,
+  multiply,
+  type Rational,
+  toNumberDown,
+  toNumberUp,
+  zero,
+} from '../../../base/exact/rational.js';
+import type { GaussianBound } from '../amplifier.js';
+import { onlySums } from '../condition.js';
+import type { FactorGraph } from '../graph/factor-graph.js';
+import type { Walk } from '../graph/walk.js';
+import { informed } from '../informed/informed.js';
+import { layout } from '../informed/layout.js';
+import { direct } from '../uninformed/direct.js';
+import { epsilonOn, largestRhoOn } from './delta-curve.js';
+
+/**
+ * Gaussian noise on sums amplifies like pure noise: by C, the leakage per unit of a small common base. What else the bound needs to know of a component
+ * is how many of its records spend and how long a way through it can be (sums.proof.md).
+ */
+export interface Reach {
+  /** C of the worst record, rounded up. */
+  readonly amplification: number;
+  /** What its records spend together, in units of what the dearest may: how many they are where all spend the same. */
+  readonly records: number;
+  /** What the cheapest of them spends, in these units; 1 when absent. */
+  readonly least?: number;
+  readonly nodes: number;
+}
+
+/** What each record spends as a part of what the dearest may: the root of its part of rho. Flags, where it is all or nothing. */
+export type Parts = ArrayLike<number>;
+
+export const gaussianSumsHow =
+  'Gaussian noise on sums, which amplifies like pure noise: dependence calculus over the declared ties.';
+
+export interface GaussianSums extends Required<GaussianBound> {
+  readonly reaches: readonly Reach[];
+}
+
+/** rho, capacities and deltas are about the record whose part is 1. */
+export const gaussianSums = (graph: FactorGraph, reach: 'any' | 'direct', parts?: Parts): GaussianSums =>
+  sumsOver(reach === 'direct' ? directReaches(graph, parts) : componentReaches(graph, parts));
+
+export function sumsOver(list: Iterable<Reach>): GaussianSums {
+  const reaches = withoutLesser(list);
+  const most = reaches.reduce((m, r) => Math.max(m, r.amplification), 0);
+  const delta = (rho: number, epsilon: number): number => reaches.reduce((m, r) => Math.max(m, deltaOf(r, rho, epsilon)), 0);
+  return {
+    conditions: [onlySums],
+    delta,
+    deltaBelow: (rho, kept, epsilon) =>
+      reaches.reduce((m, r) => Math.max(m, deltaOf(r, rho, epsilon, bestOrder(r, rho, kept))), 0),
+    reaches,
+    epsilon: ({ rho, pure }, d) => addUp(epsilonOn(delta, rho, d), mulUp(most, toNumberUp(pure))),
+    largestRho: (epsilon, d) => largestRhoOn(delta, epsilon, d),
+    // How much of each kind of noise there will be may be decided by what was told: so both are weighed at the one order that keeps the capacity.
+    counted: ({ rho, pure }, capacity, epsilon) => {
+      if (pure.num === 0n || capacity.num === 0n) return add(rho, pure);
+      return add(rho, multiply(pure, priceOfPure(reaches, capacity, epsilon)));
+    },
+    pureWithin: (rho, capacity, epsilon) => {
+      const price = capacity.num === 0n ? zero : priceOfPure(reaches, capacity, epsilon);
+      return isPositive(price) && isPositive(rho) ? fromNumber(toNumberDown(divide(rho, price))) : zero;
+    },
+    how: gaussianSumsHow,
+  };
+}
+
+/** rho that one unit of pure epsilon counts for, whatever else is spent; rounded up. */
+function priceOfPure(reaches: readonly Reach[], capacity: Rational, epsilon: Rational): Rational {
+  const [cap, limit] = [toNumberUp(capacity), toNumberDown(epsilon)];
+  const price = (r: Reach): number =>
+    r.amplification === 0 ? 0 : divUp(1, (bestOrder(r, cap, limit) * r.amplification + r.records) * (1 - 2 ** -40));
+  return fromNumber(reaches.reduce((m, r) => Math.max(m, price(r)), 0));
+}
+
+/**
+ * M(lambda) = exp(rho (x^2 + x (2m - least))) + nodes - 1 with x = lambda C bounds the moment of order lambda of the attacker's gain, for every lambda with
+ * x >= C and x >= m; delta = M e^(-lambda epsilon) lambda^lambda / (lambda + 1)^(lambda + 1). lambda is searched in plain doubles and only the value at
+ * the best one is rounded up.
+ */
+function deltaOf(reach: Reach, rho: number, epsilon: number, order?: number): number {
+  const { amplification: c, nodes } = reach;
+  if (rho === 0 || c === 0) return 0;
+  if (!(rho < 1e6)) return 1;
+  const lambda = order ?? bestOrder(reach, rho, epsilon);
+  const x = mulUp(lambda, c);
+  const grown = mulUp(rho, addUp(mulUp(x, x), mulUp(x, shiftOf(reach))));
+  const logMoment = addUp(grown, log1pUp(mulUp(nodes - 1, expUp(-grown))));
+  const off = mulDown(lambda, epsilon) + mulDown(lambda, log1pDown(1 / lambda - 2 ** -52)) + logDown(lambda + 1 - 2 ** -51);
+  return Math.min(1, expUp(subUp(logMoment, off * (1 - 2 ** -50))));
+}
+
+const shiftOf = ({ records, least = 1 }: Reach): number => subUp(2 * records, least);
+
+/** The lambda at which this rho costs the least delta. */
+function bestOrder(reach: Reach, rho: number, epsilon: number): number {
+  const { amplification: c, records: m, nodes } = reach;
+  const shifted = shiftOf(reach);
+  const least = Math.max(1, m / c) * (1 + 2 ** -40);
+  const moment = (x: number) => rho * (x * x + x * shifted);
+  const plain = (t: number): number => {
+    const lambda = Math.exp(t);
+    const grown = moment(lambda * c);
+    return (
+      grown + Math.log1p((nodes - 1) * Math.exp(-grown)) - lambda * epsilon - lambda * Math.log1p(1 / lambda) - Math.log1p(lambda)
+    );
+  };
+  const guess = Math.max(least, (epsilon - c * rho * shifted) / (2 * c * c * rho));
+  return Math.max(least, Math.exp(lowest(plain, Math.log(guess) - 2, Math.log(guess) + 2)));
+}
+
+/** Where a function with one valley is lowest between two places. */
+function lowest(f: (t: number) => number, from: number, to: number): number {
+  const golden = 0.6180339887498949;
+  let [low, high] = [from, to];
+  let a = high - golden * (high - low);
+  let b = low + golden * (high - low);
+  let [fa, fb] = [f(a), f(b)];
+  for (let k = 0; k < 40; k++)
+    if (fa <= fb) {
+      [high, b, fb] = [b, a, fa];
+      a = high - golden * (high - low);
+      fa = f(a);
+    } else {
+      [low, a, fa] = [a, b, fb];
+      b = low + golden * (high - low);
+      fb = f(b);
+    }
+  return (low + high) / 2;
+}
+
+/** A base so small that push(B, D) is within a part in 2^45 of its slope for every B in a component; see the proof note. */
+const small = 2 ** -20;
+/** What `levels` pushes, one inside the other, can have lost against their slopes. */
+const slopeOf = (leak: number, base: number, levels: number): number =>
+  mulUp(divUp(leak, base), addUp(1, mulUp(levels, 2 ** -44)));
+
+function* componentReaches(graph: FactorGraph, parts: Parts | undefined): Iterable<Reach> {
+  const laid = layout(graph);
+  const walked = laid.walk;
+  const spent = spentIn(graph, walked, parts);
+  const base = small / spent.all.reduce((m, k) => Math.max(m, k), 1);
+  const { leaks } = informed(graph, spread(graph, parts, base), laid);
+  for (let c = 0; c < walked.components; c++) {
+    const [from, to] = [walked.componentStart[c]!, walked.componentStart[c + 1]!];
+    let worst = 0;
+    for (let x = from; x < to; x++) if (walked.order[x]! < graph.records) worst = Math.max(worst, leaks[walked.order[x]!]!);
+    yield { amplification: slopeOf(worst, base, to - from), ...reachOf(spent.all[c]!, spent.least[c]!), nodes: to - from };
+  }
+}
+
+const reachOf = (records: number, least: number) => ({ records, ...(least < 1 && { least }) });
+
+/** Beyond a record's own ties all is independent of it and may be taken as known: what is left is a star. */
+function* directReaches(graph: FactorGraph, parts: Parts | undefined): Iterable<Reach> {
+  const part = (u: number) => (parts ? parts[u]! : 1);
+  const least = new Float64Array(graph.records).fill(1);
+  const sizes = Float64Array.from({ length: graph.records }, (_, u) => {
+    let size = 0;
+    const add = (w: number) => {
+      if (!(part(w) > 0)) return;
+      size = addUp(size, part(w));
+      least[u] = Math.min(least[u]!, part(w));
+    };
+    add(u);
+    for (let x = graph.nodeStart[u]!; x < graph.nodeStart[u + 1]!; x++) add(graph.neighbour[x]!);
+    return size;
+  });
+  const base = small / sizes.reduce((m, k) => Math.max(m, k), 1);
+  const leaks = direct(graph, spread(graph, parts, base));
+  for (let u = 0; u < leaks.length; u++)
+    yield { amplification: slopeOf(leaks[u]!, base, 2), ...reachOf(sizes[u]!, least[u]!), nodes: 2 };
+}
+
+const spread = (graph: FactorGraph, parts: Parts | undefined, base: number): Float64Array =>
+  Float64Array.from({ length: graph.records }, (_, u) => (parts ? mulUp(parts[u]!, base) : base));
+
+function spentIn(graph: FactorGraph, w: Walk, parts: Parts | undefined) {
+  const all = new Float64Array(w.components);
+  const least = new Float64Array(w.components).fill(1);
+  for (let c = 0; c < w.components; c++)
+    for (let x = w.componentStart[c]!; x < w.componentStart[c + 1]!; x++) {
+      const u = w.order[x]!;
+      const part = u < graph.records ? (parts ? parts[u]! : 1) : 0;
+      if (!(part > 0)) continue;
+      all[c] = addUp(all[c]!, part);
+      least[c] = Math.min(least[c]!, part);
+    }
+  return { all, least };
+}
+
+/** Most components are alike, and what bounds the worst bounds all. */
+function withoutLesser(list: Iterable<Reach>): Reach[] {
+  let different = new Map<string, Reach>();
+  for (const reach of list) {
+    different.set(keyOf(reach), reach);
+    if (different.size > mostDifferent) different = new Map(largest([...different.values()]).map((r) => [keyOf(r), r]));
+  }
+  return largest([...different.values()]);
+}
+
+const keyOf = (r: Reach): string => `${r.amplification}:${r.records}:${r.least}:${r.nodes}`;
+
+function largest(different: readonly Reach[]): Reach[] {
+  const kept: Reach[] = [];
+  const covers = (a: Reach, b: Reach) =>
+    a.amplification >= b.amplification && a.records >= b.records && (a.least ?? 1) <= (b.least ?? 1) && a.nodes >= b.nodes;
+  for (const reach of [...different].sort((a, b) => b.amplification - a.amplification))
+    if (!kept.some((k) => covers(k, reach))) kept.push(reach);
+  return kept;
+}
+/** Held before the lesser ones are thrown away. */
+const mostDifferent = 100_000;

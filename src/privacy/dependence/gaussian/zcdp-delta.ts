@@ -1,0 +1,54 @@
+import { addUp, divDown, expUp, log1pUp, logDown, mulUp, subUp } from '../../../base/exact/outward.js';
+
+/**
+ * delta at epsilon of a rho-zCDP pair of outputs: the least over alpha > 1 of exp((alpha-1)(alpha rho - epsilon)) / (alpha-1) (1 - 1/alpha)^alpha,
+ * and never above 1. Every alpha is valid (Canonne et al. 2020), so alpha is searched in plain doubles and only the value at the
+ * best one is rounded up.
+ */
+export function zcdpDelta(rho: number, epsilon: number): number {
+  if (rho === 0) return 0;
+  if (!(rho < 1e6)) return 1;
+  const alpha = 1 + Math.exp(bestOrder(rho, epsilon));
+  return Math.min(1, expUp(logDelta(rho, epsilon, alpha)));
+}
+
+function logDelta(rho: number, epsilon: number, alpha: number): number {
+  const less = alpha - 1;
+  if (!(less > 0)) return 0;
+  const exponent = subUp(mulUp(alpha, rho), epsilon);
+  const growth = exponent >= 0 ? mulUp(subUp(alpha, 1), exponent) : mulUp(less * (1 - 2 ** -52), exponent);
+  const share = mulUp(alpha, log1pUp(-divDown(1, alpha)));
+  return addUp(addUp(growth, share), -logDown(less * (1 - 2 ** -52)));
+}
+
+/** log(alpha - 1) near the optimum: Newton's place for large epsilon/rho, polished by golden section. */
+function bestOrder(rho: number, epsilon: number): number {
+  const plain = (t: number) => {
+    const less = Math.exp(t);
+    return less * ((1 + less) * rho - epsilon) + (1 + less) * Math.log1p(-1 / (1 + less)) - t;
+  };
+  const guess = Math.log(Math.max(1e-4, (epsilon - rho) / (2 * rho)));
+  let low = guess - 3;
+  let high = guess + 3;
+  const golden = 0.6180339887498949;
+  let a = high - golden * (high - low);
+  let b = low + golden * (high - low);
+  let fa = plain(a);
+  let fb = plain(b);
+  for (let k = 0; k < 40; k++) {
+    if (fa <= fb) {
+      high = b;
+      b = a;
+      fb = fa;
+      a = high - golden * (high - low);
+      fa = plain(a);
+    } else {
+      low = a;
+      a = b;
+      fa = fb;
+      b = low + golden * (high - low);
+      fb = plain(b);
+    }
+  }
+  return (low + high) / 2;
+}

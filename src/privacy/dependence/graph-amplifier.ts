@@ -1,0 +1,129 @@
+import { addUp, mulUp, subUp } from '../../base/exact/outward.js';
+import { add, divide, isZero, type Rational, toNumberDown, toNumberUp, toText } from '../../base/exact/rational.js';
+import type { Scope } from '../mechanism/effect.js';
+import { answersTo, type RecordClass, type Slicing } from '../mechanism/record-class.js';
+import { pureOfZcdp, zcdpOfPure } from '../mechanism/zcdp-of-pure.js';
+import type { Adversary } from '../../policy/policy.js';
+import type { Amplifier, GaussianBound, LeftOut, Mixed } from './amplifier.js';
+import { type Base, type Bases, baseOf, commonBase, isSlicedBase, isTogetherBase } from './base.js';
+import { type Condition, onlySums } from './condition.js';
+import { type GaussianSums, gaussianSums, gaussianSumsHow } from './gaussian/sums.js';
+import { distinctComponents } from './graph/distinct.js';
+import type { FactorGraph } from './graph/factor-graph.js';
+import { atLast } from './graph/pair-graph.js';
+import { emptyBounds, type KeepBounds, type KeptBounds, keptBounds, remembered } from './kept-bounds.js';
+import { largestBelow } from './largest-below.js';
+import { largestBaseOf, ties } from './leakage.js';
+import type { Model } from './model/model.js';
+import { slicedLeakage } from './sliced-leakage.js';
+import { tooWeak } from './too-weak.js';
+import { directLaws } from './uninformed/direct-clusters.js';
+import { type Percolation, percolation, percolationOf } from './uninformed/percolation.js';
+
+export interface GraphRoute {
+  readonly name: string;
+  readonly graph: FactorGraph;
+  /** The model the graph was read from, where its tables are known: an uninformed adversary gains less than its odds ratios allow. */
+  readonly model?: Model;
+  /** 1 for records that releases may use; the others have no effect of their own. Everybody when absent. */
+  readonly used?: Uint8Array;
+  readonly leftOut?: LeftOut;
+  readonly conditions?: readonly Condition[];
+  readonly scope: Scope;
+  /** The values of the graph's records in public columns, NaN for none. */
+  readonly values?: ReadonlyMap<Slicing, Float64Array>;
+  /** Where the records of the graph are the answers to columns: which, in the graph's order. Those of the model are its ids. */
+  readonly columns?: readonly string[];
+  readonly adversary: Adversary;
+  readonly reach: 'any' | 'direct';
+  /** All ties pull together, through an attribute of two values (alike/alike.proof.md). */
+  readonly pull?: 'alike';
+  readonly assumptions: readonly string[];
+  readonly how: string;
+}
+
+/** The calculus on a factor graph: a base for each record that is a class of its own, one common base for all used records otherwise. */
+export function graphAmplifier(route: GraphRoute, keep: KeepBounds = keptBounds): Amplifier {
+  const { model, adversary, reach, pull, scope } = route;
+  const tables = adversary === 'uninformed' ? model : undefined;
+  const classes = route.columns && (tables?.ids ?? route.columns).map(answersTo);
+  // Where one number says what records spend, one component of each shape says it all.
+  const { graph, used } = classes || tables ? route : distinctComponents(route.graph, route.used);
+  const declared = { graph, adversary, reach, ...(pull && { pull }), ...(used && { used }) };
+  const kept: KeptBounds = tables ? emptyBounds() : keep(declared);
+  const asked = atLast(() => ties(tables ?? graph, adversary, { reach, ...(pull && { pull }), ...(used && { used }) }));
+  const spentBy = (list: readonly RecordClass[], base: Base, times = 1): Float64Array =>
+    Float64Array.from(list, (record) => mulUp(times, toNumberUp(baseOf(base, record))));
+  const largest = (epsilon: Rational): Rational => remembered(kept.bases, toText(epsilon), () => largestBaseOf(asked(), epsilon));
+  const largestMultiple = (epsilon: Rational, parts: Bases): Rational => {
+    const most = commonBase(parts, scope);
+    if (isZero(most)) throw new RangeError('parts of nothing have no largest multiple');
+    if (!classes) return divide(largest(epsilon), most);
+    const limit = toNumberDown(epsilon);
+    const worst = (times: number) => asked().leakage(spentBy(classes, parts, times)).worst.leakage;
+    return largestBelow(worst, limit, limit / toNumberDown(most));
+  };
+  const bySlice = slicedLeakage(route);
+  const leakage = (base: Base): number => {
+    const common = commonBase(base, scope);
+    if (isZero(common)) return 0;
+    if (isSlicedBase(base) || isTogetherBase(base)) return bySlice(base) ?? leakage(common);
+    if (classes) return asked().leakage(spentBy(classes, base)).worst.leakage;
+    const spent = toNumberUp(common);
+    return remembered(kept.leaks, spent, () => asked().worst(spent));
+  };
+  // Every bound is a record's own cost and what ties carry of the others', so the one is exchanged for the other; records that are not used spend nothing.
+  const along = (full: Rational, own: Rational): number => {
+    if (graph.factors === 0) return toNumberUp(own);
+    const [spent, less] = [toNumberUp(full), toNumberUp(own)];
+    if (!used) return addUp(subUp(leakage(full), spent), less);
+    const leaks = asked().leakage(spent).perRecord;
+    return leaks.reduce((most, leak, u) => Math.max(most, used[u] ? addUp(subUp(leak, spent), less) : leak), 0);
+  };
+  // Unless direct reach is assumed, Gaussian noise is accounted against the informed adversary.
+  const clusters = () =>
+    (kept.clusters ??= reach === 'direct' ? percolationOf(directLaws(graph, used)) : percolation(graph, used));
+  const sums = () => (kept.sums ??= gaussianSums(graph, reach, used));
+  return {
+    name: route.name,
+    scope,
+    leakage,
+    ...(!classes && { along }),
+    ...(graph.factors === 0 && !classes && { strangers: true as const }),
+    ...(route.values && { slicings: new Set(route.values.keys()) }),
+    largestBase: (epsilon, parts) => (parts ? largestMultiple(epsilon, parts) : largest(epsilon)),
+    gaussian: [everyRelease(clusters), ...(graph.factors > 0 ? [onSums(sums)] : [])],
+    whatIf: (exact) => {
+      if (graph.factors === 0) return [];
+      const base = toNumberUp(exact);
+      return remembered(kept.whatIfs, base, () => tooWeak(declared, base, tables ? undefined : asked()));
+    },
+    factoredOnly: false,
+    conditions: route.conditions ?? [],
+    ...(route.leftOut && { leftOut: route.leftOut }),
+    assumptions: route.assumptions,
+    how: route.how,
+  };
+}
+
+/** Every pure draw at its own zCDP cost (mechanism/zcdp-of-pure.proof.md). */
+const asRho = ({ rho, pure, total }: Mixed): Rational => total ?? add(rho, zcdpOfPure(pure));
+const everyRelease = (clusters: () => Percolation): GaussianBound => ({
+  conditions: [],
+  delta: (rho, epsilon) => clusters().delta(rho, epsilon),
+  epsilon: (spent, delta) => clusters().epsilon(asRho(spent), delta),
+  largestRho: (epsilon, delta) => clusters().largestRho(epsilon, delta),
+  counted: asRho,
+  pureWithin: pureOfZcdp,
+  how: 'Gaussian noise by the cluster of records that may change with one (percolation over the declared ties).',
+});
+const onSums = (sums: () => GaussianSums): GaussianBound => ({
+  conditions: [onlySums],
+  delta: (rho, epsilon) => sums().delta(rho, epsilon),
+  deltaBelow: (...asked) => sums().deltaBelow(...asked),
+  epsilon: (spent, delta) => sums().epsilon(spent, delta),
+  largestRho: (epsilon, delta) => sums().largestRho(epsilon, delta),
+  counted: (...asked) => sums().counted(...asked),
+  pureWithin: (...asked) => sums().pureWithin(...asked),
+  how: gaussianSumsHow,
+});

@@ -1,0 +1,117 @@
+import { divUp, expDown, expm1Down, log1pUp, mulUp, subUp } from '../../../base/exact/outward.js';
+
+/**
+ * What a tie with known conditionals lets through of an effect B: the largest, over values a, b of the near record and sets V of values of the far one,
+ * of log[ (1 + P(V|a)(e^B - 1)) / (1 + P(V|b)(e^B - 1)) ]. For given a and b the best set is a prefix of the values sorted by P(v|a)/P(v|b).
+ * Rounded up.
+ */
+export interface Conditionals {
+  /** P(far value | near value), one row per possible near value. */
+  readonly rows: readonly Float64Array[];
+  /** Every entry is right to this relative error. */
+  readonly relative: number;
+  /** Every true row lies within this total-variation distance of the given one. */
+  readonly radius: number;
+}
+
+export const pushTable = (effect: number, conditionals: Conditionals): number => frontOf(conditionals)(effect);
+
+/** The same, prepared once for many effects: a set that another beats in both probabilities is never the best. */
+export function frontOf({ rows, relative, radius }: Conditionals): (effect: number) => number {
+  const reached: Point[] = [];
+  // What is beaten already, by one with a smaller probability in steps of a thousandth, need not be kept.
+  const best = new Float64Array(parts + 1);
+  const reach = (below: number, above: number) => {
+    // Three roundings up, four down, each of one part in 2^53 at most.
+    const high = Math.min(1, (above * (1 + relative) + radius) * (1 + 2 ** -50));
+    const low = Math.max(0, below * (1 - relative) * (1 - 2 ** -50) - radius);
+    const at = Math.floor(low * parts);
+    if (!(high > low) || (at > 0 && best[at - 1]! >= high)) return;
+    for (let k = at; k <= parts && best[k]! < high; k++) best[k] = high;
+    reached.push({ low, high });
+  };
+  for (let i = 0; i < rows.length; i++)
+    for (let j = 0; j < i; j++) {
+      const [a, b] = [rows[i]!, rows[j]!];
+      const order = byOdds(a, b);
+      eachCorner(a, b, order, radius, reach);
+      order.reverse();
+      eachCorner(b, a, order, radius, reach);
+    }
+  const front = frontier(reached);
+  return (effect) => {
+    if (!(effect > 0)) return 0;
+    const quiet = expDown(-effect);
+    const loud = -expm1Down(-effect);
+    let worst = 0;
+    for (const { low, high } of front) worst = Math.max(worst, odds(high, low, quiet, loud));
+    return Math.min(worst === Number.POSITIVE_INFINITY ? worst : log1pUp(worst), effect);
+  };
+}
+
+/** Parts of the unit in which points are compared before they are sorted. */
+const parts = 1024;
+
+/** The possible values by P(v|a)/P(v|b), largest first. */
+const byOdds = (a: Float64Array, b: Float64Array): number[] =>
+  [...a.keys()].filter((v) => a[v]! > 0 || b[v]! > 0).sort((v, w) => a[w]! * b[v]! - a[v]! * b[w]!);
+
+interface Point {
+  readonly low: number;
+  readonly high: number;
+}
+
+/**
+ * Of all points only those that may be the best for some effect. One that another beats in both probabilities never is; nor is one that lies under the line between two others, because for a given
+ * effect the odds are a ratio of linear functions of the two.
+ */
+function frontier(reached: readonly Point[]): readonly Point[] {
+  const few = [...reached].sort((x, y) => x.low - y.low || y.high - x.high);
+  const front: Point[] = [];
+  for (const point of few) {
+    if (!(point.high > (front.at(-1)?.high ?? 0))) continue;
+    while (front.length > 1 && isUnder(front.at(-2)!, front.at(-1)!, point)) front.pop();
+    front.push(point);
+  }
+  return front;
+}
+
+/** Whether b lies under the line from a to c for sure: in the numbers, and by more than they can be off. */
+function isUnder(a: Point, b: Point, c: Point): boolean {
+  const [rise, line] = [(b.high - a.high) * (c.low - a.low), (c.high - a.high) * (b.low - a.low)];
+  return rise < line - 2 ** -48 * (Math.abs(rise) + Math.abs(line)) - 2 ** -60 * (c.low - a.low + b.low - a.low);
+}
+
+/** e^g - 1 for g = log[ (y + p (1-y)) / (y + q (1-y)) ], p > q, with y = e^(-B): no overflow for any B and no cancellation for small ones. */
+function odds(p: number, q: number, quiet: number, loud: number): number {
+  const spread = mulUp(subUp(p, q), loud);
+  const base = (quiet + q * (1 - quiet)) * (1 - 2 ** -50);
+  return base > 0 ? divUp(spread, base) : Number.POSITIVE_INFINITY;
+}
+
+/**
+ * The corners (P(V|b), P(V|a)) of the boundary of what sets can reach. With a radius the objective is a ratio of linear functions between corners and
+ * changes its form where P(V|b) = radius and where P(V|a) = 1 - radius, so the boundary's own points there belong to the list.
+ */
+function eachCorner(
+  a: Float64Array,
+  b: Float64Array,
+  order: readonly number[],
+  radius: number,
+  reach: (below: number, above: number) => void,
+): void {
+  let below = 0;
+  let above = 0;
+  reach(0, 0);
+  for (const v of order) {
+    const nextBelow = below + b[v]!;
+    const nextAbove = above + a[v]!;
+    if (radius > 0) {
+      for (const share of [(radius - below) / b[v]!, (1 - radius - above) / a[v]!])
+        if (share > 0 && share < 1) reach(below + share * b[v]! * (1 - 2 ** -50), above + share * a[v]! * (1 + 2 ** -50));
+    }
+    reach(nextBelow, nextAbove);
+    below = nextBelow;
+    above = nextAbove;
+  }
+}

@@ -1,0 +1,118 @@
+import { addUp } from '../../../base/exact/outward.js';
+import type { FactorGraph } from './factor-graph.js';
+import { push } from './push.js';
+
+/** Components up to this many nodes are solved by the recursion itself. */
+export const largestRecursion = 14;
+/** Pushes spent on one component before giving up on it. */
+const workLimit = 400_000;
+
+/** One component with its own numbering 0 .. size-1. */
+export interface Piece {
+  readonly size: number;
+  readonly effects: readonly number[];
+  /** Each factor: members as a bit mask, and D per member. */
+  readonly factors: readonly PieceFactor[];
+}
+export interface PieceFactor {
+  readonly mask: number;
+  readonly members: readonly number[];
+  readonly logOdds: readonly number[];
+}
+
+/** Cuts a component out of a graph; `local` is scratch of graph.nodes entries. */
+export function pieceOf(graph: FactorGraph, nodes: Uint32Array, effects: Float64Array, local: Uint32Array): Piece {
+  for (let k = 0; k < nodes.length; k++) local[nodes[k]!] = k;
+  const factors: PieceFactor[] = [];
+  for (let k = 0; k < nodes.length; k++) {
+    const u = nodes[k]!;
+    for (let x = graph.nodeStart[u]!; x < graph.nodeStart[u + 1]!; x++) {
+      const p = graph.incidence[x]!;
+      const f = graph.factorOf[p]!;
+      if (graph.start[f] !== p) continue;
+      const members: number[] = [];
+      const logOdds: number[] = [];
+      let mask = 0;
+      for (let q = p; q < graph.start[f + 1]!; q++) {
+        const w = local[graph.member[q]!]!;
+        members.push(w);
+        logOdds.push(graph.logOdds[q]!);
+        mask |= 1 << w;
+      }
+      factors.push({ mask, members, logOdds });
+    }
+  }
+  return { size: nodes.length, effects: Array.from(nodes, (u) => effects[u]!), factors };
+}
+
+/**
+ * leak_i <= e_i + R(i, {i}) for every node of a small component, by the recursion of the theorem with both of its alternatives:
+ *   R(u, gone) = min( sum over factors f of push( min( sum over w in f of e_w + R(w, gone + f), E(what w reaches without gone) ), D(f,u) ),
+ *                     push( E(what u's neighbours reach without gone), sum over factors of D(f,u) ) ).
+ * Undefined when it would take too much work.
+ */
+export function recursion(piece: Piece): number[] | undefined {
+  const { size, effects, factors } = piece;
+  const byNode: { mask: number; rest: number; logOdds: number }[][] = Array.from({ length: size }, () => []);
+  const near = new Array<number>(size).fill(0);
+  for (const { mask, members, logOdds } of factors)
+    for (const [k, u] of members.entries()) {
+      byNode[u]!.push({ mask, rest: mask & ~(1 << u), logOdds: logOdds[k]! });
+      near[u]! |= mask & ~(1 << u);
+    }
+  const memo = new Map<number, number>();
+  const sums = new Map<number, number>();
+  let work = 0;
+
+  const sumOf = (mask: number): number => {
+    const known = sums.get(mask);
+    if (known !== undefined) return known;
+    let total = 0;
+    for (let left = mask; left !== 0; left &= left - 1) total = addUp(total, effects[31 - Math.clz32(left & -left)]!);
+    sums.set(mask, total);
+    return total;
+  };
+  const reach = (from: number, gone: number): number => {
+    let seen = from & ~gone;
+    for (let edge = seen; edge !== 0; ) {
+      const u = 31 - Math.clz32(edge & -edge);
+      edge &= edge - 1;
+      const fresh = near[u]! & ~gone & ~seen;
+      seen |= fresh;
+      edge |= fresh;
+    }
+    return seen;
+  };
+  const R = (u: number, gone: number): number => {
+    const key = gone * 32 + u;
+    const known = memo.get(key);
+    if (known !== undefined) return known;
+    let apart = 0;
+    let odds = 0;
+    let around = 0;
+    for (const { mask, rest, logOdds } of byNode[u]!) {
+      const left = rest & ~gone;
+      if (left === 0) continue;
+      work++;
+      around |= left;
+      odds = addUp(odds, logOdds);
+      const cap = sumOf(reach(left, gone));
+      let effect = 0;
+      for (let bits = left; bits !== 0 && effect < cap && work <= workLimit; bits &= bits - 1) {
+        const w = 31 - Math.clz32(bits & -bits);
+        effect = addUp(effect, addUp(effects[w]!, R(w, gone | mask)));
+      }
+      apart = addUp(apart, push(Math.min(effect, cap), logOdds));
+    }
+    const best = Math.min(apart, push(sumOf(reach(around, gone)), odds));
+    memo.set(key, best);
+    return best;
+  };
+  const leaks: number[] = [];
+  for (let i = 0; i < size; i++) leaks.push(addUp(effects[i]!, R(i, 1 << i)));
+  return work > workLimit ? undefined : leaks;
+}
+
+/** Equal keys, equal leaks: thousands of households of one shape are solved once. */
+export const shapeOf = (piece: Piece): string =>
+  `${piece.effects.join()}|${piece.factors.map((f) => `${f.members.join()}:${f.logOdds.join()}`).join('|')}`;

@@ -1,0 +1,72 @@
+import { getHeapStatistics } from 'node:v8';
+import { databaseShare } from '../../../data/engine/limits.js';
+import { Fault } from '../../../base/errors.js';
+
+/**
+ * What reading ties may hold. Needs are worked out from counts before anything of that size is made, so that a policy that is too large is refused in one
+ * sentence instead of ending the process. Only public structure may be counted here (docs/decisions/0015-memory.md).
+ */
+export interface Room {
+  /** Refuses when so many bytes in all are more than there is room for. */
+  need(bytes: number): void;
+}
+
+export const boundless: Room = { need: () => undefined };
+
+export const roomOf = (allowed: number): Room => ({
+  need(bytes) {
+    if (bytes <= allowed) return;
+    const whole = bytes / (1 - databaseShare);
+    throw new Fault(
+      'ENGINE_MEMORY',
+      `The declared ties need about ${inWords(bytes)} of memory, and ${inWords(allowed)} are allowed for them.`,
+      `Set FUGU_MEMORY=${Math.ceil((whole * 1.05) / 1e9)}GB or more if the machine has it, or declare fewer ties.`,
+      { details: { needed: Math.ceil(bytes), allowed: Math.floor(allowed) } },
+    );
+  },
+});
+
+/** Objects and texts live on a heap with a limit of its own, which typed arrays do not count against. */
+export function refuseBeyondHeap(bytes: number): void {
+  const { heap_size_limit: limit, used_heap_size: used } = getHeapStatistics();
+  if (bytes <= 0.8 * (limit - used)) return;
+  throw new Fault(
+    'ENGINE_MEMORY',
+    `The declared ties need about ${inWords(bytes)} of JavaScript heap, and ${inWords(limit - used)} are left of it.`,
+    `Set NODE_OPTIONS=--max-old-space-size=${Math.ceil((bytes / 0.8 + used) / 2 ** 20 / 1024) * 1024}, or declare fewer ties.`,
+    { details: { needed: Math.ceil(bytes), allowed: Math.floor(limit - used) } },
+  );
+}
+
+const inWords = (bytes: number): string =>
+  bytes >= 1e9 ? `${(bytes / 1e9).toFixed(1)} GB` : `${Math.max(1, Math.round(bytes / 1e6))} MB`;
+
+/** A graph as it is kept, with its walk. */
+export const keptBytes = (nodes: number, incidences: number): number => 34 * nodes + 44 * incidences;
+/** One question to a graph: forests in sums by node, loops in messages by incidence. */
+const askedBytes = (nodes: number, incidences: number): number => 72 * nodes + 76 * incidences;
+
+/**
+ * Building a graph and asking everything a plan asks of it. The dearest question is what one more tie per record would do: it is put to the graph
+ * beside a copy of itself.
+ */
+export function graphBytes(nodes: number, incidences: number): number {
+  const twins = [2 * nodes, 2 * incidences + 2 * nodes] as const;
+  return keptBytes(nodes, incidences) + keptBytes(...twins) + askedBytes(...twins);
+}
+
+interface Sized {
+  readonly nodes: number;
+  readonly member: { readonly length: number };
+}
+/** Room beside graphs that are there already. */
+export const after = (graphs: readonly Sized[], room: Room): Room => ({
+  need: (bytes) => room.need(bytes + graphs.reduce((sum, g) => sum + keptBytes(g.nodes, g.member.length), 0)),
+});
+
+/** Several graphs over the same records become one, by way of a map of their pairs. */
+export function combinedBytes(graphs: readonly Sized[]): number {
+  const incidences = graphs.reduce((sum, g) => sum + g.member.length, 0);
+  refuseBeyondHeap(24 * incidences);
+  return graphBytes(Math.max(...graphs.map((g) => g.nodes)), incidences);
+}

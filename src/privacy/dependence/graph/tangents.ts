@@ -1,0 +1,65 @@
+import { expUp } from '../../../base/exact/outward.js';
+import { closed, contraction, open, push } from './push.js';
+
+/** Tangents touch at multiples of `gap` up to `most`; larger effects are pushed one by one. */
+const most = 8;
+const lines = 2048;
+const gap = most / lines;
+/** More than a computed line can lie too low within half a gap of where it touches, in units of the first slope (push.proof.md). */
+const slack = 2 ** -42;
+const above = 1 + 2 ** -51;
+/** From so many pushes on tables are worth making, and for so many different D. */
+const manyPushes = 40_000;
+const mostTables = 32;
+
+/** push(., D) for one D; `table` has its tangents where it has some, for loops that cannot afford a call. */
+export interface Pusher {
+  (effect: number): number;
+  readonly table?: Float64Array;
+}
+/** Which line of a table is next to an effect, below `most`: Math.floor(effect * perEffect + 0.5). */
+export const perEffect = 1 / gap;
+export const mostInTable = most;
+
+/** push(., D) from above, by less than a part in two million: the nearest of its tangents, which all lie above it because it is concave. */
+export function tangents(logOdds: number): Pusher {
+  if (!(logOdds > 0)) return () => 0;
+  if (logOdds === Number.POSITIVE_INFINITY) return (effect) => effect;
+  const slope = contraction(logOdds);
+  const shut = closed(logOdds);
+  // Line k is table[2k] + table[2k + 1] effect; the first goes through 0.
+  const table = new Float64Array(2 * lines + 2);
+  table[1] = slope;
+  for (let k = 1; k <= lines; k++) {
+    const at = k * gap;
+    const grown = expUp(at / 2);
+    const s = (open(logOdds) * (1 + shut)) / ((1 + shut / grown) * (1 + shut * grown));
+    table[2 * k] = Math.max(0, push(at, logOdds) - s * at) + slack * slope;
+    table[2 * k + 1] = s;
+  }
+  const passed = (effect: number): number => {
+    if (!(effect < most)) return push(effect, logOdds);
+    const k = 2 * Math.floor(effect * perEffect + 0.5);
+    return (table[k]! + table[k + 1]! * effect) * above;
+  };
+  return Object.assign(passed, { table });
+}
+
+/** A table for each D that is asked for, where pushes are many and strengths few. */
+export class Tables {
+  readonly #most: number;
+  readonly #made = new Map<number, Pusher>();
+
+  constructor(pushes: number) {
+    this.#most = pushes < manyPushes ? 0 : mostTables;
+  }
+
+  /** Undefined where it is not worth a table. */
+  of(logOdds: number): Pusher | undefined {
+    const known = this.#made.get(logOdds);
+    if (known || this.#made.size >= this.#most) return known;
+    const made = tangents(logOdds);
+    this.#made.set(logOdds, made);
+    return made;
+  }
+}

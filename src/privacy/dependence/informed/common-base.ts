@@ -1,0 +1,175 @@
+import { addUp, mulUp } from '../../../base/exact/outward.js';
+import { type FactorGraph, withOdds } from '../graph/factor-graph.js';
+import { roundedUp } from '../graph/forest.js';
+import { atLast, listedEnds, pairGraph } from '../graph/pair-graph.js';
+import { push } from '../graph/push.js';
+import { informed, oddsOf, type Start, startOn } from './informed.js';
+import { type Layout, layout, withLaidOdds } from './layout.js';
+import { lineOver } from './line.js';
+import { type MessageOptions, messages } from './messages.js';
+import { giveBack, manyMessages, pushing } from './sweep.js';
+import { worstFromAbove } from './worst-from-above.js';
+
+/** The worst leak where every used record of a large graph spends one base. */
+export interface CommonBase {
+  /** Rounded up; undefined where the whole graph has to be looked at. */
+  worst(base: number, gain: number): number | undefined;
+  /** The same of the large components alone, without a line, for what is asked once: roughly where messages have to be sent. */
+  once(base: number, asked: Once): number;
+  /** Nothing more will be asked once, with these strengths or others: what `once` worked on is let go. */
+  rest(): void;
+  /** The other components. */
+  readonly others?: Layout;
+  /** Messages of a small base. */
+  start(base: number): Start;
+  /** How many times the base the worst record leaks when the base is small, as a guess; undefined where nothing bounds it. */
+  amplification(): number | undefined;
+  /** The same with every D replaced. */
+  withOdds(change: (logOdds: number) => number): CommonBase;
+}
+
+export interface Once {
+  readonly gain: number;
+  readonly work: MessageOptions;
+  /** Everybody is tied by this D to a twin in a copy of the graph (informed.proof.md, "Twins"). */
+  readonly twin?: number;
+}
+
+/**
+ * Made once for a graph whose large components with loops are its first nodes; undefined for others. A line bounds what everybody leaks of every base
+ * (informed.proof.md, "A line for every base"): only records that may be the worst are looked at, and who that is hardly changes from base to base.
+ */
+export function commonBase(laid: Layout, used: Uint8Array | undefined): CommonBase | undefined {
+  const { rest } = laid;
+  if (!rest || rest.nodes || !manyMessages(rest.graph) || !laid.graph.pairwise) return undefined;
+  return over(rest.graph, othersThan(laid), spendersOf(laid, used), used);
+}
+
+function over(graph: FactorGraph, others: Layout | undefined, spenders: Uint32Array, used: Uint8Array | undefined): CommonBase {
+  const effectOf = (u: number, base: number): number => (used && !used[u] ? 0 : base);
+  const effects = (base: number): Float64Array => {
+    const list = new Float64Array(graph.nodes).fill(base);
+    if (used) for (let u = 0; u < list.length; u++) if (!used[u]) list[u] = 0;
+    return list;
+  };
+  const caps = (base: number): Float64Array => {
+    const list = new Float64Array(graph.nodes);
+    for (let u = 0; u < list.length; u++) list[u] = mulUp(spenders[u]!, base);
+    return list;
+  };
+  const line = atLast(() => lineOver(graph, used));
+  const largest = atLast(() => largestOf(line()!.per));
+  /** What group and odds let a record leak, the one-shot cap included. */
+  const ceiling = (u: number, base: number): number => {
+    const own = effectOf(u, base);
+    const odds = oddsOf(graph, u);
+    const whole = mulUp(spenders[u]!, base);
+    // Of so much more than the odds, a push leaves nothing out.
+    if (whole > own + endless + odds) return addUp(own, odds);
+    return Math.min(whole, addUp(own, Math.min(odds, push((whole - own) * roundedUp, odds))));
+  };
+  const pushed = atLast(() => pushing(graph));
+  const worst = (base: number, gain: number): number | undefined => {
+    const found = base > least && base < 1 / least ? line() : undefined;
+    if (!found) return undefined;
+    const scale = base * (1 + 2 ** -50);
+    const looped = worstFromAbove(graph, {
+      effects: effects(base),
+      caps: caps(base),
+      pushed: pushed(),
+      twin: 0,
+      gain,
+      known: (u) => Math.min(found.per[u]! * scale, ceiling(u, base)),
+      above: (p) => found.above(p) * scale,
+      ranked: { nodes: largest().nodes, beyond: largest().beyond * scale * roundedUp },
+    });
+    return looped === undefined ? undefined : Math.max(looped, others ? worstOf(others, used?.subarray(graph.nodes), base) : 0);
+  };
+  const once = (base: number, { gain, work, twin = 0 }: Once): number => {
+    const own = effects(base);
+    const whole = caps(base);
+    if (twin > 0) for (let u = 0; u < whole.length; u++) whole[u] = 2 * whole[u]!;
+    const known = new Float64Array(graph.nodes);
+    for (let u = 0; u < known.length; u++) known[u] = Math.min(whole[u]!, addUp(own[u]!, addUp(oddsOf(graph, u), twin)));
+    const asked = { effects: own, caps: whole, pushed: pushed(), twin, gain, known: (u: number) => known[u]! };
+    const quick = worstFromAbove(graph, asked);
+    if (quick !== undefined) return quick;
+    const { leaks } = messages(graph, own, whole, { ...work, twin });
+    return leaks.reduce((most, leak, u) => Math.max(most, Math.min(leak, known[u]!)), 0);
+  };
+  const start = (base: number): Start => {
+    const found = line();
+    if (!found) return startOn(graph, effects(base), caps(base), base);
+    const scale = base * (1 + 2 ** -50);
+    const messages = new Float64Array(graph.member.length);
+    for (let p = 0; p < messages.length; p++) messages[p] = found.above(p) * scale;
+    const leaks = found.per.map((x) => x * scale);
+    return { graph, messages, effects: effects(base), leaks, largest: base, amplification: amplification()!, certain: true };
+  };
+  const amplification = () => line() && largest().most;
+  return {
+    worst,
+    once,
+    rest: () => void giveBack(graph),
+    start,
+    amplification,
+    ...(others && { others }),
+    withOdds: (change) => over(withOdds(graph, change), others && withLaidOdds(others, change), spenders, used),
+  };
+}
+
+const endless = 60;
+
+/** Far from where relative rounding stops being true. */
+const least = 2 ** -300;
+
+/** The nodes whose leaks are largest, and a bound for those of all others. */
+interface Ranked {
+  readonly nodes: Uint32Array;
+  readonly beyond: number;
+}
+
+/** So many records are listed as candidates for the worst, if as many come close to it. */
+const mostRanked = 4096;
+
+function largestOf(leaks: Float64Array): Ranked & { readonly most: number } {
+  const most = leaks.reduce((m, x) => Math.max(m, x), 0);
+  for (const part of [0.5, 0.7, 0.85, 0.95]) {
+    const nodes: number[] = [];
+    for (let u = 0; u < leaks.length && nodes.length <= mostRanked; u++) if (leaks[u]! > part * most) nodes.push(u);
+    if (nodes.length > mostRanked) continue;
+    return { nodes: Uint32Array.from(nodes.sort((a, b) => leaks[b]! - leaks[a]!)), beyond: part * most * roundedUp, most };
+  }
+  return { nodes: new Uint32Array(0), beyond: most, most };
+}
+
+/** How many used records the component of each node has. */
+function spendersOf({ walk, rest }: Layout, used: Uint8Array | undefined): Uint32Array {
+  const counts = new Uint32Array(rest!.graph.nodes);
+  for (let c = 0; c < walk.components; c++) {
+    const nodes = walk.order.subarray(walk.componentStart[c]!, walk.componentStart[c + 1]!);
+    if (nodes[0]! >= counts.length) continue;
+    let count = 0;
+    for (const u of nodes) if (!used || used[u]) count++;
+    for (const u of nodes) counts[u] = count;
+  }
+  return counts;
+}
+
+/** The components behind the first ones, on their own. */
+function othersThan({ graph, rest }: Layout): Layout | undefined {
+  const first = rest!.graph.nodes;
+  if (first === graph.nodes) return undefined;
+  const tied = rest!.graph.member.length;
+  const ends = listedEnds(
+    graph.nodes - first,
+    graph.member.subarray(tied).map((u) => u - first),
+  );
+  return layout(pairGraph(graph.nodes - first, ends, graph.commonOdds ?? graph.logOdds.slice(tied)));
+}
+
+function worstOf(laid: Layout, used: Uint8Array | undefined, base: number): number {
+  const spent = new Float64Array(laid.graph.records).fill(base);
+  if (used) for (let u = 0; u < spent.length; u++) if (!used[u]) spent[u] = 0;
+  return informed(laid.graph, spent, laid).leaks.reduce((m, x) => Math.max(m, x), 0);
+}

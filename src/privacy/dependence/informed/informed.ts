@@ -1,0 +1,269 @@
+import { addUp } from '../../../base/exact/outward.js';
+import { cliqueLeaks, cliqueOdds } from '../graph/clique.js';
+import type { FactorGraph } from '../graph/factor-graph.js';
+import { forestPass, roundedUp } from '../graph/forest.js';
+import { push } from '../graph/push.js';
+import { pieceOf, recursion, shapeOf } from '../graph/recursion.js';
+import type { Walk } from '../graph/walk.js';
+import { type Layout, layout, type Part, partOf } from './layout.js';
+import { type MessageOptions, messages } from './messages.js';
+import { manyMessages, pushing, type Sent } from './sweep.js';
+import { worstFromAbove } from './worst-from-above.js';
+
+/** What an informed adversary gains about each record; see informed.proof.md for the theorem and for why every branch is a bound. */
+export interface InformedBound {
+  /** Per record, rounded up. */
+  readonly leaks: Float64Array;
+  /** The whole effect of each record's component: the group bound. */
+  readonly group: Float64Array;
+  /** How many components each method decided, for the plan's explanation. */
+  readonly methods: { forest: number; recursion: number; clique: number; messages: number };
+  /** True when some record's best bound is a cap rather than the ties' own strength. */
+  readonly capped: boolean;
+}
+
+/** Smaller than any effect that matters, larger than where relative rounding stops being true. */
+const least = 2 ** -900;
+
+/** Messages for a small base: a start for similar questions about the same graph. */
+export interface Start {
+  readonly graph: Sent;
+  readonly messages: Float64Array;
+  /** By node of the part that goes by messages; leaks are rounded up. */
+  readonly effects: Float64Array;
+  readonly leaks: Float64Array;
+  readonly largest: number;
+  /** The worst leak there, in units of that effect. */
+  readonly amplification: number;
+  /** Whether F raises none of them: times k they are bounds for effects of up to k times these. */
+  readonly certain: boolean;
+}
+
+export interface Asking {
+  readonly start?: Start;
+  /** Above this it does not matter by how much. */
+  readonly most?: number;
+  readonly work?: Pick<MessageOptions, 'loose' | 'hardWork' | 'part'>;
+  /** Only the largest leak counts, to about this part of it: others may be told as large as that. */
+  readonly worst?: number;
+}
+
+/** Updates of one incidence that are spent on a start. */
+const startWork = 5e7;
+
+/** Where messages end for this profile, as far as some rounds go; undefined where nothing goes by messages. */
+export function startOf(laid: Layout, profile: Float64Array, largest: number): Start | undefined {
+  if (!laid.rest) return undefined;
+  const { graph, nodes } = laid.rest;
+  const { effects, whole } = effectsOf(laid, profile);
+  const select = (from: Float64Array) => (nodes ? Float64Array.from(nodes, (u) => from[u]!) : from.subarray(0, graph.nodes));
+  return startOn(graph, select(effects), select(whole), largest);
+}
+
+/** The same for what goes by messages on its own. */
+export function startOn(graph: Sent, effects: Float64Array, caps: Float64Array, largest: number): Start {
+  const { leaks, certain } = messages(graph, effects, caps, { loose: 5e-3, hardWork: startWork });
+  const amplification = leaks.reduce((m, x) => Math.max(m, x), 0) / largest;
+  const found = certain ? certain.slice() : new Float64Array(graph.member.length);
+  return { graph, messages: found, effects, leaks, largest, amplification, certain: certain !== undefined };
+}
+
+export function informed(
+  graph: FactorGraph,
+  profile: Float64Array,
+  laid: Layout = layout(graph),
+  asking: Asking = {},
+): InformedBound {
+  const { walk } = laid;
+  const { effects, whole, byPosition } = effectsOf(laid, profile);
+  const forest = forestPass(walk, byPosition);
+  const leaks = new Float64Array(graph.nodes);
+  for (let c = 0; c < walk.components; c++)
+    for (let x = walk.componentStart[c]!; x < walk.componentStart[c + 1]!; x++) {
+      const u = walk.order[x]!;
+      leaks[u] = walk.looped[c] ? whole[u]! : forest[x]!;
+    }
+  const methods = solveLoops(laid, effects, whole, leaks, asking);
+  const capped = applyCaps(graph, effects, whole, leaks);
+  return { leaks: leaks.subarray(0, graph.records), group: whole.subarray(0, graph.records), methods, capped };
+}
+
+/** The effect of each node, by number and by place in the walk, and the whole effect of its component. */
+export function effectsOf({ graph, walk }: Layout, profile: Float64Array) {
+  if (profile.length !== graph.records) throw new RangeError('one effect per record');
+  const effects = new Float64Array(graph.nodes);
+  for (let j = 0; j < profile.length; j++) {
+    const e = profile[j]!;
+    if (!(e >= 0)) throw new RangeError('effects are not negative');
+    effects[j] = e > 0 && e < least ? least : e;
+  }
+  const byPosition = new Float64Array(graph.nodes);
+  for (let x = 0; x < graph.nodes; x++) byPosition[x] = effects[walk.order[x]!]!;
+  const whole = new Float64Array(graph.nodes);
+  const sums = componentSums(walk, byPosition);
+  for (let c = 0; c < walk.components; c++)
+    for (let x = walk.componentStart[c]!; x < walk.componentStart[c + 1]!; x++) whole[walk.order[x]!] = sums[c]!;
+  return { effects, byPosition, whole };
+}
+
+function componentSums(w: Walk, byPosition: Float64Array): Float64Array {
+  const sums = new Float64Array(w.components);
+  for (let c = 0; c < w.components; c++)
+    for (let x = w.componentStart[c]!; x < w.componentStart[c + 1]!; x++) sums[c] = addUp(sums[c]!, byPosition[x]!);
+  return sums;
+}
+
+/** Small components by the recursion, cliques by its closed form, the rest together by messages. */
+function solveLoops(laid: Layout, effects: Float64Array, whole: Float64Array, leaks: Float64Array, asking: Asking) {
+  const { graph, walk, small, cliques, rest } = laid;
+  const methods = { forest: walk.components, recursion: 0, clique: 0, messages: 0 };
+  const solved = new Map<string, readonly number[] | undefined>();
+  const local = new Uint32Array(small.length > 0 ? graph.nodes : 0);
+  const left: Uint32Array[] = [];
+  const cliqueOf = (nodes: Uint32Array, odds: number) =>
+    cliqueLeaks(
+      Array.from(nodes, (u) => effects[u]!),
+      odds,
+    );
+  const put = (nodes: Uint32Array, found: readonly number[]) => {
+    for (let k = 0; k < nodes.length; k++) leaks[nodes[k]!] = found[k]!;
+  };
+  for (const { nodes } of small) {
+    methods.forest--;
+    // Among equals the closed form is the recursion.
+    const even = graph.commonOdds !== undefined && nodes.every((u) => effects[u] === effects[nodes[0]!]);
+    const evenOdds = even ? cliqueOdds(graph, nodes) : undefined;
+    const exact = evenOdds === undefined ? bySmallest(graph, nodes, effects, local, solved) : undefined;
+    const odds = exact ? undefined : (evenOdds ?? cliqueOdds(graph, nodes));
+    const found = exact ?? (odds === undefined ? undefined : cliqueOf(nodes, odds));
+    if (found) put(nodes, found);
+    else left.push(nodes);
+    methods[exact ? 'recursion' : found ? 'clique' : 'messages']++;
+  }
+  for (const { nodes, logOdds } of cliques) {
+    methods.forest--;
+    methods.clique++;
+    put(nodes, cliqueOf(nodes, logOdds));
+  }
+  if (left.length > 0) byMessages(partOf(graph, left), left, effects, whole, leaks, {});
+  if (!rest) return methods;
+  methods.forest -= rest.components;
+  methods.messages += rest.components;
+  const largest = effects.reduce((m, e) => Math.max(m, e), 0);
+  if (asking.worst !== undefined && manyMessages(rest.graph)) {
+    const worst = worstOfRest(laid, rest, effects, whole, largest, asking.worst, asking.start);
+    if (worst !== undefined) {
+      for (let k = 0; k < rest.graph.nodes; k++) {
+        const u = rest.nodes ? rest.nodes[k]! : k;
+        if (worst < leaks[u]!) leaks[u] = worst;
+      }
+      return methods;
+    }
+  }
+  const scale = largest / (asking.start?.largest ?? 0);
+  const start = asking.start && scale < 2 ** 60 ? { start: asking.start.messages.map((x) => x * scale) } : {};
+  const ceilings = asking.most === undefined ? undefined : ceilingsOf(rest, effects, whole, graph);
+  const hopeless = ceilings ? { hopeless: { most: 4 * asking.most!, caps: ceilings } } : {};
+  byMessages(rest, undefined, effects, whole, leaks, { ...asking.work, ...start, ...hopeless });
+  return methods;
+}
+
+/** A bound for every node of what goes by messages, as close as the worst of them needs; undefined where it is not found quickly. */
+function worstOfRest(
+  { graph: all }: Layout,
+  rest: Part,
+  effects: Float64Array,
+  whole: Float64Array,
+  largest: number,
+  gain: number,
+  start: Start | undefined,
+): number | undefined {
+  const { graph, nodes } = rest;
+  const select = (from: Float64Array) => (nodes ? Float64Array.from(nodes, (u) => from[u]!) : from.subarray(0, graph.nodes));
+  const ceilings = ceilingsOf(rest, effects, whole, all);
+  const own = select(effects);
+  const scale = start ? (largest / start.largest) * (1 + 2 ** -50) : 0;
+  const covers = (s: Start) => s.certain && s.graph === graph && own.every((e, k) => e <= s.effects[k]! * scale);
+  const scaled = start && scale >= 1 && scale < 2 ** 60 && covers(start) ? start : undefined;
+  return worstFromAbove(graph, {
+    effects: own,
+    caps: select(whole),
+    pushed: pushing(graph),
+    twin: 0,
+    gain,
+    known: scaled ? (u) => Math.min(ceilings[u]!, scaled.leaks[u]! * scale) : (u) => ceilings[u]!,
+    ...(scaled && { above: (p: number) => scaled.messages[p]! * scale }),
+  });
+}
+
+/** Leaks by messages of the nodes of a part, or of some of its components only. */
+function byMessages(
+  { graph, nodes }: Part,
+  only: readonly Uint32Array[] | undefined,
+  effects: Float64Array,
+  whole: Float64Array,
+  leaks: Float64Array,
+  options: MessageOptions,
+): void {
+  const select = (from: Float64Array) => (nodes ? Float64Array.from(nodes, (u) => from[u]!) : from.subarray(0, graph.nodes));
+  const answer = messages(graph, select(effects), select(whole), options);
+  if (nodes) for (let k = 0; k < nodes.length; k++) leaks[nodes[k]!] = answer.leaks[k]!;
+  // Where a bound came from elsewhere, the lesser one counts.
+  else if (only) for (const own of only) for (const u of own) leaks[u] = answer.leaks[u]!;
+  else for (let u = 0; u < graph.nodes; u++) if (answer.leaks[u]! < leaks[u]!) leaks[u] = answer.leaks[u]!;
+}
+
+/** What group and odds alone let each node of a part leak. */
+function ceilingsOf({ graph, nodes }: Part, effects: Float64Array, whole: Float64Array, all: FactorGraph): Float64Array {
+  return Float64Array.from({ length: graph.nodes }, (_, k) => {
+    const u = nodes ? nodes[k]! : k;
+    return Math.min(whole[u]!, addUp(effects[u]!, oddsOf(all, u)));
+  });
+}
+
+/** Shapes remembered: where every component has one of its own, remembering gains nothing. */
+const mostShapes = 20_000;
+
+function bySmallest(
+  graph: FactorGraph,
+  nodes: Uint32Array,
+  effects: Float64Array,
+  local: Uint32Array,
+  solved: Map<string, readonly number[] | undefined>,
+): readonly number[] | undefined {
+  const piece = pieceOf(graph, nodes, effects, local);
+  const shape = shapeOf(piece);
+  if (solved.has(shape)) return solved.get(shape);
+  const found = recursion(piece);
+  if (solved.size < mostShapes) solved.set(shape, found);
+  return found;
+}
+
+/** What all ties of a record together let through of anything. */
+export function oddsOf(graph: FactorGraph, u: number): number {
+  const from = graph.nodeStart[u]!;
+  const to = graph.nodeStart[u + 1]!;
+  if (from === to) return 0;
+  if (graph.commonOdds !== undefined) return (to - from) * graph.commonOdds * roundedUp;
+  let odds = 0;
+  for (let x = from; x < to; x++) odds = (odds + graph.logOdds[graph.incidence[x]!]!) * roundedUp;
+  return odds;
+}
+
+/** Group, odds and one-shot caps; true when a cap decided some record with ties. */
+function applyCaps(graph: FactorGraph, effects: Float64Array, whole: Float64Array, leaks: Float64Array): boolean {
+  let capped = false;
+  for (let u = 0; u < graph.records; u++) {
+    if (graph.nodeStart[u] === graph.nodeStart[u + 1]) continue;
+    const odds = oddsOf(graph, u);
+    const own = effects[u]!;
+    let cap = Math.min(whole[u]!, addUp(own, odds));
+    // push lies between 0 and either argument, so the one-shot cap can only matter where the others do not decide by far.
+    if (leaks[u]! > own + 0.4 * (cap - own)) cap = Math.min(cap, addUp(own, push((whole[u]! - own) * roundedUp, odds)));
+    if (cap < leaks[u]!) {
+      leaks[u] = cap;
+      capped = true;
+    }
+  }
+  return capped;
+}

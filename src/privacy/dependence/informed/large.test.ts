@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest';
+import { randomFrom } from '../../../../test/worst-law.js';
+import { distinctComponents } from '../graph/distinct.js';
+import { type FactorGraph, fromPairs, withOdds } from '../graph/factor-graph.js';
+import { withPendants } from '../graph/pendants.js';
+import { largeTooWeak } from '../large-too-weak.js';
+import { ties, withTwins } from '../leakage.js';
+import { messages } from './messages.js';
+
+/** Ties at random, listed along a walk as large graphs are. */
+function randomTies(records: number, pairs: number, odds: number, seed: number): FactorGraph {
+  const next = randomFrom(seed);
+  const ends = () => Uint32Array.from({ length: pairs }, () => Math.floor(next() * records));
+  return distinctComponents(fromPairs(records, ends(), ends(), odds)).graph;
+}
+
+/** Where messages end if they are sent for as long as it takes, in plain doubles. */
+function restingPlace(
+  { member, nodes }: FactorGraph,
+  effects: Float64Array,
+  cap: number,
+  t: (effect: number, p: number) => number,
+): Float64Array {
+  let through = new Float64Array(member.length);
+  let has = Float64Array.from(effects);
+  for (let round = 0; round < 400; round++) {
+    const sent = through.map((_, p) => t(Math.min(has[member[p ^ 1]!]! - through[p ^ 1]!, cap - effects[member[p]!]!), p));
+    has = Float64Array.from(effects);
+    for (let p = 0; p < member.length; p++) has[member[p]!]! += sent[p]!;
+    const moved = sent.reduce((m, x, p) => Math.max(m, Math.abs(x - through[p]!)), 0);
+    through = sent;
+    if (moved < 1e-13) break;
+  }
+  return has.subarray(0, nodes);
+}
+const pushPlain = (d: number) => (effect: number) => 4 * Math.atanh(Math.tanh(Math.max(0, effect) / 4) * Math.tanh(d / 4));
+
+/** The least of a bound in units of what it bounds, and the most by which it is above it, in units of the worst record's. */
+function ratios(bound: Float64Array, of: Float64Array): { least: number; most: number } {
+  const worst = of.reduce((m, x) => Math.max(m, x), 0);
+  let [least, most] = [Number.POSITIVE_INFINITY, 0];
+  for (let u = 0; u < of.length; u++) {
+    if (of[u]! > 1e-12) least = Math.min(least, bound[u]! / of[u]!);
+    most = Math.max(most, (bound[u]! - of[u]!) / worst);
+  }
+  return { least, most };
+}
+
+describe('messages on a large graph', () => {
+  const d = Math.log(3);
+  const graph = randomTies(24_000, 26_000, d, 5);
+  const cap = 1e3;
+  const caps = new Float64Array(graph.nodes).fill(cap);
+  const resting = (effects: Float64Array) => restingPlace(graph, effects, cap, pushPlain(d));
+
+  for (const [whom, effectOf] of [
+    ['everybody', () => 0.02],
+    ['everybody, differently', (u: number) => 0.01 + (u % 7) / 100],
+    ['some, the others nothing', (u: number) => (u % 3 === 0 ? 0.05 : 0)],
+    ['everybody, far beyond where ties saturate', () => 3],
+  ] as const)
+    it(`lie above where they come to rest, and close to it, when this is spent by ${whom}`, () => {
+      const effects = Float64Array.from({ length: graph.nodes }, (_, u) => effectOf(u));
+      const { leaks } = messages(graph, effects, caps);
+      const rest = resting(effects);
+      const above = ratios(leaks, rest);
+      expect(above.least).toBeGreaterThanOrEqual(1 - 1e-9);
+      expect(above.most).toBeLessThanOrEqual(0.01);
+    });
+
+  it('are bounds wherever they start', () => {
+    const effects = new Float64Array(graph.nodes).fill(0.02);
+    const rest = resting(effects);
+    const found = messages(graph, effects, caps).certain!.slice();
+    for (const scale of [0, 0.3, 3, 100]) {
+      const { leaks } = messages(graph, effects, caps, { start: found.map((x) => x * scale) });
+      expect(ratios(leaks, rest).least).toBeGreaterThanOrEqual(1 - 1e-9);
+    }
+  });
+
+  it('are bounds where there is hardly time to settle', () => {
+    for (const effect of [0.02, 3]) {
+      const effects = new Float64Array(graph.nodes).fill(effect);
+      const { leaks } = messages(graph, effects, caps, { hardWork: 1, part: 0.5 });
+      expect(ratios(leaks, resting(effects)).least).toBeGreaterThanOrEqual(1 - 1e-9);
+    }
+  });
+
+  it('are left to the caps once they are beyond what matters', () => {
+    const effects = new Float64Array(graph.nodes).fill(0.02);
+    const { leaks } = messages(graph, effects, caps, { hopeless: { most: 0.03, caps } });
+    expect([...new Set(leaks)]).toEqual([cap]);
+  });
+
+  it('settle in few rounds along a walk', () => {
+    const along = messages(graph, new Float64Array(graph.nodes).fill(0.02), caps).rounds;
+    expect(along).toBeLessThan(25);
+  });
+});
+
+describe('one more tie, where no graph is built for it', () => {
+  const d = Math.log(1.5);
+  const graph = randomTies(22_000, 21_000, d, 9);
+  const used = Uint8Array.from({ length: graph.records }, (_, u) => (u % 5 === 0 ? 0 : 1));
+  const base = 0.05;
+  const beside = (second: number | Uint8Array) => {
+    const both = new Uint8Array(2 * used.length).fill(typeof second === 'number' ? second : 0);
+    both.set(used);
+    if (typeof second !== 'number') both.set(second, used.length);
+    return both;
+  };
+  const worst = (on: FactorGraph, mask?: Uint8Array) => ties(on, 'informed', mask ? { used: mask } : {}).worst(base);
+
+  it('leaks what the graph beside a copy of itself does, within what is said to be rough', () => {
+    const { oneMore } = largeTooWeak({ graph, adversary: 'informed', reach: 'any' }, base);
+    const built = worst(withTwins(graph));
+    expect(oneMore / built).toBeGreaterThan(0.998);
+    expect(oneMore / built).toBeLessThan(1.12);
+  });
+
+  it('leaks the worse of twins and new neighbours where some records are left out', () => {
+    const { oneMore } = largeTooWeak({ graph, used, adversary: 'informed', reach: 'any' }, base);
+    const built = Math.max(worst(withTwins(graph), beside(used)), worst(withPendants(graph), beside(1)));
+    expect(oneMore / built).toBeGreaterThan(0.998);
+    expect(oneMore / built).toBeLessThan(1.12);
+  });
+
+  it('says the same of stronger ties as asking about them', () => {
+    const { twice } = largeTooWeak({ graph, adversary: 'informed', reach: 'any' }, base);
+    const asked = worst(withOdds(graph, (x) => x + Math.log(2)));
+    expect(twice / asked).toBeGreaterThan(0.998);
+    expect(twice / asked).toBeLessThan(1.12);
+  });
+});

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { randomFrom } from '../../../../test/worst-law.js';
+import { type FactorGraph, fromPairs, withOdds } from '../graph/factor-graph.js';
+import { informed, startOf } from './informed.js';
+import { layout } from './layout.js';
+import { messages } from './messages.js';
+import { pushing } from './sweep.js';
+import { worstFromAbove } from './worst-from-above.js';
+
+function randomTies(records: number, pairs: number, odds: number, seed: number): FactorGraph {
+  const next = randomFrom(seed);
+  const ends = () => Uint32Array.from({ length: pairs }, () => Math.floor(next() * records));
+  return fromPairs(records, ends(), ends(), odds);
+}
+const most = (leaks: Float64Array): number => leaks.reduce((m, x) => Math.max(m, x), 0);
+
+describe('the worst leak alone', () => {
+  for (const [odds, effect, twin] of [
+    [3, 0.5, 0],
+    [3, 2, 0],
+    [1.3, 0.1, 0],
+    [20, 0.5, 0],
+    [2, 0.1, 0.7],
+  ] as const)
+    it(`lies above what all messages together say, and close to it (odds ratio ${odds}, effect ${effect}, twin ${twin})`, () => {
+      for (let seed = 1; seed <= 5; seed++) {
+        const graph = randomTies(300, 320, Math.log(odds), seed);
+        const effects = new Float64Array(300).fill(effect);
+        const caps = new Float64Array(300).fill(400 * effect);
+        const truth = most(messages(graph, effects, caps, { twin }).leaks);
+        const found = worstFromAbove(graph, {
+          effects,
+          caps,
+          twin,
+          pushed: pushing(graph),
+          known: (u) => caps[u]!,
+          gain: 1e-2,
+          pushes: 200,
+        })!;
+        expect(found).toBeGreaterThanOrEqual(truth * (1 - 1e-9));
+        expect(found).toBeLessThanOrEqual(truth * 1.08);
+      }
+    });
+
+  it('is not told where that would take longer than all messages', () => {
+    const graph = randomTies(3000, 9000, Math.log(3), 7);
+    const effects = new Float64Array(3000).fill(1e-4);
+    const caps = new Float64Array(3000).fill(1);
+    const asked = { effects, caps, twin: 0, pushed: pushing(graph), known: () => 1, gain: 1e-6, pushes: 1e-3 };
+    expect(worstFromAbove(graph, asked)).toBeUndefined();
+  });
+});
+
+describe('a start for one small base', () => {
+  const small = 2 ** -30;
+  const graph = randomTies(30_000, 31_000, Math.log(3), 3);
+  const laid = layout(graph);
+  const everybody = (effect: number) => new Float64Array(30_000).fill(effect);
+  const start = startOf(laid, everybody(small), small)!;
+
+  it('bounds larger bases of the same shape, without sending all messages again', () => {
+    for (const effect of [1e-3, 0.02, 0.5]) {
+      const truth = most(informed(graph, everybody(effect), laid).leaks);
+      const found = most(informed(graph, everybody(effect), laid, { start, worst: 3e-4 }).leaks);
+      expect(found).toBeGreaterThanOrEqual(truth * (1 - 5e-3));
+      expect(found).toBeLessThanOrEqual(truth * 1.005);
+    }
+  });
+
+  it('bounds nothing where somebody spends more than it knows of, or ties are stronger', () => {
+    const half = Float64Array.from({ length: 30_000 }, (_, u) => (u % 2 ? small : 0));
+    const less = startOf(laid, half, small)!;
+    const truth = most(informed(graph, everybody(0.02), laid).leaks);
+    expect(most(informed(graph, everybody(0.02), laid, { start: less, worst: 3e-4 }).leaks)).toBeGreaterThanOrEqual(
+      truth * (1 - 5e-3),
+    );
+    const stronger = layout(withOdds(graph, (d) => 2 * d));
+    const strong = most(informed(stronger.graph, everybody(0.02), stronger).leaks);
+    expect(most(informed(stronger.graph, everybody(0.02), stronger, { start, worst: 3e-4 }).leaks)).toBeGreaterThanOrEqual(
+      strong * (1 - 5e-3),
+    );
+  });
+});

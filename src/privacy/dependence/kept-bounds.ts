@@ -1,0 +1,94 @@
+import { createHash, type Hash } from 'node:crypto';
+import type { Rational } from '../../base/exact/rational.js';
+import type { Adversary } from '../../policy/policy.js';
+import type { WhatIf } from './amplifier.js';
+import type { GaussianSums } from './gaussian/sums.js';
+import type { FactorGraph } from './graph/factor-graph.js';
+import type { Percolation } from './uninformed/percolation.js';
+
+/** What was worked out about one graph and one shape of profile: what records spend is a number times 1 for those that are used. */
+export interface KeptBounds {
+  readonly leaks: Map<number, number>;
+  readonly bases: Map<string, Rational>;
+  readonly whatIfs: Map<number, readonly WhatIf[]>;
+  clusters?: Percolation;
+  sums?: GaussianSums;
+}
+
+export const emptyBounds = (): KeptBounds => ({ leaks: new Map(), bases: new Map(), whatIfs: new Map() });
+
+/** Everything that the bounds of a graph are a function of. */
+export interface Asked {
+  readonly graph: FactorGraph;
+  readonly used?: Uint8Array;
+  readonly adversary: Adversary;
+  readonly reach: 'any' | 'direct';
+  readonly pull?: 'alike';
+}
+
+/** Graphs of which results are kept; a result is some numbers, never a graph. */
+const mostKept = 32;
+
+export type KeepBounds = (asked: Asked) => KeptBounds;
+
+/** Results by a key: two that have one key are one. */
+export function keepingBounds(keyOf: (asked: Asked) => string): KeepBounds {
+  const kept = new Map<string, KeptBounds>();
+  return (asked) => {
+    const key = keyOf(asked);
+    const found = kept.get(key) ?? emptyBounds();
+    // The map keeps the order of use.
+    kept.delete(key);
+    kept.set(key, found);
+    if (kept.size > mostKept) kept.delete(kept.keys().next().value!);
+    return found;
+  };
+}
+
+/**
+ * Results by the content of what they were worked out from, for every session of the process: a tie, a strength, a record that is used or not, and the answers are others'.
+ * What is kept is what working it out again would give, to the last bit (docs/decisions/0019-kept-bounds.md).
+ */
+export const keptBounds: KeepBounds = keepingBounds((asked) => digestOf(asked));
+
+export function digestOf({ graph, used, adversary, reach, pull }: Asked): string {
+  const hash = createHash('sha256');
+  const { records, nodes, factors, member, commonOdds, pairwise } = graph;
+  const alike = commonOdds !== undefined;
+  hash.update(
+    JSON.stringify([
+      adversary,
+      reach,
+      pull ?? 'any',
+      records,
+      nodes,
+      factors,
+      member.length,
+      pairwise,
+      alike,
+      used !== undefined,
+    ]),
+  );
+  if (!pairwise) take(hash, graph.start);
+  take(hash, member);
+  // One D stands for all where all are equal.
+  take(hash, alike ? Float64Array.of(commonOdds) : graph.logOdds);
+  if (used) take(hash, used);
+  return hash.digest('hex');
+}
+
+/** At most so much at a time: a hash takes no more than two gigabytes. */
+const block = 2 ** 28;
+function take(hash: Hash, { buffer, byteOffset, byteLength }: Uint8Array | Uint32Array | Float64Array): void {
+  for (let at = 0; at < byteLength; at += block)
+    hash.update(new Uint8Array(buffer, byteOffset + at, Math.min(block, byteLength - at)));
+}
+
+/** What the map has, or what is made and put there. */
+export function remembered<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  map.set(key, made);
+  return made;
+}

@@ -1,0 +1,102 @@
+import { addUp, logUp } from '../../base/exact/outward.js';
+import { type FactorGraph, withOdds } from './graph/factor-graph.js';
+import { push } from './graph/push.js';
+import { type Asking, effectsOf, informed, oddsOf } from './informed/informed.js';
+import { type Layout, layout, withLaidOdds } from './informed/layout.js';
+import { messages } from './informed/messages.js';
+import { manyMessages, pushing } from './informed/sweep.js';
+import { worstFromAbove } from './informed/worst-from-above.js';
+import type { Asked } from './kept-bounds.js';
+import type { Ties } from './leakage.js';
+import type { TooWeak } from './too-weak.js';
+import { direct } from './uninformed/direct.js';
+
+/** Two digits are enough for what nobody declared, and beyond so many updates the caps have to do. */
+const rough = { loose: 5e-3, hardWork: 6e7, part: 1e-2 } as const;
+
+/** A further step that gains less than this is not taken. */
+const roughly = 1.5e-2;
+
+/** The same questions where no graph is to be built for them (informed.proof.md, "Twins" and "Pendants"). */
+export function largeTooWeak({ graph, reach, used }: Asked, base: number, known?: Ties): TooWeak {
+  const spent = Float64Array.from({ length: graph.records }, (_, u) => (used && !used[u] ? 0 : base));
+  const tie = graph.commonOdds ?? graph.logOdds.reduce((m, d) => Math.max(m, d), 0);
+  const [two, four] = [logUp(2), logUp(4)];
+  const doubled = (d: number) => addUp(d, two);
+  const fourfold = (d: number) => addUp(d, four);
+  if (reach === 'direct') {
+    const at = (change: (d: number) => number) => mostOf(direct(withOdds(graph, change), spent));
+    const own = direct(graph, spent);
+    // A twin brings its own effect over the new tie, a new neighbour the base.
+    const more = own.map((leak, u) => addUp(leak, push(used ? base : spent[u]!, tie)));
+    return { twice: at(doubled), fourTimes: at(fourfold), oneMore: Math.max(mostOf(more), addUp(base, push(base, tie))) };
+  }
+  const laid = known?.laid ?? layout(graph);
+  const common = known?.common?.();
+  const worst = (on: Layout, profile: Float64Array, only: Pick<Asking, 'worst'> = {}) => {
+    const start = known?.start();
+    return informed(on.graph, profile, on, { ...(start && { start }), work: rough, ...only }).leaks;
+  };
+  // Large components on their own, where nothing of the size of the graph is made beside what they need.
+  const behind = common?.others && spent.subarray(graph.nodes - common.others.graph.nodes);
+  const once = { gain: roughly, work: rough };
+  const at = (change: (d: number) => number): number => {
+    if (!common) return mostOf(worst(withLaidOdds(laid, change), spent, { worst: roughly }));
+    const changed = common.withOdds(change);
+    const beside = changed.others ? mostOf(informed(changed.others.graph, behind!, changed.others, { work: rough }).leaks) : 0;
+    return Math.max(changed.once(base, once), beside);
+  };
+  const twinned = (): number => {
+    if (!common) return withTwin(laid, spent, tie);
+    return Math.max(common.once(base, { ...once, twin: tie }), common.others ? withTwin(common.others, behind!, tie) : 0);
+  };
+  const [twins, twice, fourTimes] = [twinned(), at(doubled), at(fourfold)];
+  common?.rest();
+  return {
+    twice,
+    fourTimes,
+    // Twins of records that are left out would be left out too; a new neighbour would not.
+    oneMore: used
+      ? Math.max(
+          twins,
+          withPendant(graph, spent, base, tie, (profile) => worst(laid, profile)),
+        )
+      : twins,
+  };
+}
+
+/** Everybody is tied to a twin in a copy of the graph: by symmetry one copy says it all. */
+function withTwin(laid: Layout, spent: Float64Array, tie: number): number {
+  const { graph } = laid;
+  const { effects, whole } = effectsOf(laid, spent);
+  const caps = whole.map((sum) => addUp(sum, sum));
+  const ceilings = caps.map((cap, u) => Math.min(cap, addUp(effects[u]!, addUp(oddsOf(graph, u), tie))));
+  const quick =
+    manyMessages(graph) &&
+    worstFromAbove(graph, { effects, caps, pushed: pushing(graph), twin: tie, gain: roughly, known: (u) => ceilings[u]! });
+  if (quick) return quick;
+  const { leaks } = messages(graph, effects, caps, { ...rough, twin: tie });
+  let most = 0;
+  for (let u = 0; u < graph.records; u++) most = Math.max(most, Math.min(leaks[u]!, ceilings[u]!));
+  return most;
+}
+
+/** Everybody has a new neighbour who spends the base and has no other tie: averaged out, it adds to the effect of the one it is tied to. */
+function withPendant(
+  { records }: FactorGraph,
+  spent: Float64Array,
+  base: number,
+  tie: number,
+  leaksOf: (profile: Float64Array) => Float64Array,
+): number {
+  const brought = push(base, tie);
+  const leaks = leaksOf(spent.map((e) => addUp(e, brought)));
+  let most = 0;
+  for (let u = 0; u < records; u++) {
+    const behind = (leaks[u]! - brought) * (1 + 2 ** -40);
+    most = Math.max(most, leaks[u]!, addUp(base, push(Math.max(0, behind), tie)));
+  }
+  return most;
+}
+
+const mostOf = (leaks: Float64Array): number => leaks.reduce((m, x) => Math.max(m, x), 0);

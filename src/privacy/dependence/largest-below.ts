@@ -1,0 +1,116 @@
+import { fromNumber, nextDown, type Rational, zero } from '../../base/exact/rational.js';
+
+/**
+ * The largest x up to `top` with cost(x) <= limit, for an increasing cost; to `digits` relative, as a short fraction, and itself tested. Zero when
+ * nothing is small enough. Interpolates on logarithms (regula falsi with the Illinois rule), so costly curves take about ten evaluations.
+ */
+export function largestBelow(cost: (x: number) => number, limit: number, top: number, digits = 1e-12): Rational {
+  if (!(top > 0) || !(limit > 0)) return zero;
+  // Positive exactly when the limit is exceeded: a logarithm that rounds to zero must not hide an excess.
+  const excess = (x: number): number => {
+    const c = cost(x);
+    return c <= limit ? Math.min(0, Math.log(c / limit)) : Math.max(Number.MIN_VALUE, Math.log(c / limit));
+  };
+  let high = top;
+  let over = excess(high);
+  if (over <= 0) return fromNumber(high);
+  let low = high / 2;
+  let under = excess(low);
+  while (under > 0) {
+    [high, over] = [low, under];
+    low /= 16;
+    if (low < 2 ** -300) return zero;
+    under = excess(low);
+  }
+  let side = 0;
+  for (let k = 0; k < 200 && high - low > digits * high; k++) {
+    const x = between(low, high, under, over, k);
+    const at = excess(x);
+    if (at <= 0) {
+      [low, under] = [x, at];
+      if (side === -1) over /= 2;
+      side = -1;
+    } else {
+      [high, over] = [x, at];
+      if (side === 1) under /= 2;
+      side = 1;
+    }
+  }
+  const short = shortened(low);
+  return fromNumber(cost(short) <= limit ? short : nextDown(low));
+}
+
+function between(low: number, high: number, under: number, over: number, k: number): number {
+  const middle = (low + high) / 2;
+  if (k % 4 === 3 || !Number.isFinite(under) || !Number.isFinite(over) || !(over > under)) return middle;
+  const x = Math.exp((Math.log(low) * over - Math.log(high) * under) / (over - under));
+  return x > low && x < high ? x : middle;
+}
+
+/** Rounded down to 40 bits: the same noise for all practical purposes, and a fraction a person can read. */
+function shortened(x: number): number {
+  const unit = 2 ** (Math.floor(Math.log2(x)) - 40);
+  return Math.floor(x / unit) * unit;
+}
+
+export interface Near {
+  /** Nothing above it is wanted. */
+  readonly top: number;
+  /** Known to be small enough. */
+  readonly sure: number;
+  readonly guess: number;
+}
+
+/** How often a costly curve is asked, and when coarser digits have to do. */
+const mostQuestions = 40;
+const patient = 10;
+
+/**
+ * The same for a cost that takes long to work out and is about proportional to x: starts at a guess and returns what was itself tested. Three digits, or two where the
+ * curve jumps. Costs far above the limit need not be right.
+ */
+export function largestNear(cost: (x: number) => number, limit: number, { top, sure, guess }: Near): Rational {
+  if (!(top > 0) || !(limit > 0)) return zero;
+  let low = { x: shortened(sure), cost: Number.NaN };
+  let high = { x: top * (1 + 2 ** -30), cost: Number.POSITIVE_INFINITY };
+  let x = shortened(Math.min(top, Math.max(sure, guess)));
+  let power = 1;
+  for (let asked = 1; asked <= mostQuestions; asked++) {
+    const digits = asked > patient ? 1e-2 : 1e-3;
+    const now = { x, cost: cost(x) };
+    if (now.cost <= limit) {
+      if (low.cost > 0 && now.x > low.x) power = slopeOf(low, now);
+      low = now;
+      if (now.cost >= limit * (1 - digits) || now.x >= shortened(top)) break;
+    } else {
+      if (now.cost < 2 * limit && low.cost > 0 && now.x > low.x) power = slopeOf(low, now);
+      high = now;
+    }
+    if (high.x - low.x <= digits * low.x) break;
+    x = shortened(next(low, high, limit, power, digits));
+  }
+  // Only what was asked about is returned.
+  for (let tries = 0; !(low.cost <= limit); tries++) {
+    if (tries === 20) return zero;
+    low = { x: shortened(low.x * (tries === 0 ? 1 : 0.999 ** tries)), cost: 0 };
+    low.cost = cost(low.x);
+  }
+  return fromNumber(low.x);
+}
+
+interface Point {
+  readonly x: number;
+  readonly cost: number;
+}
+
+/** d log cost / d log x, within reason: costs are nearly proportional. */
+const slopeOf = (a: Point, b: Point): number => Math.min(1.2, Math.max(0.3, Math.log(b.cost / a.cost) / Math.log(b.x / a.x)));
+
+/** Where the limit would be met if the curve went on as it does, a little below it. */
+function next(low: Point, high: Point, limit: number, power: number, digits: number): number {
+  const from = low.cost > 0 ? low : high.cost < 2 * limit ? high : undefined;
+  const aimed = from ? from.x * (limit / from.cost) ** (1 / power) * (1 - digits / 3) : Math.sqrt(low.x * high.x);
+  const narrow = (1 + digits / 4) * low.x;
+  if (aimed > narrow && aimed < high.x * (1 - digits / 4)) return aimed;
+  return Math.max(narrow, Math.min(Math.sqrt(low.x * high.x), high.x * (1 - digits / 4)));
+}

@@ -1,0 +1,340 @@
+import { addUp, logUp, mulUp } from '../../base/exact/outward.js';
+import { type Rational, toNumberDown } from '../../base/exact/rational.js';
+import type { Adversary } from '../../policy/policy.js';
+import { alike, alikeWords } from './alike/alike.js';
+import { modelPulls } from './alike/model-pulls.js';
+import { assemble, type FactorGraph, withOdds } from './graph/factor-graph.js';
+import { atLast } from './graph/pair-graph.js';
+import { contraction } from './graph/push.js';
+import { type Walk, walk } from './graph/walk.js';
+import { type CommonBase, commonBase } from './informed/common-base.js';
+import { type Asking, informed, type Start, startOf } from './informed/informed.js';
+import { type Layout, layout } from './informed/layout.js';
+import { largestBelow, largestNear } from './largest-below.js';
+import type { Model } from './model/model.js';
+import { graphsOf } from './model/model-graph.js';
+import { direct, directAssumption } from './uninformed/direct.js';
+import { type Percolation, percolation } from './uninformed/percolation.js';
+import { uninformedForest } from './uninformed/uninformed.js';
+import { vStructures } from './uninformed/v-structure.js';
+
+/** What ties are declared between: a graph of odds ratios, or a model with tables (from which a graph is read). */
+export type Subject = FactorGraph | Model;
+const isModel = (subject: Subject): subject is Model => 'ids' in subject;
+
+export interface LeakageOptions {
+  /** `direct`: ties reach no further than their ends (uninformed only; see direct.ts for what that assumes). */
+  readonly reach?: 'any' | 'direct';
+  /** Total-variation radius of the tables of a model, for the uninformed bound. */
+  readonly radius?: number;
+  /** All ties of a graph pull together, and its records have two values each: an assumption, to be said wherever the bound is. */
+  readonly pull?: 'alike';
+  /** 1 for records that spend where one number says what records spend; everybody when absent. */
+  readonly used?: Uint8Array;
+}
+
+export interface Leakage {
+  /** What an attacker gains about each record; rounded up. */
+  readonly perRecord: Float64Array;
+  readonly worst: { readonly record: number; readonly leakage: number };
+  /** The whole effect of the largest component: what group privacy would charge. */
+  readonly group: number;
+  /** Every number is a proven bound, rounded against ourselves. */
+  readonly certified: true;
+  readonly how: string;
+}
+
+/** A subject read once, asked many times. Every answer depends on the question alone, never on those before it. */
+export interface Ties {
+  readonly records: number;
+  readonly graph: FactorGraph;
+  /** One number is what every used record spends. */
+  leakage(profile: Float64Array | number): Leakage;
+  /** The worst leakage when every used record spends this; above `most` it need not be close. */
+  worst(base: number, most?: number): number;
+  /** How many times the base the worst record leaks when the base is small, as a guess: it proves nothing. */
+  amplification(): number;
+  /** How many used records the largest component has. */
+  readonly group: number;
+  /** How the graph is laid out, and where messages may start. */
+  readonly laid?: Layout;
+  start(): Start | undefined;
+  /** Where every used record spends the same and only the worst is asked for, on large graphs. */
+  common?(): CommonBase | undefined;
+}
+
+export function ties(subject: Subject, adversary: Adversary, options: LeakageOptions = {}): Ties {
+  const { reach = 'any', radius = 0, pull, used } = options;
+  if (reach === 'direct' && adversary === 'informed')
+    throw new RangeError('reach: direct holds against an uninformed adversary only');
+  if (reach === 'direct' && !isModel(subject)) return directTies(subject, used);
+  const graphs = isModel(subject) ? graphsOf(subject) : [subject];
+  const laid = graphs.map(layout);
+  const first = graphs[0]!;
+  const together = laid[0]!.walk.looped.includes(1) ? pulling(subject, pull) : undefined;
+  const spread = spreader(first.records, used);
+  // Where nothing but the worst record is asked for, most of a large graph need not be looked at.
+  const quick = atLast(() => (isModel(subject) || reach === 'direct' || together ? undefined : commonBase(laid[0]!, used)));
+  // Large graphs are asked from where a small base would end: it is the same for every question.
+  let starts: readonly (Start | undefined)[] | undefined;
+  const startAt = (k: number): Start | undefined => {
+    starts ??= laid.map((l) => quick()?.start(small) ?? (isLarge(l.graph) ? startOf(l, spread(small), small) : undefined));
+    return starts[k];
+  };
+  const answer = (asked: Float64Array | number, most?: number, only: Pick<Asking, 'worst'> = {}): Leakage => {
+    const profile = spread(asked);
+    const [base, ...others] = graphs.map((g, k) => {
+      const start = typeof asked === 'number' ? startAt(k) : undefined;
+      return informed(g, profile, laid[k]!, { ...(start && { start }), ...(most !== undefined && { most }), ...only });
+    });
+    const bounds = [base!, ...others].map((b) => b.leaks);
+    const words = [describe(base!.methods, base!.capped)];
+    if (adversary === 'uninformed' && isModel(subject)) {
+      // A table known only within a radius has no certain odds ratio, so the informed bound cannot be used beside it.
+      if (radius > 0) bounds.splice(0, bounds.length, base!.group);
+      bounds.push(uninformedForest(subject, profile, { radius }));
+      if (radius === 0) bounds.push(vStructures(subject, profile, 'none'));
+      words.push('forests of pairwise tables by their own conditionals');
+    }
+    if (reach === 'direct') {
+      bounds.push(direct(first, profile));
+      words.push(`direct reach (assumes: ${directAssumption.independent})`);
+    }
+    if (together && radius === 0) {
+      bounds.push(together(profile));
+      words.push(alikeWords);
+    }
+    const perRecord = bounds.length === 1 ? bounds[0]! : least(bounds);
+    return { perRecord, worst: worstOf(perRecord), group: worstOf(base!.group).leakage, certified: true, how: words.join('; ') };
+  };
+  return {
+    records: first.records,
+    graph: first,
+    leakage: (profile) => answer(profile),
+    worst: (base, most) => quick()?.worst(base, closely) ?? answer(base, most, { worst: closely }).worst.leakage,
+    amplification: () => quick()?.amplification() ?? startAt(0)?.amplification ?? answer(small).worst.leakage / small,
+    group: mostUsed(laid[0]!, used),
+    laid: laid[0]!,
+    start: () => startAt(0),
+    common: quick,
+  };
+}
+
+/** The bound for ties that pull together, infinite for records it does not speak about. */
+function pulling(subject: Subject, pull: 'alike' | undefined): ((profile: Float64Array) => Float64Array) | undefined {
+  const pulls = isModel(subject)
+    ? modelPulls(subject)
+    : pull && subject.pairwise
+      ? { graph: subject, spokenOf: undefined }
+      : undefined;
+  if (!pulls) return undefined;
+  const { graph, spokenOf } = pulls;
+  const walked = walk(graph);
+  const spoken = (leaks: Float64Array) =>
+    spokenOf ? leaks.map((leak, i) => (spokenOf[i] ? leak : Number.POSITIVE_INFINITY)) : leaks;
+  // The bound is linear: where records spend one number or nothing, what it is for 1 is worked out once.
+  let unit: { readonly who: Float64Array; readonly leaks: Float64Array } | undefined;
+  return (profile) => {
+    const most = profile.reduce((m, e) => Math.max(m, e), 0);
+    if (profile.some((e) => e !== most && e !== 0)) return spoken(alike(graph, profile, walked));
+    const who = profile.map((e) => (e > 0 ? 1 : 0));
+    if (!unit || who.some((one, i) => one !== unit!.who[i])) unit = { who, leaks: spoken(alike(graph, who, walked)) };
+    return unit.leaks.map((leak) => (leak === Number.POSITIVE_INFINITY ? leak : mulUp(leak, most)));
+  };
+}
+
+/** What is worth another look at the worst record. */
+const closely = 3e-4;
+
+/** A base so small that leakage is as good as linear in it. */
+const small = 2 ** -30;
+
+const spreader = (records: number, used: Uint8Array | undefined) => (profile: Float64Array | number) => {
+  if (typeof profile !== 'number') return profile;
+  const all = new Float64Array(records).fill(profile);
+  if (used) for (let u = 0; u < records; u++) if (!used[u]) all[u] = 0;
+  return all;
+};
+
+/**
+ * Direct reach alone: no other bound is ever below it. push(e, D) <= min(e, D) puts it below the group and odds caps, below any larger message, and pushes of parts
+ * add up to at most the push of the whole (two independent ties are one tie of summed effect and D).
+ */
+function directTies(graph: FactorGraph, used: Uint8Array | undefined): Ties {
+  const walked = walk(graph);
+  const spread = spreader(graph.records, used);
+  const leakage = (asked: Float64Array | number): Leakage => {
+    const profile = spread(asked);
+    const perRecord = direct(graph, profile);
+    const how = `direct reach (assumes: ${directAssumption.independent})`;
+    return { perRecord, worst: worstOf(perRecord), group: largestComponent(walked, profile), certified: true, how };
+  };
+  const worst = (base: number) => worstOf(direct(graph, spread(base))).leakage;
+  return {
+    records: graph.records,
+    graph,
+    leakage,
+    worst,
+    amplification: () => worst(small) / small,
+    group: largestComponent(walked, spread(1)),
+    start: () => undefined,
+  };
+}
+
+function largestComponent(w: Walk, profile: Float64Array): number {
+  let most = 0;
+  for (let c = 0; c < w.components; c++) {
+    let sum = 0;
+    for (let x = w.componentStart[c]!; x < w.componentStart[c + 1]!; x++) sum = addUp(sum, profile[w.order[x]!] ?? 0);
+    most = Math.max(most, sum);
+  }
+  return most;
+}
+
+/** How many used records the largest component has. */
+function mostUsed({ graph, walk }: Layout, used: Uint8Array | undefined): number {
+  let most = 0;
+  for (let c = 0; c < walk.components; c++) {
+    let count = 0;
+    for (let x = walk.componentStart[c]!; x < walk.componentStart[c + 1]!; x++) {
+      const u = walk.order[x]!;
+      if (u < graph.records && (!used || used[u])) count++;
+    }
+    most = Math.max(most, count);
+  }
+  return most;
+}
+
+export const leakage = (
+  subject: Subject,
+  profile: Float64Array | number,
+  adversary: Adversary,
+  options: LeakageOptions = {},
+): Leakage => ties(subject, adversary, options).leakage(profile);
+
+function least(bounds: readonly Float64Array[]): Float64Array {
+  const out = Float64Array.from(bounds[0]!);
+  for (const bound of bounds.slice(1)) for (let i = 0; i < out.length; i++) if (bound[i]! < out[i]!) out[i] = bound[i]!;
+  return out;
+}
+
+function worstOf(leaks: Float64Array): { record: number; leakage: number } {
+  let record = 0;
+  for (let i = 1; i < leaks.length; i++) if (leaks[i]! > leaks[record]!) record = i;
+  return { record, leakage: leaks[record] ?? 0 };
+}
+
+const methodWords: Record<string, string> = {
+  forest: 'forests in one pass each way',
+  recursion: 'small components by the recursion',
+  clique: 'cliques by their closed form',
+  messages: 'graphs with loops by certified messages',
+};
+const describe = (methods: Readonly<Record<string, number>>, capped: boolean): string =>
+  `informed bound: ${Object.entries(methods)
+    .filter(([, count]) => count > 0)
+    .map(([name]) => methodWords[name])
+    .join(', ')}${capped ? ', capped for some records' : ''}`;
+
+/** The largest common base whose worst leakage stays within epsilon; rounded down and checked. */
+export const largestBase = (subject: Subject, epsilon: Rational, adversary: Adversary, options: LeakageOptions = {}): Rational =>
+  largestBaseOf(ties(subject, adversary, options), epsilon);
+
+/** From this many incidences on, bases are found to three digits, less than any noise can show. */
+const largeGraph = 40_000;
+export const isLarge = (graph: FactorGraph): boolean => graph.member.length >= largeGraph;
+
+export function largestBaseOf(asked: Ties, epsilon: Rational): Rational {
+  const limit = toNumberDown(epsilon);
+  if (!isLarge(asked.graph)) return largestBelow((base) => asked.worst(base), limit, limit);
+  return largestNear((base) => asked.worst(base, limit), limit, {
+    top: limit,
+    // Group privacy.
+    sure: (limit / Math.max(1, asked.group)) * (1 - 1e-9),
+    guess: limit / asked.amplification(),
+  });
+}
+
+/** Gaussian noise under the same ties: informed adversary, rho of zCDP per record. */
+const gaussianTies = (subject: Subject): Percolation => percolation(isModel(subject) ? graphsOf(subject)[0]! : subject);
+export const largestRho = (subject: Subject, epsilon: Rational, delta: Rational): Rational =>
+  gaussianTies(subject).largestRho(epsilon, delta);
+
+export interface WhatIfLeakage {
+  readonly oddsTimes2: number;
+  readonly oddsTimes4: number;
+  readonly oneMoreTie: number;
+}
+
+/** Worst informed leakage if the declaration were too weak. */
+export function whatIf(subject: Subject, base: number): WhatIfLeakage {
+  const graph = isModel(subject) ? graphsOf(subject)[0]! : subject;
+  const worst = (g: FactorGraph) => leakage(g, base, 'informed').worst.leakage;
+  const times = (k: number) => worst(withOdds(graph, (d) => addUp(d, logUp(k))));
+  return { oddsTimes2: times(2), oddsTimes4: times(4), oneMoreTie: worst(withTwins(graph)) };
+}
+
+/**
+ * Everybody has one more tie, as strong as the strongest declared (odds ratio 2 when none is): the graph beside a copy of itself, each record tied to
+ * its twin.
+ */
+export function withTwins(graph: FactorGraph): FactorGraph {
+  const { records, nodes, member, logOdds, start } = graph;
+  const strongest = logOdds.length === 0 ? logUp(2) : logOdds.reduce((m, d) => Math.max(m, d), 0);
+  const size = member.length;
+  // Records of the copy follow the records, hidden types of both come last.
+  const own = (u: number) => (u < records ? u : u + records);
+  const twin = (u: number) => (u < records ? u + records : u + nodes);
+  const members = new Uint32Array(2 * size + 2 * records);
+  const odds = new Float64Array(2 * size + 2 * records);
+  const starts = new Uint32Array(2 * graph.factors + records + 1);
+  for (let p = 0; p < size; p++) {
+    members[p] = own(member[p]!);
+    members[size + p] = twin(member[p]!);
+    odds[p] = odds[size + p] = logOdds[p]!;
+  }
+  for (let f = 0; f <= graph.factors; f++) {
+    starts[f] = start[f]!;
+    starts[graph.factors + f] = size + start[f]!;
+  }
+  for (let u = 0; u < records; u++) {
+    const at = 2 * size + 2 * u;
+    members[at] = u;
+    members[at + 1] = u + records;
+    odds[at] = odds[at + 1] = strongest;
+    starts[2 * graph.factors + u + 1] = at + 2;
+  }
+  return assemble(2 * records, 2 * nodes, starts, members, odds);
+}
+
+export interface Hub {
+  readonly record: number;
+  readonly ties: number;
+  /** How much a small effect that arrives over one tie comes back out over all the others: from 1 on, effects need not die out. */
+  readonly passesOn: number;
+}
+
+/** The records that pass on most: where leakage stays large however small the base, they are why. */
+export function hubs(subject: Subject, most = 5): Hub[] {
+  const graph = isModel(subject) ? graphsOf(subject)[0]! : subject;
+  const list: Hub[] = [];
+  for (let u = 0; u < graph.records; u++) {
+    const from = graph.nodeStart[u]!;
+    const to = graph.nodeStart[u + 1]!;
+    if (to - from < 2) continue;
+    let sum = 0;
+    let weakest = 1;
+    for (let x = from; x < to; x++) {
+      const t = contraction(graph.logOdds[graph.incidence[x]!]!);
+      sum += t;
+      weakest = Math.min(weakest, t);
+    }
+    const hub = { record: u, ties: to - from, passesOn: sum - weakest };
+    if (list.length < most || hub.passesOn > list.at(-1)!.passesOn) {
+      list.push(hub);
+      list.sort((a, b) => b.passesOn - a.passesOn);
+      list.length = Math.min(list.length, most);
+    }
+  }
+  return list;
+}

@@ -1,0 +1,192 @@
+import { Fault } from '../../../base/errors.js';
+import { parseJson } from '../../../base/input/json.js';
+import { type LimitName, within, withinMagnitude } from '../../../base/input/limits.js';
+import { chainModel } from './chain-model.js';
+import type { Factor, Model } from './model.js';
+
+/** Where in the document a complaint is about: factors[2].table. */
+type Path = string;
+type Json = unknown;
+
+/** Reads a model file: `{"records": …, "factors": …}` or `{"chain": …}`. Numbers are the doubles they parse to. */
+export function readModel(text: string, file: string): Model {
+  const door = openDoor(file);
+  door.within('modelBytes', text.length);
+  const document = door.object(door.json(text), '');
+  if ('chain' in document) {
+    door.only(document, ['chain'], '');
+    return readChain(door, document.chain);
+  }
+  door.only(document, ['records', 'factors'], '');
+  return readRecords(door, document);
+}
+
+function readChain(door: Door, chain: Json): Model {
+  const { length, transition, initial, people = 1, ...rest } = door.object(chain, 'chain');
+  door.only(rest, [], 'chain');
+  if (typeof length !== 'number' || !Number.isSafeInteger(length) || length < 1)
+    throw door.wrong('chain.length', 'must be a whole number of at least 1');
+  if (typeof people !== 'number' || !Number.isSafeInteger(people) || people < 1)
+    throw door.wrong('chain.people', 'must be a whole number of at least 1');
+  door.within('records', length * people);
+  const rows = door.list(transition, 'chain.transition').map((row, r) => door.weights(row, `chain.transition[${r}]`));
+  const states = rows.length;
+  if (states === 0) throw door.wrong('chain.transition', 'is empty');
+  door.within('states', states);
+  for (const [r, row] of rows.entries()) {
+    if (row.length !== states)
+      throw door.wrong(`chain.transition[${r}]`, `has ${row.length} entries; the matrix has ${states} rows`);
+    if (!sumsToOne(row)) throw door.wrong(`chain.transition[${r}]`, 'must sum to 1');
+  }
+  if (initial === 'any' || initial === 'stationary') return chainModel({ length, transition: rows, initial, people }, door.wrong);
+  if (!Array.isArray(initial)) throw door.wrong('chain.initial', 'must be "stationary", "any" or a list of probabilities');
+  const law = door.weights(initial, 'chain.initial');
+  if (law.length !== states) throw door.wrong('chain.initial', `has ${law.length} entries for ${states} states`);
+  if (!sumsToOne(law)) throw door.wrong('chain.initial', 'must sum to 1');
+  return chainModel({ length, transition: rows, initial: law, people }, door.wrong);
+}
+
+const sumsToOne = (law: readonly number[]): boolean => Math.abs(law.reduce((s, p) => s + p, 0) - 1) <= 1e-9;
+
+function readRecords(door: Door, document: Record<string, Json>): Model {
+  const records = door.list(document.records, 'records');
+  if (records.length === 0) throw door.wrong('records', 'is empty');
+  door.within('records', records.length);
+  const place = new Map<string, number>();
+  const values = records.map((entry, r) => {
+    const { id, values: list, ...rest } = door.object(entry, `records[${r}]`);
+    door.only(rest, [], `records[${r}]`);
+    if (typeof id !== 'string' || id === '') throw door.wrong(`records[${r}].id`, 'must be a text');
+    if (place.has(id)) throw door.wrong(`records[${r}].id`, `repeats the id of records[${place.get(id)}]`);
+    place.set(id, r);
+    return door.values(list, `records[${r}].values`);
+  });
+  let cells = 0;
+  const listed = door.list(document.factors ?? [], 'factors');
+  door.within('factors', listed.length);
+  const factors = listed.map((entry, f): Factor => {
+    const factor = readFactor(door, entry, `factors[${f}]`, place, values);
+    if ('table' in factor) cells += factor.table.length;
+    door.within('allCells', cells);
+    return factor;
+  });
+  return { ids: [...place.keys()], values, factors };
+}
+
+function readFactor(door: Door, entry: Json, at: Path, place: ReadonlyMap<string, number>, values: Model['values']): Factor {
+  const { records, table, oddsRatio, pull, ...rest } = door.object(entry, at);
+  door.only(rest, [], at);
+  const members = door.list(records, `${at}.records`).map((id, k) => {
+    const r = typeof id === 'string' ? place.get(id) : undefined;
+    if (r === undefined) throw door.wrong(`${at}.records[${k}]`, 'is not the id of a record');
+    return r;
+  });
+  if (members.length === 0) throw door.wrong(`${at}.records`, 'is empty');
+  door.within('members', members.length);
+  if (new Set(members).size !== members.length) throw door.wrong(`${at}.records`, 'names a record twice');
+  if ((table === undefined) === (oddsRatio === undefined)) throw door.wrong(at, 'needs either a table or an oddsRatio');
+  if (oddsRatio !== undefined) {
+    const ratio = oddsRatio === 'inf' ? Number.POSITIVE_INFINITY : oddsRatio;
+    if (typeof ratio !== 'number' || !(ratio >= 1))
+      throw door.wrong(`${at}.oddsRatio`, 'must be a number of at least 1, or "inf"');
+    if (members.length < 2) throw door.wrong(`${at}.oddsRatio`, 'ties at least two records');
+    if (pull === undefined) return { records: members, oddsRatio: ratio };
+    if (pull !== 'alike') throw door.wrong(`${at}.pull`, 'must be "alike"');
+    if (members.length !== 2 || members.some((r) => values[r]!.length !== 2))
+      throw door.wrong(`${at}.pull`, 'speaks about two records with two values each');
+    return { records: members, oddsRatio: ratio, pull };
+  }
+  if (pull !== undefined) throw door.wrong(`${at}.pull`, 'belongs to an oddsRatio; a table shows it by itself');
+  const shape = members.map((r) => values[r]!.length);
+  const size = shape.reduce((product, k) => product * k, 1);
+  door.within('cells', size);
+  const flat = new Float64Array(size);
+  door.fillTable(flat, table, shape, `${at}.table`);
+  if (!flat.some((w) => w > 0)) throw door.wrong(`${at}.table`, 'is zero everywhere, so nothing is possible');
+  return { records: members, table: flat };
+}
+
+type Door = ReturnType<typeof openDoor>;
+
+/** The checks that turn untrusted JSON into plain values, each naming the path it complains about. */
+function openDoor(file: string) {
+  const wrong = (path: Path, what: string) =>
+    new Fault(
+      'MODEL_INVALID',
+      `${path === '' ? 'The model' : path} ${what}.`,
+      'See docs for the model file, or start from an example.',
+      {
+        place: { file },
+        details: { path },
+      },
+    );
+  const fits = (limit: LimitName, size: number) => within(limit, size, { file });
+  const list = (value: Json, path: Path): readonly Json[] => {
+    if (!Array.isArray(value)) throw wrong(path, 'must be a list');
+    return value;
+  };
+  const object = (value: Json, path: Path): Record<string, Json> => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw wrong(path, 'must be an object');
+    return value as Record<string, Json>;
+  };
+  const only = (value: Record<string, Json>, known: readonly string[], path: Path): void => {
+    const extra = Object.keys(value).find((key) => !known.includes(key));
+    if (extra !== undefined) throw wrong(path, `has an unknown key ${JSON.stringify(extra.slice(0, 40))}`);
+  };
+  const weight = (value: Json, path: Path): number => {
+    if (typeof value !== 'number' || !Number.isFinite(value) || value < 0)
+      throw wrong(path, 'must be a finite number of at least 0');
+    withinMagnitude(value, path, { file });
+    return value;
+  };
+  const weights = (value: Json, path: Path): number[] => list(value, path).map((w, k) => weight(w, `${path}[${k}]`));
+  const values = (value: Json, path: Path): number[] => {
+    const entries = list(value, path).map((v, k) => {
+      if (typeof v !== 'number' || !Number.isFinite(v)) throw wrong(`${path}[${k}]`, 'must be a finite number');
+      withinMagnitude(v, `${path}[${k}]`, { file });
+      return v;
+    });
+    if (entries.length === 0) throw wrong(path, 'is empty');
+    fits('values', entries.length);
+    if (new Set(entries).size !== entries.length) throw wrong(path, 'lists a value twice');
+    return entries;
+  };
+  /** Nested lists in C order, or one flat list of all cells. */
+  const fillTable = (flat: Float64Array, value: Json, shape: readonly number[], path: Path): void => {
+    const outer = list(value, path);
+    if (shape.length > 1 && outer.length === flat.length && outer.every((w) => typeof w === 'number')) {
+      flat.set(weights(outer, path));
+      return;
+    }
+    let next = 0;
+    const walk = (node: Json, depth: number, at: Path): void => {
+      if (depth === shape.length) {
+        flat[next++] = weight(node, at);
+        return;
+      }
+      const children = list(node, at);
+      if (children.length !== shape[depth])
+        throw wrong(at, `has ${children.length} entries; the record has ${shape[depth]} values`);
+      for (const [k, child] of children.entries()) walk(child, depth + 1, `${at}[${k}]`);
+    };
+    walk(value, 0, path);
+  };
+  const json = (text: string): Json => {
+    try {
+      return parseJson(text, { file });
+    } catch (error) {
+      if (error instanceof Fault) throw error;
+      const position = Number(/position (\d+)/.exec((error as Error).message)?.[1] ?? text.length);
+      const before = text.slice(0, position).split('\n');
+      throw new Fault(
+        'MODEL_INVALID',
+        'The model file is not JSON.',
+        'Check the commas, quotes and brackets at the place named.',
+        {
+          place: { file, line: before.length, column: before.at(-1)!.length + 1 },
+        },
+      );
+    }
+  };
+  return { wrong, within: fits, list, object, only, weights, values, fillTable, json };
+}

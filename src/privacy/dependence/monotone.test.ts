@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest';
+import { samplePolicy } from '../../../test/sample-policy.js';
+import { chooseNoise } from '../../release/accounting/choose.js';
+import { openAccount } from '../../release/accounting/open-account.js';
+import type { CountedMeasure } from '../../query/count/measure.js';
+import { one, parseRational, rational, toNumber } from '../../base/exact/rational.js';
+import { varianceOf } from '../mechanism/law.js';
+import { nothingSpent } from '../mechanism/profile.js';
+import { everyRecord } from '../mechanism/record-class.js';
+import { tupleLeakage } from '../../data/ties/tuples.js';
+import type { Amplifier } from './amplifier.js';
+import { type FactorGraph, fromPairs } from './graph/factor-graph.js';
+import { fromGroups } from './graph/group-graph.js';
+import { graphAmplifier } from './graph-amplifier.js';
+
+type Shape = (size: number, degree: number, logOdds: number) => FactorGraph;
+const pairs = (n: number, list: readonly (readonly [number, number])[], d: number): FactorGraph =>
+  fromPairs(
+    n,
+    Uint32Array.from(list, ([a]) => a),
+    Uint32Array.from(list, ([, b]) => b),
+    d,
+  );
+const numbers = (n: number) => Array.from({ length: n }, (_, k) => k);
+/** Everybody is tied to the next degree/2 on either side. */
+const ring: Shape = (n, degree, d) =>
+  pairs(
+    n,
+    numbers(n).flatMap((u) => numbers(Math.ceil(degree / 2)).map((k) => [u, (u + k + 1) % n] as const)),
+    d,
+  );
+/** A tree in which everybody has `degree` ties, cut at `size`. */
+const tree: Shape = (n, degree, d) =>
+  pairs(
+    n,
+    numbers(n - 1).map((k) => [k + 1, Math.floor(k / Math.max(1, degree - 1))] as const),
+    d,
+  );
+const star: Shape = (n, _, d) =>
+  pairs(
+    n,
+    numbers(n - 1).map((k) => [0, k + 1] as const),
+    d,
+  );
+const clique: Shape = (n, _, d) => fromGroups(new Uint32Array(n), d, 'pairs');
+const hidden: Shape = (n, _, d) => fromGroups(new Uint32Array(n), d, 'hidden');
+const together: Shape = (n, _, d) => fromGroups(new Uint32Array(n), d, 'together');
+const shapes = { ring, tree, star, clique, hidden, together };
+
+const amplifierOf = (graph: FactorGraph, reach: 'any' | 'direct' = 'any'): Amplifier =>
+  graphAmplifier({
+    name: 'ties',
+    graph,
+    scope: (c) => c === everyRecord,
+    adversary: reach === 'direct' ? 'uninformed' : 'informed',
+    reach,
+    assumptions: [],
+    how: '',
+  });
+
+const budget = { epsilon: rational(1), delta: parseRational('1e-6') };
+const histogram: CountedMeasure = {
+  mechanism: 'additive',
+  name: 'count',
+  cells: numbers(400).map((k) => [`${k}`]),
+  grid: one,
+  effects: new Map([[everyRecord, { l1: 2n, l2squared: 2n }]]),
+  counting: { filter: [], keys: [], value: { kind: 'one' } },
+};
+/** Everything an amplifier says, and the noise that is planned with it: all of it grows with stronger ties. */
+function costs(amplifier: Amplifier): Record<string, number> {
+  const account = openAccount({ ...samplePolicy([]), budget }, [amplifier]);
+  const plans = chooseNoise([histogram], account, one, nothingSpent);
+  const noiseOf = (kind: string) =>
+    Math.min(...plans.filter((p) => p.kind === kind).map((p) => Math.sqrt(varianceOf(p.mechanisms[0]!.law))));
+  return {
+    leakage: amplifier.leakage(rational(1, 20)),
+    pure: 1 / toNumber(amplifier.largestBase(budget.epsilon)),
+    ...Object.fromEntries(
+      amplifier.gaussian.map((bound, k) => [`gaussian ${k}`, 1 / toNumber(bound.largestRho(budget.epsilon, budget.delta))]),
+    ),
+    laplace: noiseOf('laplace'),
+    planned: noiseOf('gaussian'),
+  };
+}
+/** Searches stop at nine digits, certificates of large graphs at four. */
+const tolerance = (graph: FactorGraph) => (graph.nodes > 14 ? 2e-3 : 1e-6);
+
+function climbs(steps: readonly FactorGraph[], reach: 'any' | 'direct' = 'any'): void {
+  let before: Record<string, number> = {};
+  steps.forEach((graph, k) => {
+    const now = costs(amplifierOf(graph, reach));
+    for (const [what, cost] of Object.entries(before))
+      expect(now[what]! * (1 + tolerance(graph)), `${what} at step ${k}`).toBeGreaterThanOrEqual(cost);
+    before = now;
+  });
+}
+
+const ratios = [1.01, 1.2, 2, 9, Number.POSITIVE_INFINITY];
+describe.each(Object.entries(shapes))('on a %s stronger ties never give less noise', (name, shape) => {
+  // Every method has its range of sizes: recursion and enumeration to 13 or 14, exact forests to 160, cliques to 48.
+  const sizes = name === 'clique' || name === 'together' ? [3, 13, 14, 15, 48, 49] : [3, 13, 14, 15, 160, 161];
+
+  it.each([3, 9, sizes.at(-1)!])('in the odds ratio (%s records)', (n) => {
+    climbs(ratios.map((r) => shape(n, 4, Math.log(r))));
+  });
+  it.each([1.2, 9])('in the size (odds ratio %s)', (r) => {
+    climbs(sizes.map((n) => shape(n, 4, Math.log(r))));
+  });
+});
+
+describe('stronger ties never give less noise', () => {
+  it.each([
+    [9, 1.3],
+    [40, 1.05],
+    [40, 4],
+    [300, 1.2],
+  ])('in the degree (%s records, odds ratio %s)', (n, r) => {
+    climbs([2, 4, 6, 8, 10].map((degree) => ring(n, degree, Math.log(r))));
+    climbs([2, 3, 4, 6, 12].map((degree) => tree(n, degree, Math.log(r))));
+  });
+
+  it('with direct reach', () => {
+    for (const n of [3, 14, 60])
+      climbs(
+        ratios.map((r) => star(n, 0, Math.log(r))),
+        'direct',
+      );
+    for (const r of [1.1, 3])
+      climbs(
+        [3, 14, 60, 300].map((n) => star(n, 0, Math.log(r))),
+        'direct',
+      );
+  });
+
+  it('between tuples', () => {
+    for (const reach of ['any', 'direct'] as const) {
+      const at = (logOdds: number, ties: number) => tupleLeakage(0.1, { logOdds, ties, reach });
+      for (const ties of [1, 3, 20])
+        for (const [k, r] of ratios.slice(1).entries())
+          expect(at(Math.log(r), ties)).toBeGreaterThanOrEqual(at(Math.log(ratios[k]!), ties));
+      for (const r of ratios)
+        for (const ties of [1, 2, 5, 30]) expect(at(Math.log(r), ties + 1)).toBeGreaterThanOrEqual(at(Math.log(r), ties));
+    }
+  });
+});

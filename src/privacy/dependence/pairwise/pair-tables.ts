@@ -1,0 +1,60 @@
+import { Fault } from '../../../base/errors.js';
+
+/**
+ * Every two-column table of a survey at once: a square matrix of counts over all cells (column, level). Row `cell(i,a)`, block j holds
+ * N(x_i = a, x_j = .). The diagonal block of a column holds its own counts. Counts may be exact (then they are private) or public.
+ */
+export interface PairTables {
+  readonly names: readonly string[];
+  readonly levels: readonly number[];
+  /** First cell of each column; one more entry at the end with the number of cells. */
+  readonly start: Int32Array;
+  readonly counts: Float64Array | Uint32Array;
+}
+
+/** 8,192 cells make a 256 MB matrix. */
+const largestPairMatrix = 8192;
+
+export function cellStarts(levels: readonly number[]): Int32Array {
+  const start = new Int32Array(levels.length + 1);
+  levels.forEach((v, c) => {
+    start[c + 1] = start[c]! + v;
+  });
+  if (start[levels.length]! > largestPairMatrix)
+    throw new Fault(
+      'MODEL_TOO_LARGE',
+      `Pairwise tables over ${start[levels.length]} answers are too many.`,
+      'Pool rare answers or leave columns out.',
+      { details: { size: start[levels.length]!, limit: largestPairMatrix } },
+    );
+  return start;
+}
+
+export const cellCount = (pairs: PairTables): number => pairs.start[pairs.levels.length]!;
+
+/** How many rows answered level a of column i. */
+export function levelCount(pairs: PairTables, i: number, a: number): number {
+  const cell = pairs.start[i]! + a;
+  return pairs.counts[cell * cellCount(pairs) + cell]!;
+}
+
+/** N(x_i = a, x_j = b). */
+export const pairCount = (pairs: PairTables, i: number, a: number, j: number, b: number): number =>
+  pairs.counts[(pairs.start[i]! + a) * cellCount(pairs) + pairs.start[j]! + b]!;
+
+/** The pair tables of a whole joint distribution given as weights in C order (last column fastest). */
+export function pairTablesOfJoint(names: readonly string[], levels: readonly number[], weights: ArrayLike<number>): PairTables {
+  const start = cellStarts(levels);
+  const cells = start[levels.length]!;
+  const counts = new Float64Array(cells * cells);
+  const at = levels.map(() => 0);
+  for (let state = 0; state < weights.length; state++) {
+    for (let i = 0; i < levels.length; i++)
+      for (let j = 0; j < levels.length; j++) counts[(start[i]! + at[i]!) * cells + start[j]! + at[j]!]! += weights[state]!;
+    for (let c = levels.length - 1; c >= 0; c--) {
+      if (++at[c]! < levels[c]!) break;
+      at[c] = 0;
+    }
+  }
+  return { names, levels, start, counts };
+}

@@ -1,0 +1,110 @@
+import { addUp, subUp } from '../../../base/exact/outward.js';
+import { toNumberDown } from '../../../base/exact/rational.js';
+import { frontOf } from '../graph/push-table.js';
+import { largestBelow } from '../largest-below.js';
+
+/**
+ * How what was released about other steps adds to one: L(alpha), at most alpha, rounded up (temporal.proof.md). Backward matrices say where one came from,
+ * forward ones where one goes; nothing is carried over without a matrix.
+ */
+export type Carried = (leakage: number) => number;
+
+/** `relative`: every entry is right to this relative error. */
+export function carriedBy(transition: readonly ArrayLike<number>[] | undefined, relative = 0): Carried {
+  if (!transition) return () => 0;
+  // Sums of n entries are off by n roundings at most.
+  const rows = transition.map((row) => Float64Array.from(row));
+  return frontOf({ rows, relative: relative + (rows.length + 2) * 2 ** -52, radius: 0 });
+}
+
+export interface Over {
+  readonly backward: Carried;
+  readonly forward: Carried;
+}
+
+/** Leakage at every step, from the past, from the future and from both; rounded up. */
+export interface TemporalLeakage {
+  readonly backward: Float64Array;
+  readonly forward: Float64Array;
+  readonly leakage: Float64Array;
+}
+
+export function temporalLeakage(budgets: Float64Array, over: Over): TemporalLeakage {
+  const backward = along(budgets, over.backward);
+  const forward = along(budgets.toReversed(), over.forward).reverse();
+  const leakage = Float64Array.from(budgets, (epsilon, t) => addUp(backward[t]!, Math.max(0, subUp(forward[t]!, epsilon))));
+  return { backward, forward, leakage };
+}
+
+function along(budgets: Float64Array, carried: Carried): Float64Array {
+  const out = new Float64Array(budgets.length);
+  let before = -1;
+  let passed = 0;
+  for (let t = 0; t < budgets.length; t++) {
+    const last = t === 0 ? 0 : out[t - 1]!;
+    if (last !== before) passed = carried(last);
+    before = last;
+    out[t] = addUp(budgets[t]!, passed);
+  }
+  return out;
+}
+
+/** Beyond this a leakage says nothing: odds of e^60. */
+const useless = 60;
+
+/**
+ * What leakage never exceeds when every step spends epsilon, for however long; Infinity when it passes every bound that means anything. Above the least fixed point of
+ * alpha = L(alpha) + epsilon; any alpha with L(alpha) + epsilon <= alpha is above it, which is what is checked.
+ */
+export function supremum(epsilon: number, carried: Carried): number {
+  const over = (alpha: number) => addUp(carried(alpha), epsilon) <= alpha;
+  let low = epsilon;
+  if (over(low)) return low;
+  let high = 2 * epsilon;
+  while (!over(high)) {
+    low = high;
+    high *= 2;
+    if (high > useless) return Number.POSITIVE_INFINITY;
+  }
+  for (let k = 0; k < 60; k++) {
+    const middle = (low + high) / 2;
+    if (over(middle)) high = middle;
+    else low = middle;
+  }
+  return high;
+}
+
+/** What no step leaks more than when every step spends epsilon, past and future together; rounded up. */
+export const steadyLeakage = (epsilon: number, { backward, forward }: Over): number =>
+  addUp(supremum(epsilon, backward), Math.max(0, subUp(supremum(epsilon, forward), epsilon)));
+
+/**
+ * Budgets whose leakage stays within the target at every step. With an end: with eps = a - L_B(a) = b - L_F(b) and a + b - eps the target, the first step spends a, the
+ * last b and the others eps; the leakage of the past stays at a, that of the future at b, and every step leaks the target. Without one every step spends eps.
+ * Undefined when no positive budget keeps it.
+ */
+export function temporalBudgets(target: number, steps: number | undefined, over: Over): Float64Array | undefined {
+  if (steps === 1) return Float64Array.of(target);
+  const ends = (epsilon: number) => [supremum(epsilon, over.backward), supremum(epsilon, over.forward)] as const;
+  const between = toNumberDown(largestBelow((epsilon) => steadyLeakage(epsilon, over), target, target));
+  if (steps === undefined) return between > 0 ? Float64Array.of(between) : undefined;
+  if (between > 0) {
+    const [past, future] = ends(between);
+    const budgets = new Float64Array(steps).fill(between);
+    budgets[0] = lessened(past, (x) => atEnd(x, over.forward(future)) <= target);
+    budgets[steps - 1] = lessened(future, (x) => atEnd(x, over.backward(past)) <= target);
+    return budgets;
+  }
+  const most = (budgets: Float64Array) => temporalLeakage(budgets, over).leakage.reduce((m, x) => Math.max(m, x), 0);
+  const same = toNumberDown(largestBelow((x) => most(new Float64Array(steps).fill(x)), target, target));
+  return same > 0 ? new Float64Array(steps).fill(same) : undefined;
+}
+
+/** What a first or last step leaks that spends x, with what is carried over from the others. */
+const atEnd = (x: number, carried: number): number => addUp(x, Math.max(0, subUp(addUp(x, carried), x)));
+
+/** A bound that was rounded up, rounded down until it keeps what it must. */
+function lessened(most: number, keeps: (x: number) => boolean): number {
+  for (let less = 1; less > 0.9; less -= 2 ** -48) if (keeps(most * less)) return most * less;
+  return 0;
+}

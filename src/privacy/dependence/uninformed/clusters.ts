@@ -1,0 +1,181 @@
+import { addUp, mulUp, subUp } from '../../../base/exact/outward.js';
+import { cliqueOdds } from '../graph/clique.js';
+import type { FactorGraph } from '../graph/factor-graph.js';
+import { roundedUp } from '../graph/forest.js';
+import { contraction } from '../graph/push.js';
+import { type Piece, pieceOf, shapeOf } from '../graph/recursion.js';
+import { nodesOf, type Walk, walk } from '../graph/walk.js';
+import { progenyTail } from './progeny.js';
+
+/**
+ * How many records may change when one does: coupled draws of the records under x_i = a and x_i = b differ only inside a random cluster
+ * around i (percolation.proof.md). A law bounds the size of that cluster: tail[s] >= P(size >= s), tail[0] = tail[1] = 1.
+ */
+export interface ClusterLaw {
+  readonly tail: Float64Array;
+}
+
+/** Forest components up to this size get their exact law. */
+const largestForest = 160;
+/** Steps spent on exact forest laws before the rest is bounded by moments. */
+const mostWork = 3e8;
+/** Site percolation is enumerated up to this size. */
+const largestEnumeration = 13;
+/** More different laws than this are merged into their upper envelope. */
+const mostLaws = 48;
+
+/** The laws of all records, without repeats; every record's cluster is bounded by one of them. With `used`, only used records count towards its size. */
+export function clusterLaws(graph: FactorGraph, used?: Uint8Array): ClusterLaw[] {
+  const w = walk(graph);
+  const weight = (u: number): number => (u < graph.records && (!used || used[u] === 1) ? 1 : 0);
+  // Records, records that do not count, hidden types.
+  const kind = (u: number): number => (u >= graph.records ? 2 : 1 - weight(u));
+  const local = new Uint32Array(graph.nodes);
+  const nobody = new Float64Array(graph.nodes);
+  const seen = new Set<string>();
+  const laws = new LawList();
+  const large: Uint32Array[] = [];
+  const isNew = (shape: string): boolean => !seen.has(shape) && seen.add(shape) !== undefined;
+  let work = 0;
+  let alone = false;
+  for (let c = 0; c < w.components; c++) {
+    const nodes = nodesOf(w, c);
+    const size = nodes.length;
+    const looped = w.looped[c] === 1;
+    const odds = looped && size > largestEnumeration && size <= 2000 ? cliqueOdds(graph, nodes) : undefined;
+    if (size === 1) alone = true;
+    else if (odds !== undefined) laws.add(cliqueLaw(size, odds, used ? nodes.reduce((sum, u) => sum + weight(u), 0) : size));
+    else if (looped && size <= largestEnumeration) {
+      const piece = pieceOf(graph, nodes, nobody, local);
+      if (!isNew(`${Array.from(nodes, kind).join('')}${shapeOf(piece)}`)) continue;
+      const weights = Array.from(nodes, weight);
+      for (let i = 0; i < size; i++) if (nodes[i]! < graph.records) laws.add(siteLaw(piece, weights, i));
+    } else if (!looped && size <= largestForest && work < mostWork) {
+      if (!isNew(treeShape(w, c, kind))) continue;
+      work += size ** 3;
+      for (const u of nodes) if (u < graph.records) laws.add(forestLaw(graph, u, weight));
+    } else large.push(nodes);
+  }
+  if (large.length > 0) laws.add({ tail: progenyTail(graph, w, large, used) });
+  if (alone || laws.list.length === 0) laws.add({ tail: Float64Array.of(1, 1) });
+  return laws.list;
+}
+
+/** Equal keys, equal laws: how the walk went through the component, with every D. */
+function treeShape(w: Walk, c: number, kind: (u: number) => number): string {
+  const from = w.componentStart[c]!;
+  const factors = [w.factorStart[c]!, w.factorStart[c + 1]!] as const;
+  return [
+    Array.from(nodesOf(w, c), kind).join(''),
+    w.parent.subarray(...factors).map((p) => p - from),
+    w.childEnd.subarray(...factors).map((p) => p - from),
+    w.parentOdds.subarray(...factors),
+    w.childOdds.subarray(from, w.componentStart[c + 1]!),
+  ].join('|');
+}
+
+export class LawList {
+  list: ClusterLaw[] = [];
+  add(law: ClusterLaw): void {
+    if (this.list.some((l) => dominates(l, law))) return;
+    this.list = [...this.list.filter((l) => !dominates(law, l)), law];
+    if (this.list.length > mostLaws) this.list = [this.list.reduce(envelope)];
+  }
+}
+const at = (law: ClusterLaw, s: number) => law.tail[s] ?? 0;
+const dominates = (a: ClusterLaw, b: ClusterLaw): boolean => b.tail.every((p, s) => p <= at(a, s));
+const envelope = (a: ClusterLaw, b: ClusterLaw): ClusterLaw => ({
+  tail: Float64Array.from({ length: Math.max(a.tail.length, b.tail.length) }, (_, s) => Math.max(at(a, s), at(b, s))),
+});
+
+/** Sums probabilities by size into a tail, rounded up. */
+export function lawOf(bySize: Float64Array): ClusterLaw {
+  const tail = new Float64Array(bySize.length);
+  let sum = 0;
+  for (let s = bySize.length - 1; s >= 0; s--) {
+    sum = Math.min(1, addUp(sum, bySize[s]!));
+    tail[s] = s <= 1 ? 1 : sum;
+  }
+  let length = tail.length;
+  while (length > 2 && tail[length - 1] === 0) length--;
+  return { tail: tail.slice(0, length) };
+}
+
+/** Bond percolation on a factor forest: from u, all other records of a factor join together with probability tanh(D/4). */
+function forestLaw(graph: FactorGraph, root: number, weight: (u: number) => number): ClusterLaw {
+  const visit = (u: number, from: number): Float64Array => {
+    let law: Float64Array = weight(u) === 1 ? Float64Array.of(0, 1) : Float64Array.of(1);
+    for (let x = graph.nodeStart[u]!; x < graph.nodeStart[u + 1]!; x++) {
+      const p = graph.incidence[x]!;
+      const f = graph.factorOf[p]!;
+      if (f === from) continue;
+      let joined: Float64Array = Float64Array.of(1);
+      for (let q = graph.start[f]!; q < graph.start[f + 1]!; q++)
+        if (q !== p) joined = convolve(joined, visit(graph.member[q]!, f));
+      law = convolve(law, thin(joined, contraction(graph.logOdds[p]!)));
+    }
+    return law;
+  };
+  return lawOf(visit(root, 0xffffffff));
+}
+
+/** With probability `open` the cluster behind joins, otherwise nothing does. */
+function thin(law: Float64Array, open: number): Float64Array {
+  const out = law.map((p) => mulUp(p, open));
+  out[0] = addUp(out[0]!, subUp(1, open));
+  return out;
+}
+
+/** Sums of products of non-negative numbers; each of at most a few hundred terms adds one rounding, all undone at once. */
+export function convolve(a: Float64Array, b: Float64Array): Float64Array {
+  const out = new Float64Array(a.length + b.length - 1);
+  for (let i = 0; i < a.length; i++) {
+    const p = a[i]!;
+    if (p !== 0) for (let j = 0; j < b.length; j++) out[i + j]! += p * b[j]!;
+  }
+  const up = 1 + 2 ** -51 * (Math.min(a.length, b.length) + 2);
+  for (let k = 0; k < out.length; k++) out[k]! *= up;
+  return out;
+}
+
+/** Site percolation by enumeration: a record joins when it is open and touches the cluster. */
+function siteLaw(piece: Piece, weights: readonly number[], root: number): ClusterLaw {
+  const { size, factors } = piece;
+  const near = new Array<number>(size).fill(0);
+  const odds = new Array<number>(size).fill(0);
+  for (const { mask, members, logOdds } of factors)
+    for (const [k, u] of members.entries()) {
+      near[u]! |= mask & ~(1 << u);
+      odds[u] = addUp(odds[u]!, logOdds[k]!);
+    }
+  const open = odds.map(contraction);
+  const bySize = new Float64Array(size + 1);
+  // Grows the cluster one tested site at a time: each branch fixes one more site open or shut.
+  const grow = (cluster: number, shut: number, chance: number): void => {
+    let edge = 0;
+    for (let left = cluster; left !== 0; left &= left - 1) edge |= near[31 - Math.clz32(left & -left)]!;
+    edge &= ~(cluster | shut);
+    if (edge === 0) {
+      let count = 0;
+      for (let left = cluster; left !== 0; left &= left - 1) count += weights[31 - Math.clz32(left & -left)]!;
+      bySize[count] = addUp(bySize[count]!, chance);
+      return;
+    }
+    const v = 31 - Math.clz32(edge & -edge);
+    if (open[v]! > 0) grow(cluster | (1 << v), shut, chance * open[v]! * roundedUp);
+    if (open[v]! < 1) grow(cluster, shut | (1 << v), chance * subUp(1, open[v]!) * roundedUp);
+  };
+  grow(1 << root, 0, 1);
+  return lawOf(bySize);
+}
+
+/**
+ * Every record of a clique touches the cluster: one plus a binomial over the others that count (a root that does not count itself has at most as many). `odds` is the largest D
+ * of a tie, so n - 1 of them bound a record's sum.
+ */
+function cliqueLaw(size: number, odds: number, counted: number): ClusterLaw {
+  const open = contraction(mulUp(size - 1, odds));
+  let law: Float64Array = Float64Array.of(0, 1);
+  for (let k = 1; k < counted; k++) law = convolve(law, Float64Array.of(subUp(1, open), open));
+  return lawOf(law);
+}

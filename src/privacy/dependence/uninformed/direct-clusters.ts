@@ -1,0 +1,36 @@
+import { subUp } from '../../../base/exact/outward.js';
+import type { FactorGraph } from '../graph/factor-graph.js';
+import { contraction } from '../graph/push.js';
+import { type ClusterLaw, convolve, LawList, lawOf } from './clusters.js';
+
+/** Steps spent on exact laws before the rest is bounded by its strongest tie. */
+const mostWork = 2e8;
+
+/**
+ * Clusters when ties reach no further than their ends (direct.ts says what that assumes): the record itself and each used neighbour on its own with probability
+ * tanh(D/4); see percolation.proof.md. Unused neighbours do not count.
+ */
+export function directLaws(graph: FactorGraph, used?: Uint8Array): ClusterLaw[] {
+  if (!graph.pairwise) throw new RangeError('direct reach is for ties between two records');
+  const laws = new LawList();
+  const seen = new Set<string>();
+  let work = 0;
+  for (let u = 0; u < graph.records; u++) {
+    const odds: number[] = [];
+    for (let x = graph.nodeStart[u]!; x < graph.nodeStart[u + 1]!; x++)
+      if (!used || used[graph.neighbour[x]!] === 1) odds.push(graph.logOdds[graph.incidence[x]!]!);
+    odds.sort((a, b) => b - a);
+    work += odds.length ** 2;
+    const common = graph.commonOdds !== undefined || work > mostWork;
+    const key = common ? `${odds.length} times ${odds[0]}` : odds.join();
+    if (seen.has(key)) continue;
+    seen.add(key);
+    let law: Float64Array = Float64Array.of(0, 1);
+    for (const d of odds) {
+      const open = contraction(common ? odds[0]! : d);
+      law = convolve(law, Float64Array.of(subUp(1, open), open));
+    }
+    laws.add(lawOf(law));
+  }
+  return laws.list;
+}

@@ -1,0 +1,51 @@
+import { addUp } from '../../../base/exact/outward.js';
+import type { FactorGraph } from '../graph/factor-graph.js';
+import { roundedUp } from '../graph/forest.js';
+import { push } from '../graph/push.js';
+
+/** What must be true for `reach: direct`; printed wherever it is used. */
+export const directAssumption = {
+  independent:
+    "What lies beyond a record's own ties is independent of it; and given the record and everything beyond, its ties are independent of one another.",
+  any: "What lies beyond a record's own ties is independent of it.",
+} as const;
+
+/**
+ * Leakage against an uninformed adversary when ties reach no further than their ends: e_i + sum over factors of push(effects in the factor, D), or, when the
+ * ties of one record may depend on each other, e_i + the effects of all it is tied to.
+ */
+export function direct(
+  graph: FactorGraph,
+  profile: Float64Array,
+  ties: keyof typeof directAssumption = 'independent',
+): Float64Array {
+  const leaks = new Float64Array(graph.records);
+  // Most ties are alike.
+  let [lastEffect, lastOdds, lastPush] = [0, 0, 0];
+  const pushed = (effect: number, odds: number): number => {
+    if (effect === lastEffect && odds === lastOdds) return lastPush;
+    lastPush = push(effect, odds);
+    lastEffect = effect;
+    lastOdds = odds;
+    return lastPush;
+  };
+  for (let u = 0; u < graph.records; u++) {
+    let leak = profile[u]!;
+    let apart = 0;
+    for (let x = graph.nodeStart[u]!; x < graph.nodeStart[u + 1]!; x++) {
+      const p = graph.incidence[x]!;
+      const f = graph.factorOf[p]!;
+      let effect = 0;
+      for (let q = graph.start[f]!; q < graph.start[f + 1]!; q++) {
+        const w = graph.member[q]!;
+        if (q === p) continue;
+        if (w >= graph.records) throw new RangeError('a hidden type reaches beyond its own tie');
+        effect = (effect + profile[w]!) * roundedUp;
+      }
+      if (effect > 0) apart = addUp(apart, ties === 'independent' ? pushed(effect, graph.logOdds[p]!) : effect);
+    }
+    leak = addUp(leak, apart);
+    leaks[u] = leak;
+  }
+  return leaks;
+}

@@ -1,0 +1,105 @@
+import { addUp } from '../../../base/exact/outward.js';
+import { push } from '../graph/push.js';
+import { pushTable } from '../graph/push-table.js';
+import { isTable, type Model } from '../model/model.js';
+import { conditionals, passed, product, type Tie, type Tree, treesOf, type Weight } from './tree-beliefs.js';
+
+export interface UninformedOptions {
+  /** Total-variation radius within which every true conditional lies of the model's; 0 when the tables are the truth. */
+  readonly radius?: number;
+}
+
+/** Table lookups spent on conditionals before the rest of the ties fall back to their odds ratio, which is always a bound. */
+const workLimit = 4e8;
+
+/**
+ * What an adversary who knows no other record gains, on the components that are forests of pairwise ties (uninformed.proof.md): as for the informed one, but a
+ * tie with a known table lets through what the model's own conditionals allow. Infinity for records elsewhere: there the informed bound serves.
+ */
+export function uninformedForest(model: Model, profile: Float64Array, options: UninformedOptions = {}): Float64Array {
+  const { radius = 0 } = options;
+  const sizes = model.values.map((v) => v.length);
+  const own = singles(model, sizes);
+  const leaks = new Float64Array(model.ids.length).fill(Number.POSITIVE_INFINITY);
+  let work = 0;
+  const through = (tie: Tie, near: number, far: Weight, effect: number): number => {
+    // A table that is only known within a radius says nothing certain about its odds ratio.
+    const plain = radius > 0 && tie.table ? effect : push(effect, tie.logOdds);
+    const other = tie.ends[0] === near ? tie.ends[1] : tie.ends[0];
+    work += sizes[near]! ** 2 * sizes[other]! * 8;
+    if (work > workLimit) return plain;
+    const given = conditionals(tie, near, sizes, far, own[near]?.values, radius);
+    return given ? Math.min(plain, pushTable(effect, given)) : plain;
+  };
+  for (const tree of treesOf(model)) solve(tree, profile, sizes, own, through, leaks);
+  return leaks;
+}
+
+/** The product of each record's own factors; undefined for none. An open prior is not known. */
+function singles(model: Model, sizes: readonly number[]): (Weight | undefined)[] {
+  const lists: Weight[][] = sizes.map(() => []);
+  for (const factor of model.factors)
+    if (factor.records.length === 1 && isTable(factor))
+      lists[factor.records[0]!]!.push({ values: factor.table, relative: 0, known: true });
+  const out = lists.map((list, r) => (list.length === 0 ? undefined : product(list, sizes[r]!)));
+  for (const r of model.anyPrior ?? []) out[r] = { values: new Float64Array(sizes[r]!).fill(1), relative: 0, known: false };
+  return out;
+}
+
+function solve(
+  tree: Tree,
+  profile: Float64Array,
+  sizes: readonly number[],
+  own: readonly (Weight | undefined)[],
+  through: (tie: Tie, near: number, far: Weight, effect: number) => number,
+  leaks: Float64Array,
+): void {
+  const { order, parent, tie } = tree;
+  const n = order.length;
+  const children: number[][] = Array.from({ length: n }, () => []);
+  for (let x = 1; x < n; x++) children[parent[x]!]!.push(x);
+  const mine = (x: number): Weight[] => (own[order[x]!] ? [own[order[x]!]!] : []);
+  /** From below: the weight of x without its parent, what it passes up, and the effects that reach it from its children. */
+  const up: Weight[] = new Array(n);
+  const gains = new Float64Array(n);
+  const below = new Float64Array(n);
+  for (let x = n - 1; x >= 0; x--) {
+    const u = order[x]!;
+    const weight = product([...mine(x), ...children[x]!.map((c) => up[c]!)], sizes[u]!);
+    let effect = profile[u]!;
+    for (const c of children[x]!) effect = addUp(effect, gains[c]!);
+    below[x] = effect;
+    if (x === 0) break;
+    const near = order[parent[x]!]!;
+    up[x] = passed(tie[x]!, near, sizes, weight);
+    gains[x] = through(tie[x]!, near, weight, effect);
+  }
+  /** From above: what the parent's side passes down to x, and the gain it brings. */
+  const down: (Weight | undefined)[] = new Array(n);
+  const fromAbove = new Float64Array(n);
+  for (let x = 0; x < n; x++) {
+    const u = order[x]!;
+    leaks[u] = addUp(below[x]!, fromAbove[x]!);
+    const kids = children[x]!;
+    const base = [...mine(x), ...(down[x] ? [down[x]!] : [])];
+    // Everything but one child at a time: products and sums from the left and from the right.
+    const right: Weight[] = new Array(kids.length + 1);
+    const rightGain = new Float64Array(kids.length + 1);
+    right[kids.length] = product(base, sizes[u]!);
+    rightGain[kids.length] = addUp(profile[u]!, fromAbove[x]!);
+    for (let k = kids.length - 1; k >= 0; k--) {
+      right[k] = product([right[k + 1]!, up[kids[k]!]!], sizes[u]!);
+      rightGain[k] = addUp(rightGain[k + 1]!, gains[kids[k]!]!);
+    }
+    let left: Weight | undefined;
+    let leftGain = 0;
+    for (const [k, c] of kids.entries()) {
+      const rest = left ? product([left, right[k + 1]!], sizes[u]!) : right[k + 1]!;
+      const near = order[c]!;
+      fromAbove[c] = through(tie[c]!, near, rest, addUp(leftGain, rightGain[k + 1]!));
+      down[c] = passed(tie[c]!, near, sizes, rest);
+      left = left ? product([left, up[c]!], sizes[u]!) : up[c]!;
+      leftGain = addUp(leftGain, gains[c]!);
+    }
+  }
+}

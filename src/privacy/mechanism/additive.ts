@@ -1,0 +1,81 @@
+import { divide, multiply, type Rational, rational, toNumber } from '../../base/exact/rational.js';
+import { gaussianSampler } from '../noise/discrete-gaussian.js';
+import { laplaceSampler } from '../noise/discrete-laplace.js';
+import type { Allotment } from './allotment.js';
+import { booked, sizeIn } from './cost.js';
+import { type Effects, largest, type Scope } from './effect.js';
+import { type AdditiveLaw, inDoubles, roundUp, varianceOf } from './law.js';
+import { halfWidth } from './law-width.js';
+import type { Mechanism } from './mechanism.js';
+import type { Paid } from './paid.js';
+
+/** A vector of whole numbers that noise is added to. */
+export interface Noised {
+  readonly name: string;
+  readonly cells: number;
+  readonly effects: Effects;
+  /** What one unit is worth in the answer; 1 when absent. */
+  readonly unit?: number;
+  /** How often the vector is released, what was released before decided or not; 1 when absent. `effects` are those of one time. */
+  readonly times?: number;
+  /** How many tables are read off it, every cell entering each of them. */
+  readonly tables?: number;
+  /** Whether it stands on one class of records alone. */
+  readonly factored?: boolean;
+}
+
+export interface Additive extends Mechanism {
+  readonly law: AdditiveLaw;
+  /** Of one cell, in units. */
+  readonly variance: number;
+  /**
+   * Draws the noise of one vector now, so that the time it takes cannot depend on the data, and adds it when the numbers are there. A vector may be shorter
+   * than was foreseen; it counts as one all the same, since its effect does not shrink with it.
+   */
+  ready(paid: Paid, cells?: number): (exact: readonly bigint[]) => bigint[];
+}
+
+const two = rational(2);
+
+/** Discrete Laplace noise for pure epsilon, discrete Gaussian noise for rho: the least that keeps every record in scope within the allotment. */
+export function additive(what: Noised, allotment: Allotment, scope?: Scope): Additive {
+  const { name, cells, effects, unit = 1, times = 1, tables, factored } = what;
+  const most = largest(effects, sizeIn[allotment.noise], scope);
+  const law = lawFor(allotment.noise, rational(most), divide(allotment.amount, rational(times)));
+  const cost = booked(law, effects, allotment, { times, ...(scope && { scope }), ...(factored && { factored }) });
+  const error95 = halfWidth(inDoubles(law), 0.05) * unit;
+  const mechanism: Additive = {
+    law,
+    cost,
+    draws: times,
+    variance: varianceOf(law),
+    told: { name, cells: cells * times, error95, ...(tables !== undefined && { tables }) },
+    ready: (paid, count = cells) => {
+      if (count > cells) throw new RangeError('more numbers than were foreseen');
+      paid.take(mechanism, 1);
+      const noise = draws(law, count);
+      return (exact) => {
+        if (exact.length !== count) throw new RangeError('one noise for each number');
+        return paid.release(mechanism, exact, (list) => list.map((x, k) => x + noise[k]!));
+      };
+    },
+  };
+  return mechanism;
+}
+
+function lawFor(noise: Allotment['noise'], effect: Rational, each: Rational): AdditiveLaw {
+  if (effect.num === 0n) return { kind: 'none' };
+  return noise === 'pure'
+    ? { kind: 'laplace', scale: roundUp(divide(effect, each)) }
+    : { kind: 'gaussian', variance: roundUp(divide(effect, multiply(two, each))) };
+}
+
+function draws(law: AdditiveLaw, count: number): bigint[] {
+  if (law.kind === 'none') return new Array<bigint>(count).fill(0n);
+  const draw = law.kind === 'laplace' ? laplaceSampler(law.scale) : gaussianSampler(law.variance);
+  return Array.from({ length: count }, draw);
+}
+
+/** Expected absolute or root mean square width of one cell, for choosing between laws. */
+export const spreadOf = (law: AdditiveLaw): number =>
+  law.kind === 'laplace' ? toNumber(law.scale) : law.kind === 'gaussian' ? Math.sqrt(toNumber(law.variance)) : 0;

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { failuresOf, gaussianLaw, laplaceLaw } from '../../../test/goodness-of-fit.js';
+import { rational, toNumber } from '../../base/exact/rational.js';
+import { additive } from './additive.js';
+import { type Allotment, pure, zcdp } from './allotment.js';
+import { type Effects, effectOn } from './effect.js';
+import { ladder } from './ladder.js';
+import type { Mechanism } from './mechanism.js';
+import { Paid } from './paid.js';
+import { everyRecord } from './record-class.js';
+import { selection } from './select.js';
+import { smooth } from './smooth.js';
+
+/** Cost, plan and receipt are read off the law; here what comes out is held against it, for every way to draw. */
+const effects: Effects = effectOn([everyRecord], { l1: 2n, l2squared: 2n });
+const followed = { name: 'x', classes: [everyRecord] };
+/** The part of `draws` that are as asked. */
+const part = <T>(draws: readonly T[], is: (drawn: T) => boolean): number => draws.filter(is).length / draws.length;
+const many = <M extends Mechanism, T>(mechanism: M, draws: number, draw: (mechanism: M, paid: Paid) => T): T[] =>
+  Array.from({ length: draws }, () => draw(mechanism, new Paid([mechanism])));
+function expectPart(found: number, told: number, draws: number): void {
+  expect(Math.abs(found - told)).toBeLessThan(6 * Math.sqrt((told * (1 - told)) / draws));
+}
+
+describe('what is drawn', () => {
+  it.each<[string, Allotment]>([
+    ['Laplace', pure(rational(1, 2))],
+    ['Gaussian', zcdp(rational(1, 20))],
+  ])('is %s noise as told', (_, allotment) => {
+    const noise = additive({ name: 'x', cells: 20_000, effects }, allotment);
+    const { law } = noise;
+    const drawn = noise
+      .ready(new Paid([noise]))(new Array<bigint>(20_000).fill(7n))
+      .map((x) => Number(x - 7n));
+    if (law.kind === 'none') throw new Error('no noise');
+    expect(
+      failuresOf(drawn, law.kind === 'laplace' ? laplaceLaw(toNumber(law.scale)) : gaussianLaw(toNumber(law.variance))),
+    ).toEqual([]);
+  });
+
+  it.each<[string, Allotment]>([
+    ['pure', pure(rational(1))],
+    ['zcdp', zcdp(rational(1, 8))],
+  ])('is a choice as sharp as told, by penalties and their order, in %s accounting', (_, allotment) => {
+    const choice = selection({ name: 'x', cells: 1, effects }, allotment);
+    if (choice.law.kind !== 'selection') throw new Error('no choice');
+    const sharpness = toNumber(choice.law.sharpness);
+    const penalties = [3n, 0n, 1n];
+    const weights = penalties.map((p) => Math.exp(-sharpness * Number(p)));
+    const total = weights.reduce((a, b) => a + b);
+    const drawn = many(choice, 10_000, (c, paid) => c.choose(paid, penalties));
+    for (const [k, weight] of weights.entries()) {
+      const found = part(drawn, (c) => c === k);
+      expectPart(found, weight / total, drawn.length);
+    }
+  });
+
+  it('climbs a ladder that decays as told', () => {
+    const noise = ladder(followed, pure(rational(1)));
+    const width = (t: number) => BigInt(2 + t);
+    const decay = toNumber(noise.law.decay);
+    // Rung u holds the 2 width(u - 1) numbers beyond those before it.
+    const weights = [1, ...Array.from({ length: 400 }, (_, u) => 2 * Number(width(u)) * Math.exp(-decay * (u + 1)))];
+    const total = weights.reduce((a, b) => a + b);
+    const drawn = many(noise, 4000, (l, paid) => Number(l.climb(paid, 50n, { width, widest: 1000n }) - 50n));
+    let [reach, mass] = [0, 0];
+    for (let u = 0; u < 6; u++) {
+      mass += weights[u]! / total;
+      expectPart(
+        part(drawn, (x) => Math.abs(x) <= reach),
+        mass,
+        drawn.length,
+      );
+      reach += Number(width(u));
+    }
+  });
+
+  it('is smooth noise as wide as told, by the widest rung that its beta does not pass over', () => {
+    const noise = smooth(followed, pure(rational(1)));
+    const [scale, beta] = [toNumber(noise.law.scale), toNumber(noise.law.beta)];
+    const rungs = { width: (t: number) => (t < 3 ? 1n : 1000n), widest: 1000n };
+    const wide = scale * 1000 * Math.exp(-3 * beta);
+    const drawn = many(noise, 3000, (s, paid) => Math.abs(Number(s.climb(paid, 0n, rungs))));
+    for (const z of [0.25, 0.5, 1, 2])
+      expectPart(
+        part(drawn, (x) => x <= z * wide),
+        within(z),
+        drawn.length,
+      );
+  });
+});
+
+/** P(|Z| <= z) for a density like 1 / (1 + z^4), by the midpoint rule. */
+function within(z: number): number {
+  const steps = 10_000;
+  let sum = 0;
+  for (let k = 0; k < steps; k++) sum += 1 / (1 + (((k + 0.5) * z) / steps) ** 4);
+  return (((sum * z) / steps) * 2 * Math.SQRT2) / Math.PI;
+}

@@ -1,0 +1,40 @@
+import { compare, zero } from '../../base/exact/rational.js';
+import { costTogether, type Mechanism } from './mechanism.js';
+import { inZcdp, type Profile } from './profile.js';
+
+/**
+ * The right to draw what was booked. Only `charge` makes one, after the ledger has taken the cost of exactly these mechanisms; none draws without it, and none
+ * more often than was booked. So what is drawn and what is paid cannot differ.
+ */
+export class Paid {
+  readonly #left = new Map<Mechanism, number>();
+
+  constructor(booked: readonly Mechanism[]) {
+    for (const mechanism of booked) this.#left.set(mechanism, (this.#left.get(mechanism) ?? 0) + mechanism.draws);
+  }
+
+  /** Before noise is drawn. */
+  take(mechanism: Mechanism, draws: number): void {
+    const left = this.#left.get(mechanism) ?? 0;
+    if (draws > left) throw new RangeError('more noise would be drawn than was booked');
+    this.#left.set(mechanism, left - draws);
+  }
+
+  /** Steps whose noise follows what was published before them: all that was booked for one mechanism goes to others that together cost no more. */
+  exchange(booked: Mechanism, ...instead: readonly Mechanism[]): void {
+    if (!costsNoMore(costTogether(instead), booked.cost)) throw new RangeError('a noise would cost more than is booked for it');
+    this.take(booked, booked.draws);
+    for (const mechanism of instead) this.#left.set(mechanism, (this.#left.get(mechanism) ?? 0) + mechanism.draws);
+  }
+
+  /** The one door: what goes in is exact, what comes out is noisy. */
+  release<In, Out>(_mechanism: Mechanism, exact: In, noisy: (exact: In) => Out): Out {
+    return noisy(exact);
+  }
+}
+
+/** Also in zCDP: fewer and larger draws cost more there. */
+const costsNoMore = (a: Profile, b: Profile): boolean =>
+  (a.noise === b.noise || a.perRecord.size === 0) &&
+  [...a.perRecord].every(([name, cost]) => compare(cost, b.perRecord.get(name) ?? zero) <= 0) &&
+  (a.noise === 'zcdp' || b.noise === 'zcdp' || costsNoMore(inZcdp(a), inZcdp(b)));

@@ -1,0 +1,143 @@
+import { add, equal, isZero, maximum, type Rational, zero } from '../../base/exact/rational.js';
+
+/** Whole numbers from one to another, both of them in it. */
+export interface Range {
+  readonly from: number;
+  /** Infinity where it has no end. */
+  readonly to: number;
+}
+export interface Run<T = Rational> extends Range {
+  readonly cost: T;
+}
+
+/**
+ * A cost for each value of a public column: the values are numbered, and those who have none are apart. Held in one way only, runs in order, none of them zero, neighbours
+ * of one cost in one run: a million steps of one cost are one run, and equal costs have equal text.
+ */
+export interface Slices<T = Rational> {
+  readonly runs: readonly Run<T>[];
+  /** Of the records that have no value. */
+  readonly missing: T;
+}
+/** What costs may be: numbers, or costs by the values of further columns (together.ts). `join` adds them or takes the larger. */
+export interface Amounts<T> {
+  readonly zero: T;
+  isZero(x: T): boolean;
+  equal(a: T, b: T): boolean;
+  join(a: T, b: T): T;
+}
+const numbers: Amounts<Rational> = { zero, isZero, equal, join: add };
+/** Some of the values. */
+export interface Values {
+  readonly ranges: readonly Range[];
+  readonly missing: boolean;
+}
+
+export const noSlices: Slices = { runs: [], missing: zero };
+export const everyValue: Values = { ranges: [{ from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY }], missing: true };
+
+/** So much for each of these values, nothing for the others. */
+export const costOn = ({ ranges, missing }: Values, cost: Rational): Slices => ({
+  runs: tidied(
+    inOrder(ranges).map((range) => ({ ...range, cost })),
+    numbers,
+  ),
+  missing: missing ? cost : zero,
+});
+
+export const addSlices = (a: Slices, b: Slices): Slices => ({
+  runs: joinRuns(a.runs, b.runs, numbers),
+  missing: add(a.missing, b.missing),
+});
+
+/** The larger cost at every value. */
+export const largestOn = ({ runs, missing }: Slices, values: Values = everyValue): Rational => {
+  let most = values.missing ? missing : zero;
+  for (const { from, to, cost } of runs)
+    if (values.ranges.some((range) => range.from <= to && from <= range.to)) most = maximum(most, cost);
+  return most;
+};
+
+/** What a value costs; NaN is none. */
+export const costAt = (slices: Slices, value: number): Rational => amountAt(slices, value) ?? zero;
+export function amountAt<T>({ runs, missing }: Slices<T>, value: number): T | undefined {
+  if (Number.isNaN(value)) return missing;
+  let [low, high] = [0, runs.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (runs[middle]!.to < value) low = middle + 1;
+    else high = middle;
+  }
+  const run = runs[low];
+  return run !== undefined && run.from <= value ? run.cost : undefined;
+}
+
+/** Whether everybody costs the same. */
+export const isLevel = ({ runs, missing }: Slices): boolean =>
+  runs.length === 0
+    ? isZero(missing)
+    : runs.length === 1 &&
+      runs[0]!.from === Number.NEGATIVE_INFINITY &&
+      runs[0]!.to === Number.POSITIVE_INFINITY &&
+      equal(runs[0]!.cost, missing);
+
+export const isEverything = ({ ranges, missing }: Values): boolean => {
+  const [only, ...others] = inOrder(ranges);
+  return missing && others.length === 0 && only?.from === Number.NEGATIVE_INFINITY && only.to === Number.POSITIVE_INFINITY;
+};
+/** The values of either. */
+export const either = (a: Values, b: Values): Values => ({
+  ranges: inOrder([...a.ranges, ...b.ranges]),
+  missing: a.missing || b.missing,
+});
+/** The values of both. */
+export const both = (a: Values, b: Values): Values => ({
+  ranges: inOrder(a.ranges.flatMap((x) => b.ranges.map((y) => ({ from: Math.max(x.from, y.from), to: Math.min(x.to, y.to) })))),
+  missing: a.missing && b.missing,
+});
+
+/** In order, joined where they meet. */
+export function inOrder(ranges: readonly Range[]): readonly Range[] {
+  const joined: Range[] = [];
+  for (const range of [...ranges].filter(({ from, to }) => from <= to).sort((a, b) => a.from - b.from)) {
+    const last = joined.at(-1);
+    if (last === undefined || range.from > last.to + 1) joined.push(range);
+    else if (range.to > last.to) joined[joined.length - 1] = { from: last.from, to: range.to };
+  }
+  return joined;
+}
+
+/** Runs in order and apart, neighbours of one cost joined, those of no cost left out. */
+export function tidied<T>(runs: Iterable<Run<T>>, { isZero, equal }: Amounts<T>): readonly Run<T>[] {
+  const out: Run<T>[] = [];
+  for (const run of runs) {
+    if (run.from > run.to || isZero(run.cost)) continue;
+    const last = out.at(-1);
+    if (last !== undefined && run.from === last.to + 1 && equal(run.cost, last.cost))
+      out[out.length - 1] = { ...last, to: run.to };
+    else out.push(run);
+  }
+  return out;
+}
+
+export function joinRuns<T>(a: readonly Run<T>[], b: readonly Run<T>[], amounts: Amounts<T>): readonly Run<T>[] {
+  if (a.length === 0) return b;
+  if (b.length === 0) return a;
+  return tidied(across(a, b, amounts), amounts);
+}
+
+function* across<T>(a: readonly Run<T>[], b: readonly Run<T>[], { zero, join }: Amounts<T>): Iterable<Run<T>> {
+  const never: Run<T> = { from: Number.POSITIVE_INFINITY, to: Number.POSITIVE_INFINITY, cost: zero };
+  let [i, j] = [0, 0];
+  let from = Math.min(a[0]!.from, b[0]!.from);
+  while (i < a.length || j < b.length) {
+    const [x, y] = [a[i] ?? never, b[j] ?? never];
+    // Each is either on at `from`, or still to come.
+    const [onX, onY] = [x.from <= from, y.from <= from];
+    const to = Math.min(onX ? x.to : x.from - 1, onY ? y.to : y.from - 1);
+    yield { from, to, cost: join(onX ? x.cost : zero, onY ? y.cost : zero) };
+    if (onX && x.to === to) i++;
+    if (onY && y.to === to) j++;
+    from = to + 1;
+  }
+}

@@ -1,0 +1,45 @@
+import { Binder, type Dialect } from '../../data/engine/dialect.js';
+import type { Pinned, SourceColumn } from '../../data/engine/engine.js';
+import { quoteName } from '../../data/engine/structure.js';
+import type { Policy } from '../../policy/policy.js';
+import { type Chosen, cutOfData, cutRows, ownerOf, personColumn } from './kept-rows.js';
+
+/**
+ * Looks up once for a state of the data who has more than `maxRows` rows, and which of theirs stay (decision 0075): ranking the rows of everybody takes many times as long as counting them. The choice
+ * is that of every statement. Undefined where nothing can be held, or too much, or where rows are left out: then a statement chooses.
+ */
+export async function chosenRows(data: Pinned, policy: Policy): Promise<Chosen | undefined> {
+  const { secret, unit, maxRows, pairs } = policy.protect;
+  if (secret !== 'person' || unit === undefined || policy.view || data.whole !== data || !data.hold) return undefined;
+  const columns = await data.columns();
+  const person = ownerOf(data.dialect, columns, unit);
+  const all = `SELECT ${person} AS ${personColumn} FROM fugu_data`;
+  const many = `SELECT ${personColumn} FROM (${all}) AS owned WHERE ${personColumn} IS NOT NULL GROUP BY ${personColumn} HAVING count(*) > ${Math.trunc(maxRows)}`;
+  const beyond = await data.hold({ sql: many, values: [] }, 1);
+  if (!beyond) return undefined;
+  if (beyond.rows === 0) return {};
+  // Whoever has more is left out as a whole.
+  if (pairs) return { beyond: beyond.table };
+  const rows = await data.hold(
+    ...staying(data.dialect, policy, columns, `${person} IN (SELECT ${personColumn} FROM ${beyond.table})`),
+  );
+  return rows && { beyond: beyond.table, rows: rows.table };
+}
+
+/** The rows of some persons that stay, under the names that their cells have in the data: those of columns that are declared, since no other is ever asked for, however many and long they are. */
+function staying(dialect: Dialect, policy: Policy, columns: readonly SourceColumn[], where: string) {
+  const declared = columns.filter(({ name }) => policy.columns.has(name) || name === policy.protect.unit);
+  const names = new Set(
+    declared.flatMap(({ name, coded, written, places }) => [
+      name,
+      ...(coded === undefined ? [] : [coded]),
+      ...(written ? [written.column] : []),
+      ...(places ? [places.column] : []),
+    ]),
+  );
+  const list = [...names].map((name, i) => [quoteName(name), `c${i}`] as const);
+  const binder = new Binder(dialect);
+  const rows = cutRows(dialect, binder, list, { ...cutOfData(dialect, policy, columns), where });
+  const shown = list.map(([name, alias]) => `${alias} AS ${name}`).join(', ');
+  return [{ sql: `SELECT ${shown} FROM (${rows}) AS staying`, values: binder.values }, list.length] as const;
+}

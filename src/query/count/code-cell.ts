@@ -1,0 +1,46 @@
+import { type CodeTables, codeTables } from '../../data/engine/codes.js';
+import type { Dialect } from '../../data/engine/dialect.js';
+import type { SourceColumn } from '../../data/engine/engine.js';
+import { nameText } from '../../data/engine/name.js';
+import { quoteName } from '../../data/engine/structure.js';
+import { rawCell } from './read-column.js';
+
+/**
+ * What the cell of a category says to whoever compares rows: its code, in one spelling, and nothing where it holds none of these. An engine may have forgotten
+ * every other text or not (`CellReadings.domains`): rows are chosen and joined alike either way.
+ */
+export function codeCell(dialect: Dialect, source: SourceColumn, codes: readonly string[], cell: string): string {
+  const shown = shownAsCode(source, codes, cell);
+  if (shown !== undefined) return dialect.text(shown);
+  // As letters, in the order of their code points.
+  return dialect.name(codeFound(dialect, source.type, codeTables(codes), cell) ?? dialect.text('NULL'), 'integer');
+}
+
+function codeFound(dialect: Dialect, type: SourceColumn['type'], tables: CodeTables, cell: string): string | undefined {
+  if (type === 'real') return realCode(dialect, [...tables.real.keys()], cell);
+  // No text with NUL is kept by every database.
+  const known = [...(type === 'integer' ? tables.integer : tables.text).keys()].filter((code) => !code.includes('\0'));
+  return known.length > 0 ? dialect.codeIn(type === 'text' ? cell : dialect.text(cell), known) : undefined;
+}
+
+/** Whole numbers are written as they are where they are stored as such. */
+function realCode(dialect: Dialect, numbers: readonly number[], cell: string): string | undefined {
+  if (numbers.length === 0) return undefined;
+  const written = numbers.every(Number.isSafeInteger) ? dialect.whole(cell) : dialect.bits(cell);
+  return `CASE WHEN ${cell} IN (${numbers.map(dialect.constant).join(', ')}) THEN ${dialect.text(written)} END`;
+}
+
+/** Where the engine shows these very codes and nothing else. */
+function shownAsCode({ domain, ...source }: SourceColumn, codes: readonly string[], cell: string): string | undefined {
+  if (!domain || domain.length !== codes.length || domain.some((code, i) => code !== codes[i])) return undefined;
+  if (source.coded === undefined) return cell;
+  return cell === rawCell(source) ? quoteName(source.coded) : undefined;
+}
+
+/** The name that a cell says, by which rows are joined; of a category that is no key, its code (`codes`). */
+export function cellName(dialect: Dialect, source: SourceColumn, codes: readonly string[] | undefined, cell: string): string {
+  if (!codes) return dialect.name(cell, source.type);
+  const code = codeCell(dialect, source, codes, cell);
+  // Nearly every code is its own name.
+  return codes.every((own) => nameText(own) === own) ? code : dialect.name(code, 'text');
+}

@@ -1,0 +1,152 @@
+import type { Dialect } from '../../data/engine/dialect.js';
+import type { Pinned, SourceColumn } from '../../data/engine/engine.js';
+import { Exact } from '../../data/engine/exact.js';
+import type { Policy } from '../../policy/policy.js';
+import { chosenRows } from './chosen-rows.js';
+import { answersOf, type CountPlan, compileMeasures, isDistinct, readCounts, readGroups } from './groups.js';
+import type { Measure, Seen } from './measure.js';
+import { columnsOf, columnsRead } from './measure.js';
+import { rowCounter } from './rows.js';
+import { compileStream } from './stream.js';
+
+type Cells = Exact<readonly bigint[]>;
+
+/** Rows x measures up to which a table is read once and counted here; longer ones are counted by the database, one GROUP BY per key set. */
+const streamedCells = 200_000_000;
+const manyMeasures = 8;
+
+/** The exact integers of every measure. How they are counted depends on the table's shape; which integers come out does not. */
+export async function countCells(engine: Pinned, policy: Policy, measures: readonly Measure[]): Promise<readonly Cells[]> {
+  const counted = new Map<Measure, Cells>();
+  for (const [seen, own] of byView(measures)) {
+    const [data, declared] = seen ? [seen.over(engine), seen.policy] : [engine, policy];
+    for (const [i, cells] of (await countTable(data, declared, own)).entries()) counted.set(own[i]!, cells);
+  }
+  return measures.map((measure) => counted.get(measure)!);
+}
+
+function byView(measures: readonly Measure[]): Iterable<readonly [Seen | undefined, readonly Measure[]]> {
+  const groups = new Map<string, readonly [Seen | undefined, Measure[]]>();
+  for (const measure of measures) {
+    const key = measure.seen?.text ?? '';
+    const group = groups.get(key) ?? ([measure.seen, []] as const);
+    group[1].push(measure);
+    groups.set(key, group);
+  }
+  return groups.values();
+}
+
+async function countTable(engine: Pinned, policy: Policy, measures: readonly Measure[]): Promise<readonly Cells[]> {
+  const wide = isWide(measures) && (await engine.size()).open() <= rowsHere(measures);
+  return wide ? countStreaming(engine, policy, measures) : countByDatabase(engine, policy, measures);
+}
+
+/** Persons are told apart by the database alone. */
+const isWide = (measures: readonly Measure[]): boolean =>
+  measures.length >= manyMeasures && !measures.some(({ counting }) => isDistinct(counting));
+const rowsHere = (measures: readonly Measure[]): number => Math.floor(streamedCells / measures.length);
+
+/** Where rows become counts: what the measures decide before any data is read, and the number of rows where it is public. */
+export interface HowCounted {
+  /** In the database, which gives back nothing but groups; here, row by row; or as the number of rows says (`streamed.upTo`). */
+  readonly where: 'database' | 'here' | 'by size';
+  /** In the database: one GROUP BY each, and the rows that all of them give back at most. */
+  readonly database?: { readonly statements: number; readonly rows: number };
+  /** Here: the columns that are read of every row; of tables of up to so many rows, where longer ones are counted by the database. */
+  readonly streamed?: { readonly columns: readonly string[]; readonly upTo?: number };
+  /** What is read has to be held: so many rows, or ties, fit the memory that is allowed, and more are refused. */
+  readonly held?: { readonly upTo: number };
+}
+
+/** How `countCells` will do it. `rows`: how many there are, where that is public. */
+export function howCounted(measures: readonly Measure[], policy: Policy, rows?: number, dialect?: Dialect): HowCounted {
+  const database = answersOf(measures, policy, dialect);
+  if (!isWide(measures)) return { where: 'database', database };
+  const upTo = rowsHere(measures);
+  const streamed = { columns: columnsRead(measures), upTo };
+  if (rows === undefined) return { where: 'by size', database, streamed };
+  return rows <= upTo ? { where: 'here', streamed } : { where: 'database', database };
+}
+
+/** Columns that one statement reads, unless one measure needs more: a database plans wide statements in a time that grows faster than they do. */
+const columnsAtOnce = 1000;
+
+export async function countStreaming(
+  engine: Pinned,
+  policy: Policy,
+  measures: readonly Measure[],
+  atOnce = policy.protect.secret === 'person' ? Number.POSITIVE_INFINITY : columnsAtOnce,
+): Promise<readonly Cells[]> {
+  const counted = new Map<Measure, Cells>();
+  for (const near of byBlock(measures, await engine.columns()))
+    for (const part of inParts(near, atOnce))
+      for (const [i, cells] of (await countTogether(engine, policy, part)).entries()) counted.set(part[i]!, cells);
+  return measures.map((measure) => counted.get(measure)!);
+}
+
+/** Measures whose columns the engine finds in one place, then those that need several. */
+function byBlock(measures: readonly Measure[], source: readonly SourceColumn[]): readonly (readonly Measure[])[] {
+  const blocks = new Map(source.map(({ name, block }) => [name, block]));
+  const groups = new Map<number | undefined, Measure[]>();
+  for (const measure of measures) {
+    const [block, ...others] = new Set(columnsOf(measure.counting).map((name) => blocks.get(name)));
+    const key = others.length === 0 ? block : undefined;
+    const near = groups.get(key) ?? [];
+    near.push(measure);
+    groups.set(key, near);
+  }
+  return [...groups.values()];
+}
+
+/** Neighbours that read at most so many columns together. */
+function* inParts(measures: readonly Measure[], atOnce: number): Iterable<readonly Measure[]> {
+  let part: Measure[] = [];
+  let read = new Set<string>();
+  for (const measure of measures) {
+    const columns = columnsOf(measure.counting);
+    if (part.length > 0 && read.size + columns.filter((c) => !read.has(c)).length > atOnce) {
+      yield part;
+      [part, read] = [[], new Set()];
+    }
+    part.push(measure);
+    for (const column of columns) read.add(column);
+  }
+  if (part.length > 0) yield part;
+}
+
+async function countTogether(engine: Pinned, policy: Policy, measures: readonly Measure[]): Promise<readonly Cells[]> {
+  // Where the rows of a person are cut, the text of all columns is compared: as it is shown.
+  const asWritten = policy.protect.secret !== 'person';
+  const { statement, columns, written } = compileStream(
+    columnsRead(measures),
+    policy,
+    await engine.columns(),
+    engine.dialect,
+    asWritten,
+    [],
+    await chosenRows(engine, policy),
+  );
+  const counter = rowCounter(measures, columns, policy, written);
+  for await (const chunk of engine.stream(statement)) counter.add(chunk.open());
+  return counter.totals().map((cells) => new Exact(cells));
+}
+
+export async function countByDatabase(engine: Pinned, policy: Policy, measures: readonly Measure[]): Promise<readonly Cells[]> {
+  const counted = new Array<Cells>(measures.length);
+  const rows = (await engine.size()).open();
+  const chosen = await chosenRows(engine, policy);
+  for (const plan of compileMeasures(measures, policy, await engine.columns(), engine.dialect, rows, chosen)) {
+    for (const [index, cells] of await countPlan(engine, policy, measures, plan)) counted[index] = new Exact(cells);
+  }
+  return counted;
+}
+
+async function countPlan(
+  engine: Pinned,
+  policy: Policy,
+  measures: readonly Measure[],
+  plan: CountPlan,
+): Promise<ReadonlyMap<number, bigint[]>> {
+  const few = plan.groups && readGroups(plan, measures, policy, (await engine.rows(plan.groups.statement)).open());
+  return few ?? readCounts(plan, measures, (await engine.rows(plan.statement)).open());
+}

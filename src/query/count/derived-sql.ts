@@ -1,0 +1,67 @@
+import type { Dialect } from '../../data/engine/dialect.js';
+import { type DerivedColumn, lastPlace, type Whole } from './derived.js';
+import type { RowTest } from './row-test.js';
+
+/** What the cells of a row are read by. */
+interface Cells {
+  readonly placeOf: (column: string) => string;
+  readonly passes: (test: RowTest) => string;
+}
+
+/** Rows with the places of derived columns beside their cells, as d0, d1, …; NULL for none, and for what was reckoned to lie beyond the domain. */
+export const withPlaces = (dialect: Dialect, rows: string, derived: readonly DerivedColumn[], cells: Cells): string =>
+  derived.reduce((from, { of, column }, i) => {
+    const fence = dialect.fence ?? '';
+    const looked = lookedUp(of);
+    const known = new Map(looked.map((whole, k) => [whole, `k${i}_${k}`]));
+    const beside = looked.map((whole) => `${wholeSql(dialect, whole, cells)} AS ${known.get(whole)}`);
+    const rowsWith = looked.length === 0 ? from : `SELECT *, ${beside.join(', ')} FROM (${from}) AS k${i}${fence}`;
+    const reckoned = `SELECT *, ${wholeSql(dialect, of, cells, known)} AS w${i} FROM (${rowsWith}) AS r${i}${looked.length > 0 ? fence : ''}`;
+    return `SELECT *, CASE WHEN w${i} BETWEEN 0 AND ${lastPlace(column)} THEN w${i} END AS d${i} FROM (${reckoned}) AS q${i}`;
+  }, rows);
+
+/** What is looked up in a long table: worked out once for a row, since it is mentioned at every edge. */
+function lookedUp(whole: Whole): readonly Whole[] {
+  if (whole.kind === 'pick') return whole.edges.length > 16 ? [whole.of] : lookedUp(whole.of);
+  if (whole.kind === 'sum' || whole.kind === 'product') return whole.of.flatMap(lookedUp);
+  if (whole.kind === 'quotient') return lookedUp(whole.of);
+  return whole.kind === 'choose' ? [...whole.cases.map(({ give }) => give), whole.otherwise].flatMap(lookedUp) : [];
+}
+
+/** All of 64 bits: what a database takes a small constant for may be less. */
+function wholeSql(dialect: Dialect, whole: Whole, cells: Cells, known?: ReadonlyMap<Whole, string>): string {
+  const there = known?.get(whole);
+  if (there !== undefined) return there;
+  const own = (part: Whole) => `(${wholeSql(dialect, part, cells, known)})`;
+  switch (whole.kind) {
+    case 'place':
+      return dialect.whole(cells.placeOf(whole.column));
+    case 'constant':
+      return dialect.whole(`${whole.value}`);
+    case 'none':
+      return dialect.whole('NULL');
+    case 'sum':
+      return whole.of.map(own).join(' + ');
+    case 'product':
+      return whole.of.map(own).join(' * ');
+    case 'quotient':
+      return dialect.quotient(own(whole.of), whole.by);
+    case 'pick': {
+      const of = own(whole.of);
+      return `CASE WHEN ${of} IS NOT NULL THEN ${picked(dialect, of, whole.edges, whole.values)} END`;
+    }
+    case 'choose': {
+      const cases = whole.cases.map(({ when, give }) => `WHEN ${cells.passes(when)} THEN ${own(give)}`);
+      return cases.length > 0 ? `CASE ${cases.join(' ')} ELSE ${own(whole.otherwise)} END` : own(whole.otherwise);
+    }
+  }
+}
+
+/** By halves: few comparisons for a row, however many edges there are. */
+function picked(dialect: Dialect, of: string, edges: readonly number[], values: readonly number[]): string {
+  const half = edges.length >> 1;
+  if (edges.length === 0) return dialect.whole(`${values[0]}`);
+  const below = picked(dialect, of, edges.slice(0, half), values.slice(0, half + 1));
+  const above = picked(dialect, of, edges.slice(half + 1), values.slice(half + 1));
+  return `CASE WHEN ${of} < ${edges[half]} THEN ${below} ELSE ${above} END`;
+}

@@ -1,0 +1,159 @@
+import { codesOf } from '../../policy/code.js';
+import { columnNamed, isCoded } from '../../policy/domain.js';
+import { gridOf } from '../../policy/grid.js';
+import type { CategoryColumn, Column, NumberColumn, Policy, WeightColumn } from '../../policy/policy.js';
+import type { Counting } from './measure.js';
+import { foldTest, type LeafTest, type RowTest } from './row-test.js';
+
+/**
+ * A column that is worked out from declared ones, row by row: what it may hold follows from what they may hold (derived.proof.md), and its place is a whole number made of their places. SQL and
+ * the streaming count evaluate the same whole numbers.
+ */
+export interface DerivedColumn {
+  readonly name: string;
+  /** Its domain, as if it had been declared. */
+  readonly column: CategoryColumn | NumberColumn | WeightColumn;
+  /** Its place: from 0 to the last of the domain, or none. */
+  readonly of: Whole;
+  /** The declared columns that it reads. */
+  readonly bases: readonly string[];
+}
+/** A whole number made of a row, or none. Neither it nor a step on the way leaves 52 bits, whatever the row holds. */
+export type Whole =
+  /** The place of a column: of its code, or on its grid. */
+  | { readonly kind: 'place'; readonly column: string }
+  | { readonly kind: 'constant'; readonly value: number }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'sum'; readonly of: readonly Whole[] }
+  | { readonly kind: 'product'; readonly of: readonly [Whole, Whole] }
+  /** How often `by` (above 0) goes into a number of at least 0. */
+  | { readonly kind: 'quotient'; readonly of: Whole; readonly by: number }
+  /** values[how many of the rising edges are reached]. */
+  | { readonly kind: 'pick'; readonly of: Whole; readonly edges: readonly number[]; readonly values: readonly number[] }
+  | {
+      readonly kind: 'choose';
+      readonly cases: readonly { readonly when: RowTest; readonly give: Whole }[];
+      readonly otherwise: Whole;
+    };
+
+/** The policy with these columns beside the declared ones. What is kept of a person is chosen by the declared ones alone. */
+export function withDerived(policy: Policy, derived: readonly DerivedColumn[] | undefined): Policy {
+  const more = (derived ?? []).filter(({ name, column }) => policy.columns.get(name) !== column);
+  if (more.length === 0) return policy;
+  const known = extended.get(policy) ?? new WeakMap<Column, Policy>();
+  extended.set(policy, known);
+  // Two columns of one name and one whole number may have other bounds: only the very same columns are the same.
+  const { column: last } = more.at(-1)!;
+  const before = known.get(last);
+  const columns = new Map<string, Column>([...policy.columns, ...more.map(({ name, column }) => [name, column] as const)]);
+  if (before?.columns.size === columns.size && more.every(({ name, column }) => before.columns.get(name) === column))
+    return before;
+  const made = { ...policy, columns };
+  known.set(last, made);
+  return made;
+}
+const extended = new WeakMap<Policy, WeakMap<Column, Policy>>();
+
+/** The derived columns of several countings, each once and after those that it needs. */
+export const derivedIn = (measures: readonly { readonly counting: Pick<Counting, 'derived'> }[]): readonly DerivedColumn[] => [
+  ...new Map(measures.flatMap(({ counting }) => counting.derived ?? []).map((column) => [column.name, column])).values(),
+];
+
+/** Place of a row's value in a column; -1 for none. */
+export type ReadPlace = (column: string) => (row: number) => number;
+export type PassTest = (test: RowTest) => (row: number) => boolean;
+
+/** The last place of a column that has one place in a row. */
+export const lastPlace = (column: DerivedColumn['column']): number =>
+  isCoded(column) ? codesOf(column).length - 1 : gridOf(column).last;
+
+/** The place of a row in a derived column; -1 for none. What was reckoned to lie beyond its domain has none, so its effects hold by construction. */
+export function derivedPlace({ of, column }: DerivedColumn, read: ReadPlace, pass: PassTest): (row: number) => number {
+  const [whole, last] = [wholeOf(of, read, pass), lastPlace(column)];
+  return (row) => {
+    const n = whole(row);
+    return n >= 0 && n <= last ? n : -1;
+  };
+}
+
+/** The whole number of a row; NaN for none. */
+function wholeOf(whole: Whole, read: ReadPlace, pass: PassTest): (row: number) => number {
+  const own = (part: Whole) => wholeOf(part, read, pass);
+  switch (whole.kind) {
+    case 'place': {
+      const at = read(whole.column);
+      return (row) => {
+        const place = at(row);
+        return place < 0 ? Number.NaN : place;
+      };
+    }
+    case 'constant':
+      return () => whole.value;
+    case 'none':
+      return () => Number.NaN;
+    case 'sum': {
+      const parts = whole.of.map(own);
+      return (row) => parts.reduce((sum, part) => sum + part(row), 0);
+    }
+    case 'product': {
+      const [a, b] = [own(whole.of[0]), own(whole.of[1])];
+      return (row) => a(row) * b(row);
+    }
+    case 'quotient': {
+      const of = own(whole.of);
+      return (row) => Math.floor(of(row) / whole.by);
+    }
+    case 'pick': {
+      const of = own(whole.of);
+      return (row) => {
+        const n = of(row);
+        return Number.isNaN(n) ? n : whole.values[reached(whole.edges, n)]!;
+      };
+    }
+    case 'choose': {
+      const cases = whole.cases.map(({ when, give }) => [pass(when), own(give)] as const);
+      const otherwise = own(whole.otherwise);
+      return (row) => (cases.find(([passes]) => passes(row))?.[1] ?? otherwise)(row);
+    }
+  }
+}
+
+function reached(edges: readonly number[], n: number): number {
+  let [from, to] = [0, edges.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (n < edges[middle]!) to = middle;
+    else from = middle + 1;
+  }
+  return from;
+}
+
+/** Whether a place passes a leaf; of columns with one place. */
+export function placePasses(column: Column, leaf: LeafTest): (place: number) => boolean {
+  if (leaf.kind === 'missing') return (place) => place < 0 !== leaf.negate;
+  if (leaf.kind === 'range') return (place) => place >= 0 && (place >= leaf.from && place <= leaf.to) !== leaf.negate;
+  const codes = new Set(leaf.codes);
+  const wanted = isCoded(column) ? codesOf(column).map((code) => codes.has(code) !== leaf.negate) : [];
+  return (place) => place >= 0 && wanted[place]!;
+}
+
+/** Whether a row passes that has one value only: place p of column `base`; undefined where other columns are read, too. */
+export function passesAt(policy: Policy, derived: readonly DerivedColumn[], leaf: LeafTest, base: string) {
+  const own = derived.find(({ name }) => name === leaf.column);
+  if (own?.bases.length !== 1 || own.bases[0] !== base || columnNamed(policy, base).type === 'multi') return undefined;
+  const all = withDerived(policy, derived);
+  const read: ReadPlace = (name) => {
+    const other = derived.find((d) => d.name === name);
+    return other ? derivedPlace(other, read, pass) : (place) => place;
+  };
+  const pass: PassTest = (test) =>
+    foldTest<(row: number) => boolean>(test, {
+      leaf: (part) => {
+        const [at, passes] = [read(part.column), placePasses(columnNamed(all, part.column), part)];
+        return (place) => passes(at(place));
+      },
+      any: (parts) => (place) => parts.some((part) => part(place)),
+      all: (parts) => (place) => parts.every((part) => part(place)),
+    });
+  return pass(leaf);
+}

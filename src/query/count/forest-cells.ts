@@ -1,0 +1,46 @@
+import { type Forest, forestOf } from '../../privacy/mechanism/ordered/forest.js';
+import { codesOf } from '../../policy/code.js';
+import { columnNamed, isCoded } from '../../policy/domain.js';
+import { gridOf } from '../../policy/grid.js';
+import { cliques, type Piece } from '../../policy/pairs/cliques.js';
+import type { Policy } from '../../policy/policy.js';
+import type { Axis } from './measure.js';
+import { dropped, type OneKey, placer } from './pair-effects.js';
+
+/** Cells of a key that pairs of its column may join: beyond this the forest is not looked for. */
+const mostCells = 256;
+
+/** The cells of a key on the positions that pairs are declared on; no answer is in the last one, or nowhere. */
+export function cellPieces(policy: Policy, key: Axis): { readonly pieces: readonly Piece<number>[]; readonly missing: number } {
+  const column = columnNamed(policy, key.column);
+  const place = placer(key as OneKey);
+  const cellOf = (value: string | number | null): number => {
+    const at = place(value);
+    return at === dropped ? -1 : at < 0 ? key.size - 1 : at;
+  };
+  if (column.type === 'multi') throw new RangeError('positions of a number or of codes');
+  if (isCoded(column))
+    return { pieces: codesOf(column).map((code, k) => ({ from: k, to: k, kind: cellOf(code) })), missing: cellOf(null) };
+  const { last } = gridOf(column);
+  const starts = [0, ...(key.kind === 'bin' ? key.edges : [])].filter((p, k) => k === 0 || (p > 0 && p <= last));
+  return {
+    pieces: starts.map((from, k) => ({ from, to: (starts[k + 1] ?? last + 1) - 1, kind: cellOf(from) })),
+    missing: cellOf(null),
+  };
+}
+
+/** The cells of a key as pairs join them, where that is a forest. */
+export function forestFor(policy: Policy, key: Axis): Forest | undefined {
+  const pairs = policy.protect.pairs?.columns.get(key.column);
+  if (!pairs || key.size > mostCells) return undefined;
+  const { pieces, missing } = cellPieces(policy, key);
+  const edges = new Map<number, readonly [number, number]>();
+  for (const set of cliques(pairs, pieces, missing)) {
+    const cells = [...set].filter((cell) => cell >= 0);
+    // Three of which any two are pairs are a ring.
+    if (cells.length > 2) return undefined;
+    const [a, b] = [Math.min(...cells), Math.max(...cells)];
+    if (cells.length === 2) edges.set(a * key.size + b, [a, b]);
+  }
+  return forestOf(key.size, [...edges.values()]);
+}

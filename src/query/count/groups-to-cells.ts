@@ -1,0 +1,117 @@
+import { Binder } from '../../data/engine/dialect.js';
+import type { Statement } from '../../data/engine/engine.js';
+import type { Counting, JointKey, RowKey } from './measure.js';
+import { lastOf } from './row-sql.js';
+import { type Counted, Grouping, type Groups, totalOf } from './rows-to-groups.js';
+
+/** Cells with one integer for each counting; absent cells are 0. Codes are looked up once per distinct code, not once per row. */
+export function cellsStatement(of: Counted, countings: readonly Counting[]): Statement {
+  const binder = new Binder(of.dialect);
+  return { sql: cellsSql(of, binder, countings), values: binder.values };
+}
+
+function cellsSql(of: Counted, binder: Binder, countings: readonly Counting[]): string {
+  const { keys, value } = countings[0]!;
+  const { whole, once } = of.dialect;
+  const grouping = new Grouping(of, binder, countings);
+  const told = value.kind === 'distinct';
+  const groups = told ? grouping.told() : grouping.summed();
+  // One group is the one cell.
+  if (keys.length === 0) return `SELECT ${whole('0')} AS cell, ${told ? 'count(a0)' : 'g.*'} FROM (${groups.sql}) AS g`;
+  const { cell, joins } = new Places(of, binder, grouping, keys);
+  const folds = keys.some(mayFold);
+  if (told && folds && once) return foldedOnce(of, once, groups, cell, joins);
+  const different = folds ? 'count(DISTINCT a0)' : 'count(a0)';
+  const totals = countings.map((_, j) => (told ? different : totalOf(of, `a${j}`)));
+  const placed = `SELECT ${cell} AS cell, ${countings.map((_, j) => `a${j}`).join(', ')} FROM (${groups.sql}) AS g${joins}`;
+  // Said of groups, because a test of cells would be made of every row, by a database that thinks it gains by that.
+  return `SELECT ${whole('cell')} AS cell, ${totals.join(', ')} FROM (${placed}) AS cells GROUP BY 1 HAVING count(cell) > 0`;
+}
+
+/** Whether what two groups hold may be one cell: two spellings of a code, two codes of a group, whatever is missing. Places are one for one. */
+const mayFold = ({ kind }: RowKey): boolean => kind !== 'grid' && kind !== 'bin';
+
+/**
+ * Different values in each cell, from those in each group. Where a cell is one group, as nearly all are, it has as many as the group, which were told apart once already; the others are told apart again.
+ */
+function foldedOnce(
+  of: Counted,
+  once: (name: string, query: string) => string,
+  told: Groups,
+  cell: string,
+  joins: string,
+): string {
+  const { whole } = of.dialect;
+  const by = told.by.join(', ');
+  const counted = `SELECT ${by}, count(a0) AS many FROM fugu_told GROUP BY ${by}`;
+  const placed = `SELECT g.*, ${cell} AS cell FROM (${counted}) AS g${joins}`;
+  const shared = `SELECT *, count(*) OVER (PARTITION BY cell) AS sharing FROM (${placed}) AS placed`;
+  const same = told.by.map((name) => `told.${name} IS NOT DISTINCT FROM placed.${name}`).join(' AND ');
+  const alone = `SELECT cell, many FROM fugu_placed WHERE sharing = 1 AND cell IS NOT NULL`;
+  const again = `SELECT cell, count(DISTINCT a0) AS many FROM fugu_told AS told JOIN fugu_placed AS placed ON ${same} WHERE sharing > 1 AND cell IS NOT NULL GROUP BY cell`;
+  const parts = `WITH ${once('fugu_told', told.sql)}, ${once('fugu_placed', shared)} ${alone} UNION ALL ${again}`;
+  return `SELECT ${whole('cell')} AS cell, many FROM (${parts}) AS cells`;
+}
+
+/** Where groups stand: the number of a group's cell, and the joins that it needs behind the groups `g`. */
+class Places {
+  readonly cell: string;
+  readonly #of: Counted;
+  readonly #binder: Binder;
+  readonly #grouping: Grouping;
+  readonly #joins: string[] = [];
+
+  constructor(of: Counted, binder: Binder, grouping: Grouping, keys: readonly RowKey[]) {
+    this.#of = of;
+    this.#binder = binder;
+    this.#grouping = grouping;
+    const positions = keys.map((key, i) => this.#position(key, `${i}`));
+    let radix = 1;
+    const terms = positions
+      .map((position, i) => [position, keys[i]!.size] as const)
+      .reverse()
+      .map(([position, size]) => {
+        const term = `${position} * ${radix}`;
+        radix *= size;
+        return term;
+      });
+    this.cell = terms.join(' + ');
+  }
+
+  get joins(): string {
+    return this.#joins.join('');
+  }
+
+  #position(key: RowKey, i: string): string {
+    const raw = `g.k${i}`;
+    const { row } = this.#grouping;
+    if (key.kind === 'joint') return this.#joint(key, i);
+    if (key.kind === 'grid' || key.kind === 'bin') return row.held(key, raw)?.place(raw) ?? raw;
+    if (key.kind === 'options') {
+      const items = key.codes.map((code, p) => `(${p}, ${this.#binder.text(code)})`);
+      items.push(`(${key.codes.length}, NULL)`);
+      const named = this.#of.dialect.hasAny(row.parts(key.column, raw), [`o${i}.code`]);
+      const none = `NOT ${row.answered(key.column, raw)}`;
+      const on = `CASE WHEN o${i}.code IS NULL THEN ${none} ELSE ${named} END`;
+      this.#joins.push(` JOIN (VALUES ${items.join(', ')}) AS o${i}(position, code) ON ${on}`);
+      return `o${i}.position`;
+    }
+    if (row.isMulti(key.column)) return row.firstNamed(key, raw);
+    const values = row.valuesIn(key);
+    if (values.length === 0) return lastOf(key);
+    const items = values.map(([value, position]) => `(${value}, ${position})`);
+    const on = `${row.reading(key.column).expression(raw)} = d${i}.code`;
+    this.#joins.push(` LEFT JOIN (VALUES ${items.join(', ')}) AS d${i}(code, position) ON ${on}`);
+    return `coalesce(d${i}.position, ${lastOf(key)})`;
+  }
+
+  /** Each column's position first, then the combination of positions among those allowed. */
+  #joint(key: JointKey, i: string): string {
+    const places = key.keys.map((part, c) => this.#position(part, `${i}_${c}`));
+    const items = key.support.map((combination, position) => `(${[...combination, position].join(', ')})`);
+    const names = [...places.map((_, c) => `p${c}`), 'position'].join(', ');
+    const equal = places.map((place, c) => `s${i}.p${c} = ${place}`).join(' AND ');
+    this.#joins.push(` LEFT JOIN (VALUES ${items.join(', ')}) AS s${i}(${names}) ON ${equal}`);
+    return `coalesce(s${i}.position, ${key.size - 1})`;
+  }
+}

@@ -1,0 +1,173 @@
+import type { Dialect } from '../../data/engine/dialect.js';
+import type { Cell, SourceColumn, Statement } from '../../data/engine/engine.js';
+import { Fault } from '../../base/errors.js';
+import { columnNamed } from '../../policy/domain.js';
+import type { Policy } from '../../policy/policy.js';
+import { viewColumn } from './column-view.js';
+import { withDerived } from './derived.js';
+import { cellsStatement } from './groups-to-cells.js';
+import type { Chosen } from './kept-rows.js';
+import { type Counting, cellCount, type Measure, type RowKey, textOf } from './measure.js';
+import { codePlaces } from './read-rows.js';
+import { groupsStatement, spareGroups } from './rows-to-groups.js';
+
+type Rows = readonly (readonly Cell[])[];
+
+/** Measures that one statement counts. */
+export interface CountPlan {
+  /** Its result rows are (cell index, one integer per measure); absent cells are 0. */
+  readonly statement: Statement;
+  /**
+   * The same before codes are looked up, which is faster to plan and to run: rows (raw code or position for each key, one integer per measure).
+   * More rows than `most` are not all of them: text outside the domain makes groups of its own. Absent where a row can be in several groups, and for databases from
+   * afar, which are asked once whatever the rows hold.
+   */
+  readonly groups?: { readonly statement: Statement; readonly most: number };
+  /** Indices into the measures given to `compileMeasures`, in the order of the result's columns. */
+  readonly measures: readonly number[];
+}
+
+/** Measures over the same rows and keys share one GROUP BY. `rows`: no more are there; which integers come out does not depend on it. */
+export function compileMeasures(
+  measures: readonly Measure[],
+  policy: Policy,
+  columns: readonly SourceColumn[],
+  dialect: Dialect,
+  rows = Number.POSITIVE_INFINITY,
+  chosen?: Chosen,
+): readonly CountPlan[] {
+  const of = { dialect, policy, columns, rows, ...(chosen && { chosen }) };
+  return together(measures).map((members): CountPlan => {
+    const countings = members.map((i) => measures[i]!.counting);
+    const single = !dialect.eachOf && isSingle(countings[0]!, policy) && !isDistinct(countings[0]!);
+    return {
+      measures: members,
+      get statement() {
+        return cellsStatement(of, countings);
+      },
+      ...(single && { groups: groupsStatement(of, countings) }),
+    };
+  });
+}
+
+/** Indices of the measures that each statement counts. */
+function together(measures: readonly Measure[]): readonly (readonly number[])[] {
+  const groups = new Map<string, number[]>();
+  measures.forEach(({ counting }, i) => {
+    const key =
+      measures.length === 1
+        ? ''
+        : textOf([
+            counting.filter,
+            counting.keys,
+            counting.derived ?? null,
+            isDistinct(counting) && i,
+            measures[i]!.seen?.text ?? null,
+          ]);
+    groups.set(key, [...(groups.get(key) ?? []), i]);
+  });
+  return [...groups.values()];
+}
+
+/** Whether a row is in one group only. */
+const isSingle = ({ keys, derived }: Counting, policy: Policy): boolean =>
+  keys.every(
+    (key) =>
+      key.kind === 'bin' || key.kind === 'grid' || (key.kind === 'code' && isCategory(withDerived(policy, derived), key.column)),
+  );
+/** Different values are not told by groups of raw codes, of which several may be one; a statement of its own counts them, each by itself. */
+export const isDistinct = ({ value }: Counting): boolean => value.kind === 'distinct';
+
+/** How many statements `compileMeasures` makes of them, and how many rows come back at most: groups by raw codes first, and by cells where those are too many. */
+export function answersOf(
+  measures: readonly Measure[],
+  policy: Policy,
+  dialect?: Dialect,
+): { readonly statements: number; readonly rows: number } {
+  const each = together(measures).map(([first]) => {
+    const { counting, seen } = measures[first!]!;
+    const cells = cellCount(counting);
+    const own = isSingle(counting, seen?.policy ?? policy) && !isDistinct(counting) && counting.keys.length > 0;
+    return own && !dialect?.eachOf ? 2 * cells + spareGroups + 1 : cells;
+  });
+  return { statements: each.length, rows: each.reduce((a, b) => a + b, 0) };
+}
+
+const isCategory = (policy: Policy, name: string): boolean => columnNamed(policy, name).type === 'category';
+
+/** The exact integers of a plan's measures from the rows of its `groups`; undefined when there were too many to have come whole. */
+export function readGroups(
+  { measures: members, groups }: CountPlan,
+  measures: readonly Measure[],
+  policy: Policy,
+  rows: Rows,
+): ReadonlyMap<number, bigint[]> | undefined {
+  if (!groups || rows.length > groups.most) return undefined;
+  const { keys, derived = [] } = measures[members[0]!]!.counting;
+  const all = withDerived(policy, derived);
+  // Of a derived column the place itself was grouped by.
+  const places = keys.map((key, k) =>
+    placesOf(
+      all,
+      key,
+      rows,
+      k,
+      derived.some(({ name }) => 'column' in key && name === key.column),
+    ),
+  );
+  const totals = new Map(members.map((i) => [i, new Array<bigint>(cellCount(measures[i]!.counting)).fill(0n)]));
+  const lists = [...totals.values()];
+  rows.forEach((row, r) => {
+    let cell = 0;
+    for (let k = 0; k < keys.length; k++) {
+      const place = places[k]!(r);
+      if (place < 0) return;
+      cell = cell * keys[k]!.size + place;
+    }
+    lists.forEach((list, j) => {
+      const value = row[keys.length + j];
+      if (value !== null && value !== undefined) list[cell]! += integerOf(value);
+    });
+  });
+  return totals;
+}
+
+/** Position of each group for a key: codes are still to be looked up, numbers came as positions; -1 drops the group. */
+function placesOf(policy: Policy, key: RowKey, rows: Rows, k: number, derived: boolean): (r: number) => number {
+  if (key.kind !== 'code')
+    return (r) => {
+      const position = rows[r]![k];
+      return position === null || position === undefined ? -1 : Number(position);
+    };
+  const view = viewColumn(columnNamed(policy, key.column));
+  const table = codePlaces(policy, key, -1);
+  if (derived)
+    return (r) => {
+      const place = rows[r]![k];
+      return table[place === null || place === undefined ? 0 : Number(place) + 1]!;
+    };
+  view.turn(
+    rows.map((row) => row[k]!),
+    rows.length,
+  );
+  const indices = view.indices();
+  return (r) => table[indices[r]! + 1]!;
+}
+
+/** An integer that the database counted. Its statement adds integers only, so there is nothing to convert that could fail on data. */
+export function integerOf(cell: Cell): bigint {
+  if (typeof cell === 'bigint') return cell;
+  if (typeof cell === 'number' && Number.isSafeInteger(cell)) return BigInt(cell);
+  throw new Fault('INTERNAL', 'A sum of integers is no integer.', 'Please report this; the answer was not given.');
+}
+
+/** The exact integers of a plan's measures from its result rows. */
+export function readCounts(plan: CountPlan, measures: readonly Measure[], rows: Rows): ReadonlyMap<number, bigint[]> {
+  const totals = new Map(plan.measures.map((i) => [i, new Array<bigint>(cellCount(measures[i]!.counting)).fill(0n)]));
+  for (const [cell, ...values] of rows)
+    plan.measures.forEach((i, j) => {
+      const value = values[j];
+      if (value !== null && value !== undefined) totals.get(i)![Number(cell)] = integerOf(value);
+    });
+  return totals;
+}

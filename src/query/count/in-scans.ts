@@ -1,0 +1,85 @@
+import { Binder, type Dialect } from '../../data/engine/dialect.js';
+import type { Pinned, SourceColumn, Statement } from '../../data/engine/engine.js';
+import type { Policy } from '../../policy/policy.js';
+import { integerOf } from './groups.js';
+import { placesOfRows } from './rows-to-groups.js';
+import type { Tables } from './tables.js';
+
+/** Tables that one scan counts: what a row is spread to, and what a database plans at once. */
+const tablesAtOnce = 250;
+
+/** How many statements `countInScans` asks, and how many rows all of them give back at most: the cells of the tables. */
+export const scansOf = ({ axes, tables }: Tables): { readonly statements: number; readonly rows: number } => ({
+  statements: Math.ceil(tables.length / tablesAtOnce),
+  rows: tables.reduce((n, own) => n + cellsIn(axes, own), 0),
+});
+
+const cellsIn = (axes: Tables['axes'], own: readonly number[]): number => own.reduce((n, k) => n * axes[k]!.size, 1);
+
+/**
+ * Counts many tables in the database, many of them in one scan: every row is spread to its cell in each of them, and cells are counted. What comes back are
+ * cells that have rows, whatever the number of rows is. `found` is told each once.
+ */
+export async function countInScans(
+  engine: Pinned,
+  policy: Policy,
+  asked: Tables,
+  found: (table: number, cell: number, count: bigint) => void,
+): Promise<void> {
+  const source = await engine.columns();
+  for (let from = 0; from < asked.tables.length; from += tablesAtOnce) {
+    const tables = asked.tables.slice(from, from + tablesAtOnce);
+    const starts = startsOf(asked.axes, tables);
+    for (const [cell, count] of (await engine.rows(scan(engine.dialect, policy, source, asked.axes, tables))).open()) {
+      const at = Number(cell);
+      const table = tableAt(starts, at);
+      found(from + table, at - starts[table]!, integerOf(count!));
+    }
+  }
+}
+
+/** The first cell of each table where all are numbered through; one more at the end. */
+const startsOf = (axes: Tables['axes'], tables: Tables['tables']): readonly number[] => {
+  const starts = [0];
+  for (const own of tables) starts.push(starts.at(-1)! + cellsIn(axes, own));
+  return starts;
+};
+
+function tableAt(starts: readonly number[], cell: number): number {
+  let [low, high] = [0, starts.length - 1];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (starts[middle]! <= cell) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+function scan(
+  dialect: Dialect,
+  policy: Policy,
+  columns: readonly SourceColumn[],
+  axes: Tables['axes'],
+  tables: Tables['tables'],
+): Statement {
+  const binder = new Binder(dialect);
+  const used = [...new Set(tables.flat())];
+  const place = new Map(used.map((k, i) => [k, `p${i}`]));
+  const rows = placesOfRows(
+    { dialect, policy, columns },
+    binder,
+    used.map((k) => axes[k]!),
+  );
+  const starts = startsOf(axes, tables);
+  const cells = tables.map((own, t) => {
+    let radix = 1;
+    const terms = [...own].reverse().map((k) => {
+      const term = radix === 1 ? place.get(k)! : `${place.get(k)} * ${radix}`;
+      radix *= axes[k]!.size;
+      return term;
+    });
+    return [`${starts[t]}`, ...terms].join(' + ');
+  });
+  const sql = `SELECT ${dialect.whole('cell')} AS cell, count(*) FROM ${dialect.eachOf!(rows, cells)} WHERE cell IS NOT NULL GROUP BY 1`;
+  return { sql, values: binder.values };
+}

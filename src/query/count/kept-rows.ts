@@ -1,0 +1,179 @@
+import type { Binder, Dialect } from '../../data/engine/dialect.js';
+import type { Pinned, SourceColumn } from '../../data/engine/engine.js';
+import { Fault } from '../../base/errors.js';
+import { addsRemoves } from '../../policy/neighbours.js';
+import type { Policy } from '../../policy/policy.js';
+import { domainsOfData } from '../../data/terms/source.js';
+import { codeCell } from './code-cell.js';
+import { rawCell, sourceColumn } from './read-column.js';
+
+/**
+ * `SELECT columns FROM fugu_data`, cut to `maxRows` rows per person when the secret is a person. The rows that stay are a keyed pseudo-random choice
+ * among the person's own rows, taken as a set: neither other people nor the order in which a database happens to hand out rows can change it
+ * (effects.proof.md needs that), and no value is favoured. Rows that name nobody belong to nobody and are left out. Under pairs of values no such choice is made, because it would change with a value
+ * that moves along one: all rows of a person are used, or none where there are more. `chosen`: where that was looked up once, nothing is chosen again.
+ */
+export function keptRows(
+  dialect: Dialect,
+  binder: Binder,
+  policy: Policy,
+  source: readonly SourceColumn[],
+  columns: readonly (readonly [expression: string, alias: string])[],
+  chosen?: Chosen,
+): string {
+  const { secret, unit, maxRows, pairs } = policy.protect;
+  const select = (extra: readonly string[], from: string, aliases = columns.map(([, alias]) => alias)) =>
+    `SELECT ${[...aliases, ...extra].join(', ') || '1 AS nothing'} FROM ${from}`;
+  const list = columns.map(([expression, alias]) => `${expression} AS ${alias}`);
+  if (secret !== 'person') return select([], 'fugu_data', list);
+  if (unit === undefined)
+    throw new Fault(
+      'POLICY_INVALID',
+      'The secret is a person but no unit column names the person.',
+      'Write protect: { secret: person, unit: … }.',
+    );
+  // Rows of a view were cut table by table: at most `maxRows` of them are one person's (view/rows-per-person.proof.md).
+  if (policy.view) return select([], 'fugu_data', list);
+  if (chosen) {
+    const person = ownerOf(dialect, source, unit);
+    const others = chosen.beyond === undefined ? '' : ` AND ${person} NOT IN (SELECT ${personColumn} FROM ${chosen.beyond})`;
+    const within = `${select([], 'fugu_data', list)} WHERE ${person} IS NOT NULL${others}`;
+    return chosen.rows === undefined ? within : `${within} UNION ALL ${select([], chosen.rows, list)}`;
+  }
+  const owner = sourceColumn(source, unit);
+  if (pairs) {
+    const read = select([`${dialect.name(rawCell(owner), owner.type)} AS person`], 'fugu_data', list);
+    const counted = select(['count(*) OVER (PARTITION BY person) AS many'], `(${read}) AS owned WHERE person IS NOT NULL`);
+    return select([], `(${counted}) AS counted WHERE many <= ${Math.trunc(maxRows)}`);
+  }
+  return cutRows(dialect, binder, columns, cutOfData(dialect, policy, source));
+}
+
+/** What was looked up once for a state of the data: tables with the persons who have more rows than are used (`personColumn`), and with those of their rows that are. Absent where there are none. */
+export interface Chosen {
+  readonly beyond?: string;
+  readonly rows?: string;
+}
+export const personColumn = 'fugu_person';
+
+/** Whose a row is: whole numbers are told apart as they are, all else by its name. */
+export function ownerOf(dialect: Dialect, source: readonly SourceColumn[], unit: string): string {
+  const owner = sourceColumn(source, unit);
+  return owner.type === 'integer' ? rawCell(owner) : dialect.name(rawCell(owner), owner.type);
+}
+
+/** How the rows of the data are cut to what is used of one person. */
+export function cutOfData(dialect: Dialect, policy: Policy, source: readonly SourceColumn[]): Cut {
+  const { protect, population, columns, data } = policy;
+  const owner = sourceColumn(source, protect.unit!);
+  const domains = domainsOfData(policy);
+  return {
+    from: 'fugu_data',
+    population,
+    person: dialect.name(rawCell(owner), owner.type),
+    content: contentOf(columns, data.links).map((name) => cellContent(dialect, sourceColumn(source, name), domains.get(name))),
+    limits: [{ most: protect.maxRows }],
+  };
+}
+
+/** Whether persons may be left out as a whole: then it is no public number how many rows are used, and replacing a person may leave one row fewer. */
+export const leavesOut = ({ protect }: Pick<Policy, 'protect'>): boolean =>
+  protect.secret === 'person' && protect.pairs !== undefined;
+
+/**
+ * What a cell says, in the same letters in every database: each of them writes fractions in its own way, so these are told by their bits. `codes`: of a category of which nothing else is asked.
+ */
+export function cellText(dialect: Dialect, column: SourceColumn, codes?: readonly string[], cell = rawCell(column)): string {
+  if (codes) return codeCell(dialect, column, codes, cell);
+  return column.type === 'text'
+    ? dialect.text(dialect.short?.(cell) ?? cell)
+    : dialect.name(column.type === 'real' ? dialect.bits(cell) : cell, 'integer');
+}
+
+/** The same so that no two lists of cells read alike one after the other: with its length before it, or, of a code that has none inside, with a line's end behind it. A cluster compiles so much and no more, and a code is mentioned once then. */
+export function cellContent(dialect: Dialect, column: SourceColumn, codes?: readonly string[]): string {
+  const text = cellText(dialect, column, codes);
+  // No code is a blank.
+  if (codes?.every((code) => !code.includes('\n'))) return `(coalesce(${text}, '\t') || '\n')`;
+  return `coalesce(${dialect.text(`length(${text})`)} || ':' || ${text}, '-')`;
+}
+
+/** The columns of a table that are ever read: declared ones, and those by which its rows are joined. */
+export const contentOf = (columns: Policy['columns'], ...joining: (readonly string[] | undefined)[]): readonly string[] => [
+  ...new Set([...columns.keys(), ...joining.flatMap((names) => names ?? [])]),
+];
+
+/** Rows of persons, and how many of them stay. */
+export interface Cut {
+  readonly from: string;
+  readonly population: string;
+  /** Whose a row is; rows of nobody are left out. Constant where rows belong to nobody in particular. */
+  readonly person: string;
+  /** Every cell that is ever read (`cellContent`): rows that agree in all of them are interchangeable. */
+  readonly content: readonly string[];
+  /** One after the other: of the rows of a person that agree in `by`, so many stay. */
+  readonly limits: readonly { readonly by?: readonly string[]; readonly most: number }[];
+  /** Which rows are looked at. */
+  readonly where?: string;
+}
+
+/** `SELECT columns` of the rows that stay: the one place that chooses them. */
+export function cutRows(
+  dialect: Dialect,
+  binder: Binder,
+  columns: readonly (readonly [expression: string, alias: string])[],
+  { from, population, person, content: cells, limits, where }: Cut,
+): string {
+  const select = (extra: readonly string[], of: string, aliases = columns.map(([, alias]) => alias)) =>
+    `SELECT ${[...aliases, ...extra].join(', ') || '1 AS nothing'} FROM ${of}`;
+  const list = columns.map(([expression, alias]) => `${expression} AS ${alias}`);
+  const content = dialect.digest(cells.length > 0 ? joined(cells) : `''`);
+  const parts = limits.flatMap(({ by = [] }) => by);
+  const partNames = parts.map((_, i) => `part${i}`);
+  const partList = parts.map((part, i) => `${part} AS part${i}`);
+  const kept = where === undefined ? from : `${from} WHERE ${where}`;
+  const read = select([`${person} AS person`, `${content} AS content`, ...partList], kept, list);
+  // Rows with the same content are interchangeable, so it does not matter which is the first copy.
+  const copies = select(
+    ['person', 'content', ...partNames, 'row_number() OVER (PARTITION BY person, content) AS copy'],
+    `(${read}) AS owned WHERE person IS NOT NULL`,
+  );
+  const name = dialect.text('person');
+  const key = dialect.digest(`${binder.text(`${population}:`)} || ${name} || ':' || content || ':' || ${dialect.text('copy')}`);
+  let stay = `(${copies}) AS copies`;
+  let at = 0;
+  for (const [i, { by = [], most }] of limits.entries()) {
+    const among = ['person', ...by.map(() => partNames[at++]!)].join(', ');
+    const last = i === limits.length - 1;
+    const ranked = select(
+      [
+        ...(last ? [] : ['person', 'content', 'copy', ...partNames]),
+        `row_number() OVER (PARTITION BY ${among} ORDER BY ${key}) AS rank`,
+      ],
+      stay,
+    );
+    const staying = `(${ranked}) AS ranked WHERE rank <= ${Math.trunc(most)}`;
+    stay = last ? staying : `(${select(['person', 'content', 'copy', ...partNames], staying)}) AS stayed`;
+  }
+  return select([], stay);
+}
+
+/** Texts one after the other, nested no deeper than need be: databases bound how deep an expression is, and a survey has a thousand columns. */
+const joined = (texts: readonly string[]): string => {
+  const half = texts.length >> 1;
+  return half === 0 ? texts[0]! : `(${joined(texts.slice(0, half))} || ${joined(texts.slice(half))})`;
+};
+
+/**
+ * How many records there are: a number that replacing one record does not change, so it may steer an analysis and be told (docs/known-limits.md).
+ * With secret `person` that is the number of persons; the number of rows would depend on how many rows one person has.
+ */
+export async function publicRecords(engine: Pinned, policy: Policy): Promise<number> {
+  // There it is a secret.
+  if (addsRemoves(policy)) throw new Error('the number of records is protected');
+  if (policy.protect.secret !== 'person') return (await engine.size()).open();
+  const person = ownerOf(engine.dialect, await engine.columns(), policy.protect.unit!);
+  const persons = `SELECT DISTINCT ${person} AS ${personColumn} FROM fugu_data`;
+  const rows = (await engine.rows({ sql: `SELECT count(${personColumn}) FROM (${persons}) AS persons`, values: [] })).open();
+  return Number(rows[0]?.[0] ?? 0);
+}

@@ -1,0 +1,27 @@
+import type { Pinned } from '../../data/engine/engine.js';
+import type { Policy } from '../../policy/policy.js';
+import { countCells } from './count.js';
+import { totalMeasure } from './margin-cells.js';
+
+/** Whether the data holds what was published. As private as the rows: it is one more answer about them. */
+export interface KnownAgreement {
+  readonly total: string;
+  /** Cells that are not as published; absent where no numbers are declared. */
+  readonly different?: number;
+}
+
+export async function compareKnown(data: Pinned, policy: Policy): Promise<readonly KnownAgreement[]> {
+  const { totals = [], told = [] } = policy.known ?? {};
+  const counted = await countCells(
+    data,
+    policy,
+    totals.map((total) => totalMeasure(policy, total)),
+  );
+  return totals.map(({ values }, k) => {
+    const found = counted[k]!.open();
+    return {
+      total: told[k]!,
+      ...(values && { different: values.filter((value, cell) => value !== found[cell]).length }),
+    };
+  });
+}

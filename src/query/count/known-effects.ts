@@ -1,0 +1,127 @@
+import type { Effect, Effects } from '../../privacy/mechanism/effect.js';
+import { everyRecord } from '../../privacy/mechanism/record-class.js';
+import { codesOf } from '../../policy/code.js';
+import { columnNamed } from '../../policy/domain.js';
+import { type Cut, type Known, type KnownTotal, within } from '../../policy/known/known.js';
+import type { Policy } from '../../policy/policy.js';
+import { columnsOfKey, type RowKey, textOf } from './measure.js';
+import { alongPairs, type Moving } from './pair-effects.js';
+import { columnsTested, type LeafTest, mayPass, type RowTest } from './row-test.js';
+
+/**
+ * Beside totals that everybody knows: how far a change moves a measure that keeps all of them and of which no part does, however many records it takes (effects.proof.md, "Beside known totals"). What
+ * the totals tell depends on no secret: it has no class, and needs no noise.
+ */
+export function besideKnown(policy: Policy, known: Known, moving: Moving): Effects {
+  if (known.totals.some((total) => tells(policy, total, moving))) return new Map();
+  const effect = known.margin ? inMargin(policy, known.margin, moving) : several(moving.full, BigInt(known.together));
+  return effect.l1 > 0n ? new Map([[everyRecord, effect]]) : new Map();
+}
+
+const several = ({ l1, l2squared }: Effect, records: bigint): Effect => ({
+  l1: records * l1,
+  l2squared: records ** 2n * l2squared,
+});
+
+/** In every cell of the margin one row is replaced by another of that cell, in all of them at once. */
+function inMargin(policy: Policy, margin: readonly Cut[], moving: Moving): Effect {
+  const own = alongPairs(policy, within(margin, policy.columns), moving);
+  const cells = margin.reduce((n, cut) => n * BigInt(counted(policy, cut, moving.counting)), 1n);
+  // Rows of different cells of the margin stand in different cells of the table.
+  const apart = margin.every((cut) => moving.counting.keys.some((key) => tellsApart(policy, cut, key)));
+  return apart ? { l1: cells * own.l1, l2squared: cells * own.l2squared } : several(own, cells);
+}
+
+/** What of a measure says whether it follows from a total. */
+export type Placed = Pick<Moving, 'counting' | 'inner' | 'value'>;
+/** As far as a row stays where it is, whatever it adds there. */
+const moved = (placed: Placed): Moving => ({
+  ...placed,
+  touched: 1n,
+  most: { l1: 1n, l2squared: 1n },
+  full: { l1: 2n, l2squared: 2n },
+});
+
+/** Whether a measure follows from a total. */
+export function tells(policy: Policy, total: KnownTotal, moving: Placed): boolean {
+  const { counting, value } = moving;
+  if (counting.derived || value?.kind === 'distinct') return false;
+  if (total.kind === 'count')
+    return (
+      counting.keys.length === 0 &&
+      moving.inner === undefined &&
+      value?.kind === 'one' &&
+      textOf(sorted(counting.filter)) === textOf(sorted(total.where.map((t) => testFor(t))))
+    );
+  const placed = total.kind === 'margin' ? moving : placing(moving, total.column);
+  if (alongPairs(policy, within(total.by, policy.columns), moved(placed)).l1 > 0n || moving.inner) return false;
+  if (total.kind === 'margin') return true;
+  return (
+    value?.kind === 'number' &&
+    value.column === total.column &&
+    value.power === 1 &&
+    value.origin === 0n &&
+    value.shift === 0n &&
+    value.weight === undefined
+  );
+}
+
+/** Where rows are counted, whatever they add. A row without a number adds nothing to a sum, so it does not matter whether it is left out. */
+export const placing = (moving: Placed, column: string): Placed => ({
+  ...moving,
+  value: { kind: 'one' },
+  counting: {
+    ...moving.counting,
+    filter: moving.counting.filter.filter((test) => !(test.kind === 'missing' && test.negate && test.column === column)),
+  },
+});
+
+export const testFor = (test: Extract<KnownTotal, { kind: 'count' }>['where'][number]): RowTest =>
+  'codes' in test
+    ? { kind: 'code', column: test.column, codes: test.codes, negate: false }
+    : { kind: 'range', column: test.column, from: test.from, to: test.to, negate: false };
+const sorted = (tests: readonly RowTest[]): readonly RowTest[] =>
+  [...tests].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+
+/** How many pieces of a column hold rows that can be counted. */
+function counted(policy: Policy, cut: Cut, { filter, keys }: Moving['counting']): number {
+  const tests = filter.filter((test) => columnsTested([test]).includes(cut.column));
+  const drops = keys.some(
+    (key) => columnsOfKey(key).includes(cut.column) && (key.kind === 'grid' || (key.kind === 'code' && key.missing === 'drop')),
+  );
+  const passing = piecesOf(policy, cut).filter((piece) =>
+    tests.every((test) => mayPass(test, cut.column, (leaf) => pieceMayPass(leaf, piece))),
+  );
+  const missing = !drops && tests.every((test) => mayPass(test, cut.column, (leaf) => leaf.kind === 'missing' && !leaf.negate));
+  return passing.length + (missing ? 1 : 0);
+}
+
+/** The pieces with an answer: a code, or positions in a row. */
+type Piece = { readonly code: string } | { readonly from: number; readonly to: number };
+function piecesOf(policy: Policy, { column, starts, size }: Cut): readonly Piece[] {
+  if (!starts) return codesOf(columnNamed(policy, column) as never).map((code) => ({ code }));
+  const firsts = [0, ...starts];
+  return Array.from({ length: size - 1 }, (_, k) => ({ from: firsts[k]!, to: (firsts[k + 1] ?? Number.POSITIVE_INFINITY) - 1 }));
+}
+
+function pieceMayPass(test: LeafTest, piece: Piece): boolean {
+  if (test.kind === 'missing') return test.negate;
+  if (test.kind === 'code') return !('code' in piece) || test.codes.includes(piece.code) !== test.negate;
+  if ('code' in piece) return true;
+  const inside = test.from <= piece.from && piece.to <= test.to;
+  const outside = test.to < piece.from || piece.to < test.from;
+  return test.negate ? !inside : !outside;
+}
+
+/** Whether different pieces of a cut have different positions in a key. */
+function tellsApart(policy: Policy, { column, starts }: Cut, key: RowKey): boolean {
+  if (key.kind === 'options' || key.kind === 'joint' || key.column !== column) return false;
+  if (starts) return key.kind === 'bin' && starts.every((start) => key.edges.includes(start));
+  if (key.kind !== 'code') return false;
+  const codes = codesOf(columnNamed(policy, column) as never);
+  return (
+    key.groups.length === codes.length &&
+    key.groups.every((group) => group.length === 1) &&
+    codes.every((code) => key.groups.some(([only]) => only === code))
+  );
+}

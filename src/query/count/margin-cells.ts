@@ -1,0 +1,154 @@
+import { one } from '../../base/exact/rational.js';
+import { codesOf, missingLabel } from '../../policy/code.js';
+import { columnNamed, numberNamed } from '../../policy/domain.js';
+import { gridOf, unitsAt } from '../../policy/grid.js';
+import type { Cut, KnownTotal } from '../../policy/known/known.js';
+import type { Policy } from '../../policy/policy.js';
+import { placing, tells, testFor } from './known-effects.js';
+import { type CountedMeasure, type Counting, columnsOfKey, type Measure, type RowKey, type RowValue } from './measure.js';
+import { dropped, passer, placer } from './pair-effects.js';
+import { columnsTested, leavesOf, passesWhere } from './row-test.js';
+
+/** A code, a position of a number, or no answer. */
+type Value = string | number | null;
+
+/** Cells of a margin, by a value of each of its columns that stands for its piece; the last column fastest. */
+function* cellsIn(policy: Policy, cuts: readonly Cut[]): Iterable<ReadonlyMap<string, Value>> {
+  const [cut, ...rest] = cuts;
+  if (!cut) {
+    yield new Map();
+    return;
+  }
+  for (const value of valuesOf(policy, cut))
+    for (const more of cellsIn(policy, rest)) yield new Map([[cut.column, value], ...more]);
+}
+const valuesOf = (policy: Policy, { column, starts }: Cut): readonly Value[] =>
+  starts ? [0, ...starts, null] : [...codesOf(columnNamed(policy, column) as never), null];
+
+type Simple = Pick<Counting, 'filter' | 'keys'>;
+
+/** Of a column that a margin does not go by nothing may hang on its value where the margin tells all: no answer stands for any. */
+const valueIn = (values: ReadonlyMap<string, Value>, column: string): Value => values.get(column) ?? null;
+
+/** The position of a row in a key; undefined where the key drops it. */
+function positionOf(key: RowKey): (values: ReadonlyMap<string, Value>) => number | undefined {
+  if (key.kind === 'joint') {
+    const own = key.keys.map(positionOf);
+    const places = new Map(key.support.map((combination, place) => [combination.join(), place]));
+    return (values) => places.get(own.map((position) => position(values)).join()) ?? key.size - 1;
+  }
+  const place = placer(key);
+  return (values) => {
+    const at = place(valueIn(values, key.column));
+    return at === dropped ? undefined : at === -1 ? key.size - 1 : at;
+  };
+}
+
+/** For every cell of a margin, the cell of a table that follows from it; -1 where its rows are not counted. */
+function placesOf(policy: Policy, cuts: readonly Cut[], { filter, keys }: Simple): readonly number[] {
+  const passes = new Map(leavesOf(filter).map((leaf) => [leaf, passer(leaf)]));
+  const positions = keys.map((key) => ({ size: key.size, position: positionOf(key) }));
+  return [...cellsIn(policy, cuts)].map((values) => {
+    if (!filter.every((test) => passesWhere(test, (leaf) => passes.get(leaf)!(valueIn(values, leaf.column))))) return -1;
+    return positions.reduce((cell, { size, position }) => {
+      const at = position(values);
+      return cell < 0 || at === undefined ? -1 : cell * size + at;
+    }, 0);
+  });
+}
+
+/** What a table holds that follows from published numbers; undefined where none does, or none are published. */
+export function publishedCells(policy: Policy, counting: Counting): readonly bigint[] | undefined {
+  const asked = { counting, value: counting.value };
+  const total = policy.known?.totals.find((own) => own.values !== undefined && tells(policy, own, asked));
+  if (!total) return undefined;
+  if (total.kind === 'count') return total.values;
+  return total.kind === 'sum'
+    ? summed(policy, total.by, total.values!, placing(asked, total.column).counting)
+    : summed(policy, total.by, worthOf(policy, total.by, total.values!, counting.value), counting);
+}
+
+/** What the rows of every cell of a margin add up to. The margin tells what one of them adds: the value at the place that stands for the cell. */
+function worthOf(policy: Policy, cuts: readonly Cut[], rows: readonly bigint[], value: RowValue): readonly bigint[] {
+  if (value.kind === 'one') return rows;
+  // A weight is in no margin: only one that never adds anything is told.
+  if (value.kind !== 'number' || value.weight !== undefined) return rows.map(() => 0n);
+  const grid = gridOf(numberNamed(policy, value.column));
+  return [...cellsIn(policy, cuts)].map((values, k) => {
+    const at = valueIn(values, value.column);
+    return at === null ? 0n : rows[k]! * ((unitsAt(grid, Number(at)) - value.origin) ** BigInt(value.power) - value.shift);
+  });
+}
+
+function summed(policy: Policy, cuts: readonly Cut[], values: readonly bigint[], table: Simple): readonly bigint[] {
+  const cells = new Array<bigint>(table.keys.reduce((n, key) => n * key.size, 1)).fill(0n);
+  placesOf(policy, cuts, table).forEach((cell, k) => {
+    if (cell >= 0) cells[cell]! += values[k]!;
+  });
+  return cells;
+}
+
+/** How a total is counted in the data. */
+function countingOf(policy: Policy, total: KnownTotal): Counting {
+  if (total.kind === 'count') return { filter: total.where.map(testFor), keys: [], value: { kind: 'one' } };
+  const value: RowValue =
+    total.kind === 'margin' ? { kind: 'one' } : { kind: 'number', column: total.column, power: 1, origin: 0n, shift: 0n };
+  return { filter: [], keys: keysOf(policy, total.by), value };
+}
+
+const keysOf = (policy: Policy, cuts: readonly Cut[]): readonly RowKey[] =>
+  cuts.map(({ column, starts, size }): RowKey => {
+    if (starts) return { kind: 'bin', column, edges: starts, size };
+    return {
+      kind: 'code',
+      column,
+      groups: codesOf(columnNamed(policy, column) as never).map((code) => [code]),
+      missing: 'cell',
+      size,
+    };
+  });
+
+/** A total as something that is told without noise, by the published numbers where there are any. */
+export function totalMeasure(policy: Policy, total: KnownTotal): CountedMeasure {
+  const counting = countingOf(policy, total);
+  const published = publishedCells(policy, counting);
+  const by = total.kind === 'count' ? [] : total.by;
+  return {
+    mechanism: 'additive',
+    name: `known ${by.map(({ column }) => column).join(' x ')}`,
+    cells: [...cellsIn(policy, by)].map((cell) => [...cell.values()].map((value) => `${value ?? missingLabel}`)),
+    grid: one,
+    effects: new Map(),
+    counting,
+    ...(published && { published }),
+  };
+}
+
+/** Cells of a table that a margin says the total of. */
+export interface Agreeing {
+  /** The group of every cell. */
+  readonly groupOf: readonly number[];
+  readonly groups: number;
+  /** The group of every cell of the margin; -1 where its rows are in none. */
+  readonly from: readonly number[];
+}
+
+/** How a table of counts hangs on a margin: cells with the same place by the margin's columns hold as many rows as the margin says. Undefined where other columns decide who is counted. */
+export function agreeingWith(policy: Policy, cuts: readonly Cut[], m: Measure): Agreeing | undefined {
+  if (m.mechanism !== 'additive' || m.counting.value.kind !== 'one' || m.effects.size === 0) return undefined;
+  const { filter, keys } = m.counting;
+  const names = new Set(cuts.map(({ column }) => column));
+  const isOwn = (key: RowKey) => key.kind !== 'joint' && key.kind !== 'options' && names.has(key.column);
+  const keepsAll = (key: RowKey) => key.kind === 'bin' || key.kind === 'joint' || (key.kind === 'code' && key.missing === 'cell');
+  if (!keys.every((key) => isOwn(key) || (keepsAll(key) && !columnsOfKey(key).some((name) => names.has(name))))) return undefined;
+  // What is worked out from other columns may be anything in rows of one cell of the margin.
+  if (columnsTested(filter).some((name) => m.counting.derived?.some((derived) => derived.name === name))) return undefined;
+  const own: Simple = { filter, keys: keys.filter(isOwn) };
+  if (!tells(policy, { kind: 'margin', by: cuts }, { counting: own, value: { kind: 'one' } })) return undefined;
+  let groupOf: readonly number[] = [0];
+  for (const key of keys)
+    groupOf = groupOf.flatMap((group) =>
+      Array.from({ length: key.size }, (_, at) => (isOwn(key) ? group * key.size + at : group)),
+    );
+  return { groupOf, groups: own.keys.reduce((n, { size }) => n * size, 1), from: placesOf(policy, cuts, own) };
+}

@@ -1,0 +1,285 @@
+import type { Effect, Effects } from '../../privacy/mechanism/effect.js';
+import { along, everyRecord, paired } from '../../privacy/mechanism/record-class.js';
+import { codesOf } from '../../policy/code.js';
+import { columnNamed, isCoded, numberNamed, weightNamed } from '../../policy/domain.js';
+import { type Grid, gridOf, unitsAt } from '../../policy/grid.js';
+import { cliques, type Piece } from '../../policy/pairs/cliques.js';
+import { blockAt, type ColumnPairs, type Pairs } from '../../policy/pairs/pairs.js';
+import type { Column, Policy } from '../../policy/policy.js';
+import { type CodeKey, type Counting, columnsOfKey, type RowKey, type RowValue, textOf } from './measure.js';
+import { columnsTested, isLeaf, type LeafTest, leavesOf, mayPass, type RowTest } from './row-test.js';
+
+const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
+const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b);
+const size = (x: bigint): bigint => (x < 0n ? -x : x);
+
+/** Where rows stand inside their cells, and how far moving there along pairs of that column moves a cell. */
+export interface Inner {
+  readonly key: RowKey;
+  readonly moves: (pairs: ColumnPairs | undefined) => Effect;
+}
+
+/** A measure as far as moving a row along pairs asks. */
+export interface Moving {
+  readonly counting: Pick<Counting, 'filter' | 'keys' | 'derived'>;
+  /** The grid of a quantile, the positions of ordered counts. */
+  readonly inner?: Inner;
+  /** What a row adds to its cells, where that is a value. */
+  readonly value?: RowValue;
+  /** How many cells a row touches, the most it adds to one, and how far replacing it by any other, or by none, moves them all. */
+  readonly touched: bigint;
+  readonly most: Effect;
+  readonly full: Effect;
+}
+
+/** Without ties, nothing but its own change tells anything about a record. */
+const areStrangers = ({ dependence, undecided }: Policy): boolean => dependence.length === 0 && undecided !== true;
+
+/**
+ * Beside the effect of replacing a row by any other, that of replacing it along a pair. Where no pair moves anything and nobody is tied, the measure depends on nothing that is protected: it has no
+ * class, and needs no noise.
+ */
+export function withPairs(policy: Policy, effects: Effects, moving: Moving): Effects {
+  const { pairs, secret, maxRows } = policy.protect;
+  const full = effects.get(everyRecord);
+  // Of answers pairs.proof.md says why not.
+  if (!pairs || !full || secret === 'answer') return effects;
+  // Every row of a person may move at once.
+  const rows = secret === 'person' ? BigInt(maxRows) : 1n;
+  const { l1, l2squared } = alongPairs(policy, pairs, moving);
+  const own = { l1: smaller(rows * l1, full.l1), l2squared: smaller(rows * rows * l2squared, full.l2squared) };
+  if (own.l1 === 0n && areStrangers(policy)) return new Map();
+  return new Map([...effects, [paired(pairs.digest), full], ...(own.l1 > 0n ? [[along(pairs.digest), own] as const] : [])]);
+}
+
+/** How far replacing a row along a pair moves a measure: every column stays, or moves along a pair of its own, all at once (effects.proof.md, "Along pairs"). */
+export function alongPairs(policy: Policy, pairs: Pairs, moving: Moving): Effect {
+  const { inner, value, touched, most, full } = moving;
+  const moves = movesOf(policy, pairs, moving);
+  const within =
+    moves.inside && inner ? inner.moves(pairs.columns.get(columnsOfKey(inner.key)[0]!)) : valueMove(policy, pairs, value);
+  const staying = times(touched, moves.out ? farther(within, most) : within);
+  const over = touched === 1n ? times(2n, most) : full;
+  const effect = moves.over ? farther(over, staying) : staying;
+  return { l1: smaller(effect.l1, full.l1), l2squared: smaller(effect.l2squared, full.l2squared) };
+}
+
+/** Many strategies are tried on the same counts. */
+const seen = new WeakMap<Policy, WeakMap<Pairs, Map<string, Moves>>>();
+function movesOf(policy: Policy, pairs: Pairs, { counting, inner }: Moving): Moves {
+  const byPairs = seen.get(policy) ?? new WeakMap<Pairs, Map<string, Moves>>();
+  seen.set(policy, byPairs);
+  const all = byPairs.get(pairs) ?? new Map<string, Moves>();
+  byPairs.set(pairs, all);
+  const keys = inner ? [...counting.keys, inner.key] : counting.keys;
+  const text = textOf([counting.filter, counting.keys, inner?.key ?? null]);
+  const there = inner && all.get(text);
+  if (there) return there;
+  const reads = new Set([...columnsTested(counting.filter), ...keys.flatMap(columnsOfKey)]);
+  const moves = { out: false, over: false, inside: false };
+  for (const name of reads) {
+    if (counting.derived?.some((derived) => derived.name === name)) {
+      // A pair of what it is made of may lead anywhere.
+      [moves.out, moves.over, moves.inside] = [true, true, true];
+      continue;
+    }
+    const column = columnNamed(policy, name);
+    look(moves, column, pairs.columns.get(name), {
+      name,
+      tests: counting.filter.filter((test) => isLeaf(test) && test.column === name) as LeafTest[],
+      trees: counting.filter.filter((test) => !isLeaf(test) && columnsTested([test]).includes(name)),
+      keys: counting.keys.flatMap(keysInside).filter((key) => key.column === name),
+      inner: inner && columnsOfKey(inner.key).includes(name) ? inner.key : undefined,
+    });
+  }
+  if (inner) all.set(text, moves);
+  return moves;
+}
+
+const farther = (a: Effect, b: Effect): Effect => ({ l1: larger(a.l1, b.l1), l2squared: larger(a.l2squared, b.l2squared) });
+const times = (n: bigint, { l1, l2squared }: Effect): Effect => ({ l1: n * l1, l2squared: n * l2squared });
+const valueMove = (policy: Policy, pairs: Pairs, value: RowValue | undefined): Effect => {
+  const by = value ? valueMoves(policy, pairs, value) : 0n;
+  return { l1: by, l2squared: by ** 2n };
+};
+
+export type OneKey = Exclude<RowKey, { kind: 'joint' }>;
+const keysInside = (key: RowKey): readonly OneKey[] => (key.kind === 'joint' ? key.keys : [key]);
+
+interface Asked {
+  readonly name: string;
+  readonly tests: readonly LeafTest[];
+  /** Tests of several parts of which some are about this column. */
+  readonly trees: readonly RowTest[];
+  readonly keys: readonly OneKey[];
+  readonly inner: RowKey | undefined;
+}
+/** What the column makes of a row: counted or not, where it puts it, and where inside that. */
+interface Kind {
+  /** It may be, if other columns let it. */
+  readonly counted: boolean;
+  /** Which parts of trees it passes: where they are the same, so is what becomes of the row. */
+  readonly told: string;
+  readonly place: string;
+  readonly inside: string;
+}
+interface Moves {
+  /** A pair leads from a row that is counted to one that is not. */
+  out: boolean;
+  /** One leads from a cell to another. */
+  over: boolean;
+  inside: boolean;
+}
+
+function look(moves: Moves, column: Column, pairs: ColumnPairs | undefined, asked: Asked): void {
+  if (column.type === 'multi') {
+    if (pairs?.form === 'same') return;
+    moves.out ||=
+      asked.tests.length + asked.trees.length > 0 || asked.keys.some((key) => key.kind === 'code' && key.missing === 'drop');
+    moves.over ||= asked.keys.length > 0;
+    return;
+  }
+  const { pieces, missing } = kindsIn(column, asked, false);
+  for (const set of cliques(pairs, pieces, missing)) {
+    const counted = [...set].filter((kind) => kind.counted);
+    moves.out ||= counted.length > 0 && (counted.length < set.size || counted.some(({ told }) => told !== counted[0]!.told));
+    moves.over ||= counted.some(({ place }) => place !== counted[0]!.place);
+  }
+  if (asked.inner) moves.inside ||= movesInside(pairs, kindsIn(column, asked, true));
+}
+
+/** There may be thousands of places inside: one pair that leads from one to another is enough. */
+function movesInside(pairs: ColumnPairs | undefined, { pieces, missing }: ReturnType<typeof kindsIn>): boolean {
+  for (const set of cliques(pairs, pieces, missing)) {
+    const counted = [...set].filter((kind) => kind.counted);
+    if (counted.some(({ inside }) => inside !== counted[0]!.inside)) return true;
+  }
+  return false;
+}
+
+/** The positions of a column in pieces that tests and keys treat alike, equal kinds being one object; `fine`: and that stand in one place inside. */
+function kindsIn(column: Exclude<Column, { type: 'multi' }>, { name, tests, trees, keys, inner }: Asked, fine: boolean) {
+  const known = new Map<string, Kind>();
+  const passing = tests.map(passer);
+  const parts = leavesOf(trees).filter((leaf) => leaf.column === name);
+  const partPasses = new Map(parts.map((leaf) => [leaf, passer(leaf)]));
+  const placing = keys.map(placer);
+  const inside = inner ? placer(inner as OneKey) : undefined;
+  const kindOf = (value: string | number | null): Kind => {
+    const places = placing.map((place) => place(value));
+    const within = inside?.(value);
+    const counted =
+      passing.every((test) => test(value)) &&
+      trees.every((tree) => mayPass(tree, name, (leaf) => partPasses.get(leaf)!(value))) &&
+      !places.includes(dropped) &&
+      within !== dropped;
+    const told = parts.map((leaf) => (partPasses.get(leaf)!(value) ? 1 : 0)).join('');
+    const kind = counted
+      ? { counted, told, place: places.join(), inside: fine ? `${within}` : '' }
+      : { counted, told: '', place: '', inside: '' };
+    const text = `${kind.counted} ${kind.told} ${kind.place} ${kind.inside}`;
+    known.set(text, known.get(text) ?? kind);
+    return known.get(text)!;
+  };
+  if (isCoded(column)) {
+    const pieces = codesOf(column).map((code, k): Piece<Kind> => ({ from: k, to: k, kind: kindOf(code) }));
+    return { pieces, missing: kindOf(null) };
+  }
+  const { last } = gridOf(column);
+  const starts = [
+    0,
+    ...[...tests, ...parts].flatMap((test) => (test.kind === 'range' ? [test.from, test.to + 1] : [])),
+    ...[...keys, ...(inner && fine ? [inner as OneKey] : [])].flatMap(startsOf),
+  ].filter((p) => p >= 0 && p <= last);
+  const sorted = [...new Set(starts)].sort((a, b) => a - b);
+  const pieces = sorted.map((from, i): Piece<Kind> => ({ from, to: (sorted[i + 1] ?? last + 1) - 1, kind: kindOf(from) }));
+  return { pieces, missing: kindOf(null) };
+}
+
+const startsOf = (key: OneKey): readonly number[] =>
+  key.kind === 'bin' ? key.edges : key.kind === 'grid' ? Array.from({ length: key.size }, (_, j) => j * key.width) : [];
+
+export function passer(test: LeafTest): (value: string | number | null) => boolean {
+  if (test.kind === 'missing') return (value) => (value === null) !== test.negate;
+  const codes = new Set<unknown>(test.kind === 'code' ? test.codes : []);
+  const inside =
+    test.kind === 'code'
+      ? (value: string | number) => codes.has(value)
+      : (value: string | number) => Number(value) >= test.from && Number(value) <= test.to;
+  return (value) => value !== null && inside(value) !== test.negate;
+}
+
+export const dropped = -2;
+/** Where a key puts a value; no answer in a place of its own, or nowhere. */
+export function placer(key: OneKey): (value: string | number | null) => number {
+  if (key.kind === 'bin') return (value) => (value === null ? -1 : blockAt(key.edges, Number(value)));
+  if (key.kind === 'grid') return (value) => (value === null ? dropped : Math.floor(Number(value) / key.width));
+  const none = key.kind === 'code' && key.missing === 'drop' ? dropped : -1;
+  const groups = key.kind === 'code' ? (key as CodeKey).groups : key.codes.map((code) => [code]);
+  const places = new Map<unknown, number>();
+  for (const [g, codes] of groups.entries()) for (const code of codes) if (!places.has(code)) places.set(code, g);
+  return (value) => places.get(value) ?? none;
+}
+
+/** How far a row's value moves along a pair: that of its number or of its weight, or of both at once. */
+function valueMoves(policy: Policy, pairs: Pairs, value: RowValue): bigint {
+  if (value.kind === 'one') return 0n;
+  // Another value or another person may come in the place of the one that was there.
+  if (value.kind === 'distinct') return 1n;
+  const weight = factorOf(
+    value.weight === undefined ? undefined : gridOf(weightNamed(policy, value.weight)),
+    value.weight === undefined ? undefined : pairs.columns.get(value.weight),
+    { power: 1, origin: 0n, shift: 0n },
+  );
+  const number = factorOf(
+    value.kind === 'number' ? gridOf(numberNamed(policy, value.column)) : undefined,
+    value.kind === 'number' ? pairs.columns.get(value.column) : undefined,
+    value.kind === 'number' ? value : { power: 1, origin: 0n, shift: 0n },
+  );
+  const both = number.moves * weight.most + number.most * weight.moves;
+  return number.lost || weight.lost ? larger(both, number.most * weight.most) : both;
+}
+
+/** What enters a product: its largest size, how far a pair moves it, and whether a pair leads to no answer, which adds nothing. */
+interface Factor {
+  readonly most: bigint;
+  readonly moves: bigint;
+  readonly lost: boolean;
+}
+type Curve = Pick<Extract<RowValue, { kind: 'number' }>, 'power' | 'origin' | 'shift'>;
+
+function factorOf(grid: Grid | undefined, pairs: ColumnPairs | undefined, curve: Curve): Factor {
+  if (!grid) return { most: 1n, moves: 0n, lost: false };
+  const [low, high] = ends(grid, curve, 0, grid.last);
+  return {
+    most: larger(size(low), size(high)),
+    moves: moveOf(grid, pairs, curve),
+    lost: pairs === undefined || pairs.missing === 'any',
+  };
+}
+
+function moveOf(grid: Grid, pairs: ColumnPairs | undefined, curve: Curve): bigint {
+  const { last } = grid;
+  const span = (from: number, to: number): bigint => {
+    const [low, high] = ends(grid, curve, from, to);
+    return high - low;
+  };
+  if (pairs === undefined) return span(0, last);
+  // A convex curve moves most at the ends.
+  if (pairs.form === 'steps') return larger(span(0, Math.min(last, pairs.steps)), span(Math.max(0, last - pairs.steps), last));
+  if (pairs.form !== 'ranges') return 0n;
+  const starts = [0, ...pairs.starts, last + 1];
+  return starts.slice(1).reduce((most, end, k) => larger(most, span(starts[k]!, end - 1)), 0n);
+}
+
+/** The least and the largest of (u - origin)^power - shift over positions in a row. */
+function ends(grid: Grid, { power, origin, shift }: Curve, from: number, to: number): readonly [bigint, bigint] {
+  const at = (p: number): bigint => (unitsAt(grid, p) - origin) ** BigInt(power) - shift;
+  const [a, b] = [at(from), at(to)];
+  const [low, high] = [smaller(a, b), larger(a, b)];
+  if (power === 1) return [low, high];
+  // The least square is at the position next to the origin, on either side.
+  const middle = Number((origin - grid.lowUnits) / grid.stride);
+  const near = [middle - 1, middle, middle + 1].filter((p) => p >= from && p <= to).map(at);
+  return [near.reduce(smaller, low), high];
+}

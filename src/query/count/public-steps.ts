@@ -1,0 +1,150 @@
+import type { Pinned } from '../../data/engine/engine.js';
+import { readStructure } from '../../data/engine/structure.js';
+import { Fault } from '../../base/errors.js';
+import { toNumber } from '../../base/exact/rational.js';
+import { columnNamed } from '../../policy/domain.js';
+import { gridOf, unboundedGrid } from '../../policy/grid.js';
+import { addsRemoves } from '../../policy/neighbours.js';
+import type { NumberColumn, Policy } from '../../policy/policy.js';
+import { slicingsOf } from '../../data/ties/slicings.js';
+import { numberExpression, numberReading, sourceColumn } from './read-column.js';
+
+/** The steps of a table: so many units of a public whole-number column each, from its lower bound on, numbered from 1. */
+export interface Steps {
+  readonly column: string;
+  readonly width: number;
+  /** How many there can be. */
+  readonly count: number;
+  /** The first and the last unit of a step. */
+  unitsOf(step: number): readonly [first: number, last: number];
+}
+
+/** Steps that are looked at. */
+const mostUnits = 10_000_000;
+
+/** Before anything is read: where records are added and removed, a step that has rows, or none, tells who is there. */
+export function refuseSecretSteps(policy: Policy): void {
+  if (addsRemoves(policy)) throw presence();
+}
+const presence = (): Fault =>
+  new Fault(
+    'QUERY_UNSUPPORTED',
+    'A stream tells which steps have rows, and this policy protects whether a record is there.',
+    'Ask for the steps you want with release and a condition on the column, or leave protect.neighbours out.',
+  );
+
+/**
+ * Why rows may not be counted step by step before anything is paid for; undefined where neighbouring data sets agree in the column. They do where rows, steps
+ * or answers are the secret and the column is public. A person's rows may stand at other steps, and so may records that change together within known totals.
+ */
+export function hiddenSteps(policy: Policy, name: string): Fault | undefined {
+  const { secret } = policy.protect;
+  if (addsRemoves(policy)) return presence();
+  const agree =
+    secret === 'answer'
+      ? policy.columns.get(name)?.public === true
+      : slicingsOf(policy).some(({ column }) => column.name === name);
+  return agree
+    ? undefined
+    : new Fault(
+        'QUERY_UNSUPPORTED',
+        `Which steps have rows is protected here: neighbouring data sets may differ in "${name}".`,
+        'Say which units are over: --through N. Steps up to it are answered whether or not they have rows.',
+      );
+}
+
+/** Which rows belong to which step is told and relied on, so the column must be declared to be known to everybody. */
+export function stepsOf(policy: Policy, name: string, width: number): Steps {
+  const column = columnNamed(policy, name);
+  if (column.type !== 'integer' || toNumber(column.step) !== 1)
+    throw new Fault('QUERY_UNSUPPORTED', `The column "${name}" is no column of whole numbers.`, `Declare it: ${form(name)}.`);
+  // Persons may stand at any step, so nothing is relied on (hiddenSteps).
+  if (column.public !== true && policy.protect.secret !== 'person')
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      `Steps are told one by one, so everybody sees which there are; the column "${name}" is not declared public.`,
+      `If everybody knows at which ${name} a record stands, write ${form(name)}.`,
+    );
+  const low = toNumber(column.bounds[0]);
+  const units = gridOf(column).last + 1;
+  if (units > mostUnits * width)
+    throw new Fault(
+      'QUERY_UNSUPPORTED',
+      `The bounds of "${name}" hold more than ${mostUnits} steps.`,
+      'Declare narrower bounds, or longer steps.',
+    );
+  return {
+    column: name,
+    width,
+    count: Math.ceil(units / width),
+    unitsOf: (step) => [low + (step - 1) * width, low + Math.min(units, step * width) - 1],
+  };
+}
+const form = (name: string): string => `${name}: { type: integer, bounds: [1, 365], public: true }`;
+
+/** The steps that rows are counted by, and the column that puts them in order where that is another one. */
+export interface StepRowsAsked {
+  readonly steps: Steps;
+  readonly order: string;
+}
+
+/** What public columns say of the steps, read from one state of the data. */
+export interface StepRows {
+  readonly moment: object | string;
+  /** Number of rows of each step, from the first on. */
+  readonly rows: Float64Array;
+  /** Number of rows at no step: no number, or one beyond the last step. */
+  readonly without: number;
+  /** Number of rows that came in before what they are about. */
+  readonly before: number;
+}
+
+/** Number of rows of each step, from the first on: as public as the column. */
+export async function rowsOfSteps(engine: Pinned, policy: Policy, steps: Steps): Promise<Float64Array> {
+  refuseCounting(policy, steps.column);
+  const { dialect } = engine;
+  const { place, last } = await publicPlace(engine, policy, steps.column);
+  const sql = `SELECT ${dialect.quotient('place', steps.width)} AS step, count(*) FROM (SELECT ${place} AS place FROM fugu_data) AS placed WHERE place <= ${last} GROUP BY 1`;
+  const rows = new Float64Array(steps.count);
+  for await (const [step, count] of readStructure(engine, { sql, values: [] })) rows[Number(step)] = Number(count);
+  return rows;
+}
+
+/** Number of rows that stand at no step: no number, or one beyond the declared bounds. */
+export async function rowsWithoutStep(engine: Pinned, policy: Policy, steps: Steps): Promise<number> {
+  refuseCounting(policy, steps.column);
+  const { place, last } = await publicPlace(engine, policy, steps.column);
+  return counted(engine, `${place} AS place`, `NOT coalesce(place <= ${last}, false)`);
+}
+
+/** Number of rows that hold a smaller number in one public column than in another. */
+export async function rowsBefore(engine: Pinned, policy: Policy, column: string, other: string): Promise<number> {
+  refuseCounting(policy, column);
+  refuseCounting(policy, other);
+  const [x, y] = [await publicPlace(engine, policy, column), await publicPlace(engine, policy, other)];
+  return counted(engine, `${x.place} AS own, ${y.place} AS other`, `NOT coalesce(own + (${x.low}) >= other + (${y.low}), false)`);
+}
+
+function refuseCounting(policy: Policy, column: string): void {
+  if (hiddenSteps(policy, column)) throw new Error('the number of rows of a step is protected');
+}
+
+async function counted(engine: Pinned, places: string, test: string): Promise<number> {
+  const sql = `SELECT count(*) FROM (SELECT ${places} FROM fugu_data) AS placed WHERE ${test}`;
+  for await (const [count] of readStructure(engine, { sql, values: [] })) return Number(count);
+  return 0;
+}
+
+/**
+ * SQL for the value of a public column, counted from its lower bound; NULL for none. The same reading as that of slices (`unboundedGrid`), so two rows that
+ * neighbouring data sets may exchange have one place. Places above `last` lie beyond the upper bound.
+ */
+export async function publicPlace(engine: Pinned, policy: Policy, name: string) {
+  const { dialect } = engine;
+  const column = columnNamed(policy, name) as NumberColumn;
+  const source = sourceColumn(await engine.columns(), name);
+  const grid = unboundedGrid(column);
+  if (!grid) throw new RangeError(`"${name}" is no column of whole numbers`);
+  const { positionOrNull } = numberReading(dialect, source, grid, numberExpression(dialect, source, column.decimal));
+  return { place: positionOrNull, last: gridOf(column).last, low: grid.from };
+}

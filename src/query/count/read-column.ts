@@ -1,0 +1,174 @@
+import { type CodeTables, codeTables } from '../../data/engine/codes.js';
+import type { Dialect } from '../../data/engine/dialect.js';
+import type { SourceColumn } from '../../data/engine/engine.js';
+import { gridText } from '../../data/engine/source.js';
+import { quoteName } from '../../data/engine/structure.js';
+import { Fault } from '../../base/errors.js';
+import { codesOf } from '../../policy/code.js';
+import { isCoded } from '../../policy/domain.js';
+import { firstAt, type Grid, gridOf } from '../../policy/grid.js';
+import type { DecimalMark } from '../../policy/number-text.js';
+import type { Column, Policy } from '../../policy/policy.js';
+import { didYouMean } from '../../policy/suggest.js';
+import { type Addend, doubleAddend, heldByCases, wholeAddend } from './addend.js';
+
+export function sourceColumn(source: readonly SourceColumn[], name: string): SourceColumn {
+  const found = source.find((column) => column.name === name);
+  if (found) return found;
+  throw new Fault(
+    'COLUMN_UNKNOWN',
+    `The data has no column "${name}", though the policy declares it.`,
+    didYouMean(
+      name,
+      source.map((column) => column.name),
+      'Columns of the data',
+    ),
+  );
+}
+
+export const rawCell = ({ name }: SourceColumn): string => quoteName(name);
+
+/**
+ * The number in a cell: an integer where the column shows one, else a double; NULL when there is none. Both ways of counting start from it.
+ * `mark`: what stands before fractions where the column is shown as text, because it is also a name.
+ */
+export const numberExpression = (dialect: Dialect, source: SourceColumn, mark?: DecimalMark): string =>
+  source.type === 'text' && mark !== undefined
+    ? dialect.numberInText(rawCell(source), mark)
+    : dialect.numberIn(rawCell(source), source.type);
+
+/** What is asked of a number column in SQL, as expressions of the number x. None of them can fail on a row; all agree with positionOf (read-column.proof.md). */
+export interface NumberReading {
+  /** Neither NULL nor NaN nor infinite nor a missing code. */
+  readonly present: string;
+  /** x has a grid position of at least p. */
+  readonly reaches: (p: number) => string;
+  /** x is present, its grid position is at least `from` and at most `to`. */
+  readonly inside: (from: number, to: number) => string;
+  /** The grid position, for x that is present. */
+  readonly position: string;
+  /** The grid position, NULL where x is not present. */
+  readonly positionOrNull: string;
+  /** For adding up at most `rows` rows. */
+  readonly addend: (rows: number) => Addend;
+  /** For grouping, where fewer steps for each row do: absent where nothing is gained. */
+  readonly held?: Held;
+}
+/** Something that is NULL where x is not present, and else one for one with its grid position. */
+export interface Held {
+  readonly by: string;
+  /** The position, of what was grouped by. */
+  readonly place: (by: string) => string;
+}
+export function numberReading(dialect: Dialect, source: SourceColumn, grid: Grid, x: string): NumberReading {
+  if (placesIn(source, grid) !== undefined) return placeReading(dialect, grid, x);
+  return source.type === 'integer' && isWhole(grid) ? wholeReading(dialect, grid, x) : doubleReading(dialect, source, grid, x);
+}
+
+/** Where the engine holds the places of the numbers on this very grid. */
+export const placesIn = ({ places }: SourceColumn, grid: Grid): string | undefined =>
+  places?.grid === gridText(grid) ? places.column : undefined;
+
+/** Places are whole numbers from 0 to the last, or NULL. */
+export const placeReading = (dialect: Dialect, { last }: Grid, x: string): NumberReading => ({
+  ...wholeReading(dialect, { from: 0, top: last, last, missing: [] }, x),
+  position: dialect.whole(x),
+  positionOrNull: dialect.whole(x),
+  addend: () => ({ base: 0, most: last, expression: x }),
+  held: { by: x, place: dialect.whole },
+});
+
+const orNull = (present: string, position: string): string => `CASE WHEN ${present} THEN ${position} END`;
+
+/**
+ * Whether integers can be compared as they are, without becoming doubles: an integer that a double cannot hold lies beyond the grid either way, and is
+ * no missing code either way.
+ */
+const isWhole = ({ from, top, rate, missing }: Grid): boolean =>
+  rate === 1 && Number.isSafeInteger(from) && Number.isSafeInteger(top) && missing.every((m) => Math.abs(m) < 2 ** 53);
+
+function wholeReading(
+  dialect: Dialect,
+  { from, top, last, missing }: Pick<Grid, 'from' | 'top' | 'last' | 'missing'>,
+  x: string,
+): NumberReading {
+  const codes = missing.filter(Number.isInteger);
+  const notIn = (list: readonly number[]) => (list.length > 0 ? ` AND ${x} NOT IN (${list.join(', ')})` : '');
+  const present = codes.length > 0 ? `(${x} IS NOT NULL${notIn(codes)})` : `${x} IS NOT NULL`;
+  const ends = (least: number, most: number) => [
+    ...(least > 0 ? [`${x} >= ${from + least}`] : []),
+    ...(most < last ? [`${x} < ${from + most + 1}`] : []),
+  ];
+  const below = `CASE WHEN ${x} < ${from} THEN 0 WHEN ${x} < ${top} THEN ${dialect.whole(x)} - (${from})`;
+  const position = `${below} ELSE ${last} END`;
+  return {
+    present,
+    reaches: (p) => `${x} >= ${from + p}`,
+    inside: (least, most) => {
+      const tests = ends(least, most);
+      return tests.length > 0 ? `${tests.join(' AND ')}${notIn(codes)}` : present;
+    },
+    position,
+    // NULL is neither below nor above.
+    positionOrNull: codes.length > 0 ? orNull(present, position) : `${below} WHEN ${x} >= ${top} THEN ${last} END`,
+    ...(codes.length === 0 && {
+      held: {
+        by: heldByCases(x, from, top),
+        place: (by) => `(${dialect.whole(by)} - (${from}))`,
+      },
+    }),
+    addend: () => wholeAddend(dialect, { from, top, missing }, x),
+  };
+}
+
+function doubleReading(dialect: Dialect, source: SourceColumn, grid: Grid, x: string): NumberReading {
+  const { constant: real } = dialect;
+  const y = source.type === 'integer' ? dialect.real(x) : x;
+  const [lowest, highest] = [-Number.MAX_VALUE, Number.MAX_VALUE].map(real);
+  const notIn = (list: readonly number[]) => (list.length > 0 ? ` AND ${y} NOT IN (${list.map(real).join(', ')})` : '');
+  const present = dialect.presentIn(y, grid);
+  const position = dialect.placeIn(y, grid);
+  const positionOrNull = (rows: number) => dialect.placeOrNull?.(y, grid, rows) ?? orNull(present, position);
+  const reaches = (p: number) => `${y} >= ${real(firstAt(grid, p))}`;
+  return {
+    present,
+    reaches,
+    inside: (least, most) => {
+      const low = least > 0 ? reaches(least) : `${y} >= ${lowest}`;
+      const high = most < grid.last ? `${y} < ${real(firstAt(grid, most + 1))}` : `${y} <= ${highest}`;
+      return `${low} AND ${high}${notIn(grid.missing)}`;
+    },
+    position,
+    positionOrNull: positionOrNull(Number.POSITIVE_INFINITY),
+    addend: (rows) => doubleAddend(dialect, grid, y, rows, positionOrNull(rows)),
+  };
+}
+
+/** How a coded cell is compared: an expression of the raw cell, and what cells with each declared code (by index) look like. */
+export interface CodeReading {
+  readonly expression: (raw: string) => string;
+  readonly list: readonly (readonly [string | number, number])[];
+}
+export function codeReading(dialect: Dialect, source: SourceColumn, tables: CodeTables): CodeReading {
+  if (source.type === 'real') return { expression: dialect.real, list: [...tables.real] };
+  return {
+    expression: (raw) => (source.type === 'text' ? dialect.trimmed(raw) : dialect.text(raw)),
+    list: [...(source.type === 'integer' ? tables.integer : tables.text)],
+  };
+}
+
+/** The text of a multi-select cell, of up to so many letters. */
+export function optionTextExpression(dialect: Dialect, source: SourceColumn, raw: string, longest: number): string {
+  if (source.type === 'real') return dialect.plainDigits(raw);
+  return source.type === 'text' ? `CASE WHEN length(${raw}) <= ${longest} THEN ${raw} END` : dialect.text(raw);
+}
+
+export const tablesOf = (column: Column): CodeTables => {
+  if (!isCoded(column)) throw new RangeError(`${column.name} has no codes`);
+  return codeTables(codesOf(column));
+};
+export function columnGrid(policy: Policy, name: string): Grid {
+  const column = policy.columns.get(name);
+  if (!column || isCoded(column)) throw new RangeError(`${name} is no number`);
+  return gridOf(column);
+}

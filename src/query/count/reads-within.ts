@@ -1,0 +1,96 @@
+import type { ColumnLevels, Resolution } from '../../privacy/dependence/model/resolution.js';
+import type { Counting, RowKey } from './measure.js';
+import { basesOf, columnsOf, namesIn, weightOf } from './measure.js';
+import { columnsTested, isLeaf, type LeafTest, leavesOf, mayPass } from './row-test.js';
+
+/**
+ * Whether what a row adds depends on its answers through their levels alone. Column by column: what the tests, keys and value make of an answer must be
+ * the same for all values of a level. Columns without levels (public ones, ones tied by statements about any value) may be read as they are.
+ */
+export function readsWithin(counting: Counting, { columns }: Resolution): boolean {
+  return columnsOf(counting).every((name) => {
+    const levels = columns.get(name);
+    return levels === undefined || columnWithin(counting, levels);
+  });
+}
+
+/** The declared values of a column in pieces that tests and keys treat alike, each with its level. */
+interface Piece {
+  readonly level: number;
+  /** A code, a grid position that stands for the whole piece, or no answer. */
+  readonly value: string | number | null;
+  /** How many declared values it holds. */
+  readonly size: number;
+}
+
+function columnWithin(counting: Counting, levels: ColumnLevels): boolean {
+  const { column } = levels;
+  // What is worked out from a column may be anything of its values.
+  if (namesIn(counting).some((name) => name !== column && basesOf(counting, name).includes(column))) return false;
+  const tests = counting.filter.filter((test) => isLeaf(test) && test.column === column) as LeafTest[];
+  const trees = counting.filter.filter((test) => !isLeaf(test) && columnsTested([test]).includes(column));
+  const parts = leavesOf(trees).filter((leaf) => leaf.column === column);
+  const keys = counting.keys.flatMap(keysInside).filter(({ column }) => column === levels.column);
+  const valued = valuedColumns(counting).includes(levels.column);
+  const seen = new Map<number, string>();
+  for (const piece of pieces(levels, [...tests, ...parts], keys)) {
+    const passes =
+      tests.every((test) => passesTest(test, piece.value)) &&
+      trees.every((tree) => mayPass(tree, column, (leaf) => passesTest(leaf, piece.value)));
+    // A missing number adds nothing, and so does a row that is left out; all other numbers add something of their own.
+    if (passes && valued && piece.value !== null && piece.size > 1) return false;
+    const adds = passes && !(valued && piece.value === null);
+    const told = parts.map((leaf) => passesTest(leaf, piece.value));
+    const text = adds ? JSON.stringify([keys.map((key) => place(key, piece.value)), valued && piece.value, told]) : 'nothing';
+    if ((seen.get(piece.level) ?? text) !== text) return false;
+    seen.set(piece.level, text);
+  }
+  return true;
+}
+
+type OneKey = Exclude<RowKey, { kind: 'joint' }>;
+const keysInside = (key: RowKey): readonly OneKey[] => (key.kind === 'joint' ? key.keys : [key]);
+const valuedColumns = ({ value }: Counting): readonly string[] => [
+  ...('column' in value && value.column !== undefined ? [value.column] : []),
+  ...(weightOf(value) === undefined ? [] : [weightOf(value)!]),
+];
+
+function pieces({ values, missing = -1 }: ColumnLevels, tests: readonly LeafTest[], keys: readonly OneKey[]): readonly Piece[] {
+  const none: Piece = { level: missing, value: null, size: 1 };
+  if (values.kind === 'codes') return [...[...values.levelOf].map(([value, level]) => ({ level, value, size: 1 })), none];
+  const { runs, last } = values;
+  const starts = [
+    ...runs.map(({ from }) => from),
+    ...tests.flatMap((test) => (test.kind === 'range' ? [test.from, test.to + 1] : [])),
+    ...keys.flatMap(keyStarts),
+  ].filter((p) => p >= 0 && p <= last);
+  const sorted = [...new Set(starts)].sort((a, b) => a - b);
+  let run = 0;
+  const cut = sorted.map((from, i): Piece => {
+    while (run + 1 < runs.length && runs[run + 1]!.from <= from) run++;
+    return { level: runs[run]!.level, value: from, size: (sorted[i + 1] ?? last + 1) - from };
+  });
+  return [...cut, none];
+}
+
+function keyStarts(key: OneKey): readonly number[] {
+  if (key.kind === 'bin') return key.edges;
+  return key.kind === 'grid' ? Array.from({ length: key.size }, (_, j) => j * key.width) : [];
+}
+
+function passesTest(test: LeafTest, value: Piece['value']): boolean {
+  if (test.kind === 'missing') return (value === null) !== test.negate;
+  if (value === null) return false;
+  const inside = test.kind === 'code' ? test.codes.includes(`${value}`) : Number(value) >= test.from && Number(value) <= test.to;
+  return inside !== test.negate;
+}
+
+/** The key's position; a code that no group has goes where no answer goes. */
+function place(key: OneKey, value: Piece['value']): number | string {
+  if (value === null) return 'missing';
+  if (key.kind === 'bin') return key.edges.filter((edge) => Number(value) >= edge).length;
+  if (key.kind === 'grid') return Math.floor(Number(value) / key.width);
+  const groups = key.kind === 'code' ? key.groups : key.codes.map((code) => [code]);
+  const at = groups.findIndex((codes) => codes.includes(`${value}`));
+  return at < 0 ? 'missing' : at;
+}

@@ -1,0 +1,207 @@
+import { Binder } from '../../data/engine/dialect.js';
+import type { Statement } from '../../data/engine/engine.js';
+import { type DerivedColumn, withDerived } from './derived.js';
+import { withPlaces } from './derived-sql.js';
+import { type Chosen, keptRows, ownerOf } from './kept-rows.js';
+import { type Axis, type Counting, cellCount, columnsOf, type RowKey, type RowValue } from './measure.js';
+import { columnGrid } from './read-column.js';
+import { cellSql, RowSql, type Source } from './row-sql.js';
+import { impliesPresent, type RowTest } from './row-test.js';
+
+/** Groups beyond the declared cells that are still read and looked up here. */
+export const spareGroups = 10_000;
+
+type More = readonly (readonly [expression: string, alias: string])[];
+
+/** Rows that one statement counts. */
+export interface Counted extends Source {
+  /** No more are there; which integers come out does not depend on it. */
+  readonly rows: number;
+  /** Whose rows are used, where that was looked up. */
+  readonly chosen?: Chosen;
+}
+
+/** Groups by raw codes and bins, with one integer for each counting: codes are looked up in the groups that come back. More than `most` are not all of them. */
+export function groupsStatement(of: Counted, countings: readonly Counting[]): { statement: Statement; most: number } {
+  const binder = new Binder(of.dialect);
+  const { keys } = countings[0]!;
+  const most = cellCount(countings[0]!) + spareGroups;
+  const grouping = new Grouping(of, binder, countings);
+  const { sql, by } = grouping.summed();
+  const places = new Map(keys.map((key, i) => [`k${i}`, grouping.row.held(key, `k${i}`)?.place(`k${i}`)]));
+  const list = [...by.map((name) => `${places.get(name) ?? name} AS ${name}`), ...countings.map((_, j) => `a${j}`)];
+  const placed = by.some((name) => places.get(name)) ? `SELECT ${list.join(', ')} FROM (${sql}) AS held` : sql;
+  return { statement: { sql: `${placed}${keys.length > 0 ? ` LIMIT ${most + 1}` : ''}`, values: binder.values }, most };
+}
+
+/** A row for each row that is kept: its place for every key as p0, p1, …, NULL where it has none, and whatever else is asked of it. */
+export function placesOfRows(source: Source, binder: Binder, keys: readonly Axis[], more: More = []): string {
+  const names = [...new Set(keys.map(({ column }) => column))];
+  const row = new RowSql(source, binder, new Map(names.map((name, i) => [name, `c${i}`])));
+  const list = keys.map((key, i) => `${row.position(key)} AS p${i}`);
+  return `SELECT ${[...list, ...more.map(([, own]) => own)].join(', ')} FROM (${cellsOfRows(source, binder, names, more)}) AS read`;
+}
+
+/** The rows that are kept, with the cells of these columns as c0, c1, …. */
+const cellsOfRows = (source: Source, binder: Binder, names: readonly string[], more: More, chosen?: Chosen): string =>
+  keptRows(
+    source.dialect,
+    binder,
+    source.policy,
+    source.columns,
+    [...names.map((name, i) => [cellSql(source, name), `c${i}`] as const), ...more],
+    chosen,
+  );
+
+/** Rows of the data in groups by what their cells hold: k0, k1, … for the keys (k0_0, k0_1, … for those of a joint one), a0, a1, … for the countings. */
+export interface Groups {
+  readonly sql: string;
+  /** The names of what is grouped by. */
+  readonly by: readonly string[];
+}
+
+/** How the rows of some countings, over the same rows and keys, become groups. */
+export class Grouping {
+  readonly row: RowSql;
+  readonly #of: Counted;
+  readonly #binder: Binder;
+  readonly #countings: readonly Counting[];
+  readonly #derived: readonly DerivedColumn[];
+
+  constructor(of: Counted, binder: Binder, countings: readonly Counting[]) {
+    this.#of = of;
+    this.#binder = binder;
+    this.#countings = countings;
+    this.#derived = countings[0]!.derived ?? [];
+    const alias = new Map([
+      ...this.#names().map((name, i) => [name, `c${i}`] as const),
+      ...this.#derived.map(({ name }, i) => [name, `d${i}`] as const),
+    ]);
+    this.row = new RowSql(of, binder, alias, this.#derived);
+  }
+
+  /** Sums over the rows in each group. The places of whole numbers are told from groups, not from rows (`held`). */
+  summed(): Groups {
+    const { filter, keys } = this.#countings[0]!;
+    const added = addedUp(this.#countings);
+    const number = added === undefined ? undefined : this.#addend(added);
+    const inner = this.#keys();
+    const sums = this.#countings.map(({ value }, j) => `${number ? number.sum(value) : this.#sum(value, filter)} AS a${j}`);
+    const by = keys.length > 0 ? ` GROUP BY ${inner.map((_, i) => i + 1).join(', ')}` : '';
+    const rows = `(${this.#rows()}) AS read`;
+    const from = number ? `(SELECT *, ${number.expression} AS added FROM ${rows}) AS added_up` : rows;
+    const list = [...inner.map(([expression, name]) => `${expression} AS ${name}`), ...sums];
+    return {
+      sql: `SELECT ${list.join(', ')} FROM ${from}${this.#where(number && added)}${by}`,
+      by: inner.map(([, name]) => name),
+    };
+  }
+
+  /** Every value that is counted once in each group, as a0. */
+  told(): Groups {
+    const { value } = this.#countings[0]!;
+    const inner = this.#keys();
+    const told = 'column' in value && value.column !== undefined ? this.row.placeOf(value.column) : 'who';
+    const list = [...inner, [told, 'a0'] as const].map(([expression, name]) => `${expression} AS ${name}`);
+    return {
+      sql: `SELECT DISTINCT ${list.join(', ')} FROM (${this.#rows()}) AS read${this.#where()}`,
+      by: inner.map(([, name]) => name),
+    };
+  }
+
+  #names(): readonly string[] {
+    return [...new Set(this.#countings.flatMap(columnsOf))];
+  }
+
+  #rows(): string {
+    const { value } = this.#countings[0]!;
+    const ofPersons = value.kind === 'distinct' && value.column === undefined;
+    const kept = cellsOfRows(this.#of, this.#binder, this.#names(), ofPersons ? [[this.#person(), 'who']] : [], this.#of.chosen);
+    return withPlaces(this.#of.dialect, kept, this.#derived, {
+      placeOf: (column) => this.row.placeOf(column),
+      passes: (test) => this.row.passes(test),
+    });
+  }
+
+  /** Who a row is of. */
+  #person(): string {
+    return ownerOf(this.#of.dialect, this.#of.columns, this.#of.policy.protect.unit!);
+  }
+
+  #keys(): readonly (readonly [expression: string, name: string])[] {
+    const by = (key: Exclude<RowKey, { kind: 'joint' }>) =>
+      this.row.held(key, this.row.raw(key.column))?.by ?? this.row.groupedBy(key);
+    return this.#countings[0]!.keys.flatMap((key, i): (readonly [string, string])[] =>
+      key.kind === 'joint' ? key.keys.map(({ column }, c) => [this.row.raw(column), `k${i}_${c}`]) : [[by(key), `k${i}`]],
+    );
+  }
+
+  /** Where the number is added up, rows without it add nothing and need not be left out first; nor those that have no group for want of it. */
+  #where(added?: string): string {
+    const { filter, keys } = this.#countings[0]!;
+    const without = new Set([added, ...keys.flatMap((key) => (key.kind === 'grid' ? [key.column] : []))]);
+    const tests = filter
+      .filter((test) => !(test.kind === 'missing' && test.negate && without.has(test.column)))
+      .map((test) => this.row.passes(test));
+    return tests.length > 0 ? ` WHERE ${tests.join(' AND ')}` : '';
+  }
+
+  #sum(value: RowValue, filter: readonly RowTest[]): string {
+    if (value.kind === 'one') return 'count(*)';
+    if (value.kind === 'distinct') throw new RangeError('different values are told, not added up');
+    const units = (column: string, origin: bigint): string => {
+      const grid = this.#grid(column);
+      const start = grid.lowUnits - origin;
+      const { present, position } = this.row.number(column);
+      // The filter of a mean or sum already keeps out rows without the number.
+      const known = impliesPresent(filter, column);
+      const place = known ? position : `CASE WHEN ${present} THEN ${position} END`;
+      const scaled = grid.stride === 1n ? place : `${place} * ${grid.stride}`;
+      return start === 0n ? scaled : `(${scaled} + (${start}))`;
+    };
+    const total = (x: string) => totalOf(this.#of, x);
+    if (value.kind === 'weight') return total(units(value.weight, 0n));
+    const number = units(value.column, value.origin);
+    const power = value.power === 1 ? number : `${number} * ${number}`;
+    const shifted = value.shift === 0n ? power : `(${power} - ${value.shift})`;
+    return total(value.weight === undefined ? shifted : `${shifted} * ${units(value.weight, 0n)}`);
+  }
+
+  /** Sums and counts of a number that the rows have in a column `added`, moved by what is the same for every row after they are added up. */
+  #addend(column: string): { readonly expression: string; readonly sum: (value: RowValue) => string } {
+    const { dialect, rows } = this.#of;
+    const { lowUnits, stride } = this.#grid(column);
+    const { expression, base, most, total: own, having = 'count(added)', short } = this.row.number(column).addend(rows);
+    const sum = dialect.wide(own?.('added') ?? totalOf(this.#of, 'added', most * rows));
+    const added = short === undefined ? sum : `(${sum} + ${short})`;
+    return {
+      expression,
+      sum: (value) => {
+        if (value.kind !== 'number') return having;
+        const each = lowUnits - value.origin - value.shift - stride * BigInt(base);
+        const total = stride === 1n ? added : `${added} * ${stride}`;
+        return each === 0n ? total : `${total} + ${dialect.wide(having)} * (${each})`;
+      },
+    };
+  }
+
+  #grid(column: string) {
+    return columnGrid(withDerived(this.#of.policy, this.#derived), column);
+  }
+}
+
+/** The sum of whole numbers. */
+export const totalOf = ({ dialect }: Source, x: string, most = Number.POSITIVE_INFINITY): string =>
+  dialect.total?.(x, most) ?? `sum(${x})`;
+
+/** The number that all of these add up or count the rows of, in rows that may be told by having it; undefined where more is asked. */
+function addedUp(countings: readonly Counting[]): string | undefined {
+  const [column, ...others] = new Set(countings.flatMap(({ value }) => (value.kind === 'number' ? [value.column] : [])));
+  const plain = countings.every(
+    ({ value }) => value.kind === 'one' || (value.kind === 'number' && value.power === 1 && value.weight === undefined),
+  );
+  if (column === undefined || others.length > 0 || !plain) return undefined;
+  const counted = countings.some(({ value }) => value.kind === 'one');
+  // Rows are counted by their number only where all that are asked for have it.
+  return !counted || impliesPresent(countings[0]!.filter, column) ? column : undefined;
+}

@@ -1,0 +1,86 @@
+import type { Pinned } from '../../data/engine/engine.js';
+import type { Effects } from '../../privacy/mechanism/effect.js';
+import type { Encoder, Way } from '../../privacy/mechanism/running/way.js';
+import type { Policy } from '../../policy/policy.js';
+
+import { sumEffects } from './effects.js';
+import { compileMeasures, integerOf } from './groups.js';
+import { type CountedMeasure, cellCount } from './measure.js';
+import type { Steps } from './public-steps.js';
+
+/** A measure with a cell for every step: what its totals are made of. */
+function perStep(measure: CountedMeasure, { column, width, count }: Steps): CountedMeasure {
+  const { filter, keys, value } = measure.counting;
+  return { ...measure, counting: { filter, keys: [{ kind: 'grid', column, width, size: count }, ...keys], value } };
+}
+
+/**
+ * Of replacing one record, on all steps up to the horizon together. Any record may change its step: it leaves one and enters another. Where everybody knows a record's step, those of a step
+ * stay there, and those beyond the horizon move nothing (effects.proof.md).
+ */
+export function effectsOverSteps(policy: Policy, measure: CountedMeasure, steps: Steps, horizon: number): Effects {
+  const { column, width } = steps;
+  const { filter, keys, value } = perStep(measure, { ...steps, count: horizon }).counting;
+  const inside = { kind: 'range', column, from: 0, to: horizon * width - 1, negate: false } as const;
+  return sumEffects(policy, { filter: [...filter, inside], keys, value });
+}
+
+/** Steps and cells that are held at once. */
+const heldCells = 1 << 16;
+
+/** Counts step after step, and turns what was counted so far into the numbers that are noised; what it remembers is exact and never leaves it. */
+export class RunningCount {
+  readonly #policy: Policy;
+  readonly #steps: Steps;
+  readonly #measure: CountedMeasure;
+  readonly #way: Way;
+  readonly #cells: number;
+  #encoders: Encoder[] = [];
+  #done = 0;
+
+  constructor(policy: Policy, measure: CountedMeasure, steps: Steps, way: Way) {
+    this.#policy = policy;
+    this.#steps = steps;
+    this.#measure = perStep(measure, steps);
+    this.#way = way;
+    this.#cells = cellCount(measure.counting);
+  }
+
+  /** The numbers of the steps from `from` to `to`, noised by `add`: step by step, in each cell by cell. */
+  async noisy(engine: Pinned, from: number, to: number, add: (exact: readonly bigint[]) => bigint[]): Promise<bigint[]> {
+    if (from === 1 || this.#done !== from - 1) this.#forget();
+    const numbers: bigint[] = [];
+    const window = Math.max(1, Math.floor(heldCells / this.#cells));
+    while (this.#done < to) {
+      const first = this.#done + 1;
+      const last = Math.min(to, this.#done + window);
+      const counts = await this.#count(engine, first, last);
+      for (let step = first; step <= last; step++) {
+        for (let cell = 0; cell < this.#cells; cell++) {
+          const out = this.#encoders[cell]!(counts[(step - first) * this.#cells + cell]!);
+          if (step >= from) numbers.push(...out);
+        }
+      }
+      this.#done = last;
+    }
+    return add(numbers);
+  }
+
+  #forget(): void {
+    this.#done = 0;
+    this.#encoders = Array.from({ length: this.#cells }, () => this.#way.encoder());
+  }
+
+  async #count(engine: Pinned, first: number, last: number): Promise<bigint[]> {
+    const { column, width } = this.#steps;
+    const { counting } = this.#measure;
+    const within = { kind: 'range', column, from: (first - 1) * width, to: last * width - 1, negate: false } as const;
+    const measure = { ...this.#measure, counting: { ...counting, filter: [...counting.filter, within] } };
+    const rows = (await engine.size()).open();
+    const [plan] = compileMeasures([measure], this.#policy, await engine.columns(), engine.dialect, rows);
+    const counts = new Array<bigint>((last - first + 1) * this.#cells).fill(0n);
+    for (const [cell, value] of (await engine.rows(plan!.statement)).open())
+      if (value !== null && value !== undefined) counts[Number(cell) - (first - 1) * this.#cells] = integerOf(value);
+    return counts;
+  }
+}

@@ -1,0 +1,109 @@
+import { toNumber } from '../../base/exact/rational.js';
+import type { Effect, Effects } from '../../privacy/mechanism/effect.js';
+import { readingOf } from '../../privacy/mechanism/ordered/reading.js';
+import type { Strategy } from '../../privacy/mechanism/ordered/strategy.js';
+import { along, everyRecord } from '../../privacy/mechanism/record-class.js';
+import { aritiesOver } from '../../privacy/mechanism/running/tree.js';
+import type { ColumnPairs } from '../../policy/pairs/pairs.js';
+import type { Policy } from '../../policy/policy.js';
+import { orderedEffects } from './effects.js';
+import { type Counting, columnsOfKey, type RowKey, textOf } from './measure.js';
+
+/**
+ * The strategy of the least mean squared error over all ranges, by public numbers alone: effects and exact variances. Whichever is taken keeps the promise, so what is tried here is a choice, not a
+ * proof. Trees are tried with even weights first; the best few of them with others.
+ */
+export function strategyFor(policy: Policy, counting: Counting): Strategy {
+  const all = known.get(policy) ?? new Map<string, Strategy>();
+  known.set(policy, all);
+  const text = textOf([counting.filter, counting.keys]);
+  const found = all.get(text) ?? leastError(policy, counting);
+  all.set(text, found);
+  return found;
+}
+const known = new WeakMap<Policy, Map<string, Strategy>>();
+
+const tried = 3;
+/** Multiples of prefix counts and of trees, beside one of each. */
+const weights: readonly (readonly [prefix: number, tree: number])[] = [
+  [1, 3],
+  [1, 2],
+  [2, 3],
+  [3, 2],
+  [2, 1],
+  [3, 1],
+  [8, 1],
+  [64, 1],
+];
+
+function leastError(policy: Policy, counting: Counting): Strategy {
+  const key = counting.keys.at(-1)!;
+  const scored = (strategy: Strategy) => ({
+    strategy,
+    error: errorOf(policy, orderedEffects(policy, counting, strategy), strategy),
+  });
+  const byError = (a: { readonly error: number }, b: { readonly error: number }) => a.error - b.error;
+  const first = blockings(policy, key)
+    .flatMap((ends) => shapesOver(key.size, ends))
+    .map(scored);
+  const best = first.sort(byError).slice(0, tried);
+  const more = best.flatMap(({ strategy }) =>
+    strategy.tree === 0 ? [] : weights.map(([prefix, tree]) => scored({ ...strategy, prefix, tree })),
+  );
+  return [...best, ...more].sort(byError)[0]!.strategy;
+}
+
+/** Expected squared error of a range, up to what is the same for all strategies. */
+function errorOf({ protect, budget, dependence, undecided }: Policy, effects: Effects, strategy: Strategy): number {
+  const full = effects.get(everyRecord);
+  if (!full) return 0;
+  const own = protect.pairs && effects.get(along(protect.pairs.digest));
+  const strangers = dependence.length === 0 && undecided !== true;
+  // Tied records move by all that any value can: as if one of them moved along.
+  const size = (of: keyof Effect): number => Number(own ? (strangers ? own[of] : own[of] + full[of]) : full[of]);
+  const variance = readingOf(strategy).meanVariance();
+  const [epsilon, delta] = [toNumber(budget.epsilon), toNumber(budget.delta)];
+  const pure = 2 * (size('l1') / epsilon) ** 2 * variance;
+  if (!(delta > 0)) return pure;
+  const room = Math.log(1 / delta);
+  const rho = (Math.sqrt(epsilon + room) - Math.sqrt(room)) ** 2;
+  return Math.min(pure, (size('l2squared') / (2 * rho)) * variance);
+}
+
+const alone = (ends: readonly number[]): boolean => ends.every((end, b) => end === b + 1);
+
+function shapesOver(size: number, ends: readonly number[]): readonly Strategy[] {
+  if (alone(ends)) return [{ size, ends, arity: 2, prefix: 1, tree: 0 }];
+  const widest = ends.reduce((most, end, b) => Math.max(most, end - (ends[b - 1] ?? 0)), 1);
+  return aritiesOver(widest).map((arity) => ({ size, ends, arity, prefix: 1, tree: 1 }));
+}
+
+/** Where blocks may end: nowhere before the end of all, and where pairs suggest it. */
+function blockings(policy: Policy, key: RowKey): readonly (readonly number[])[] {
+  const { size } = key;
+  const pairs = policy.protect.pairs?.columns.get(columnsOfKey(key)[0]!);
+  const suggested = pairs ? suggestedBy(pairs, key) : [];
+  const proper = [...suggested, []].map((ends) =>
+    [...new Set(ends.filter((end) => end > 0 && end < size))].sort((a, b) => a - b),
+  );
+  const each = new Map(proper.map((ends) => [ends.join(), [...ends, size]] as const));
+  return [...each.values()];
+}
+
+/** More ends of blocks than this in reach of one pair are no gain. */
+const mostCrossed = 8;
+
+function suggestedBy(pairs: ColumnPairs, key: RowKey): readonly (readonly number[])[] {
+  const width = key.kind === 'grid' ? key.width : 1;
+  const every = (block: number): readonly number[] =>
+    Array.from({ length: Math.ceil(key.size / block) }, (_, k) => (k + 1) * block);
+  if (pairs.form === 'steps') {
+    const reach = Math.ceil(pairs.steps / width);
+    const blocks = [1 / 4, 1 / 2, 1, 2, 4].map((part) => Math.max(1, Math.round(part * reach)));
+    return [...(reach <= mostCrossed ? [1] : []), ...blocks].map(every);
+  }
+  if (pairs.form === 'ranges') return [pairs.starts.map((start) => Math.round(start / width))];
+  if (pairs.form === 'blocks')
+    return [pairs.blockOf.flatMap((block, k) => (k > 0 && block !== pairs.blockOf[k - 1] ? [k] : [])), every(1)];
+  return [every(1)];
+}

@@ -1,0 +1,83 @@
+import { Binder, type Dialect } from '../../data/engine/dialect.js';
+import type { Pinned, SourceColumn, Statement } from '../../data/engine/engine.js';
+import { Exact } from '../../data/engine/exact.js';
+import { quoteName } from '../../data/engine/structure.js';
+import { columnNamed, isCoded } from '../../policy/domain.js';
+import type { Column, Policy } from '../../policy/policy.js';
+import { chosenRows } from './chosen-rows.js';
+import { viewColumn } from './column-view.js';
+import { type Chosen, keptRows } from './kept-rows.js';
+import { numberExpression, rawCell, sourceColumn } from './read-column.js';
+
+export interface StreamPlan {
+  readonly statement: Statement;
+  readonly columns: readonly string[];
+  /** Columns whose text comes as it is written, and how long it may be. */
+  readonly written: ReadonlyMap<string, number>;
+}
+
+/**
+ * Raw columns, for counting in TypeScript: cells of chunks are in the order of `columns`. `asWritten`: for whoever brings text to the spelling of codes where
+ * the engine has not. `names`: columns that say whose a row is, after the others, each as the name that it is. `chosen`: whose rows are used, where that was looked up.
+ */
+export function compileStream(
+  columns: readonly string[],
+  policy: Policy,
+  source: readonly SourceColumn[],
+  dialect: Dialect,
+  asWritten = false,
+  names: readonly string[] = [],
+  chosen?: Chosen,
+): StreamPlan {
+  const binder = new Binder(dialect);
+  const named = new Map(source.map((column) => [column.name, column]));
+  const written = new Map<string, number>();
+  const list = columns.map((name, i) => {
+    const column = named.get(name) ?? sourceColumn(source, name);
+    if (asWritten && column.written) {
+      written.set(name, column.written.longest);
+      return [quoteName(column.written.column), `c${i}`] as const;
+    }
+    return [streamedCell(dialect, columnNamed(policy, name), column), `c${i}`] as const;
+  });
+  const keys = names.map((name, i) => {
+    const column = sourceColumn(source, name);
+    return [dialect.name(rawCell(column), column.type), `n${i}`] as const;
+  });
+  const sql = keptRows(dialect, binder, policy, source, [...list, ...keys], chosen);
+  const everyRow = policy.protect.secret === 'person' ? {} : { everyRow: true as const };
+  return { statement: { sql, values: binder.values, ...everyRow }, columns, written };
+}
+
+const streamedCell = (dialect: Dialect, declared: Column, column: SourceColumn): string => {
+  if (!isCoded(declared)) return numberExpression(dialect, column, declared.decimal);
+  return column.coded === undefined ? rawCell(column) : quoteName(column.coded);
+};
+
+/** Rows of a table, cut to `maxRows` per person, as domain indices (codes) and grid positions (numbers); -1 is missing. */
+export interface Indices {
+  readonly rows: number;
+  /** One per asked column; valid until the next block is read. */
+  readonly columns: readonly Float64Array[];
+}
+
+export async function* streamIndices(engine: Pinned, policy: Policy, names: readonly string[]): AsyncIterable<Exact<Indices>> {
+  const { statement, columns } = compileStream(
+    [...new Set(names)],
+    policy,
+    await engine.columns(),
+    engine.dialect,
+    false,
+    [],
+    await chosenRows(engine, policy),
+  );
+  const views = columns.map((name) => viewColumn(columnNamed(policy, name)));
+  const asked = names.map((name) => views[columns.indexOf(name)]!);
+  for await (const part of engine.stream(statement)) {
+    const chunk = part.open();
+    views.forEach((view, c) => {
+      view.turn(chunk.columns[c]!, chunk.rows);
+    });
+    yield new Exact({ rows: chunk.rows, columns: asked.map((view) => view.indices()) });
+  }
+}

@@ -1,0 +1,110 @@
+import type { Pinned } from '../../data/engine/engine.js';
+import { one } from '../../base/exact/rational.js';
+import type { Additive } from '../../privacy/mechanism/additive.js';
+import type { Paid } from '../../privacy/mechanism/paid.js';
+import { columnNamed } from '../../policy/domain.js';
+import type { Policy } from '../../policy/policy.js';
+import { chosenRows } from './chosen-rows.js';
+import { turnViews, viewColumn } from './column-view.js';
+import { countByDatabase } from './count.js';
+import { countInScans } from './in-scans.js';
+import { type Axis, columnsOfKey, type Measure } from './measure.js';
+import { keyRows } from './read-rows.js';
+import { compileStream } from './stream.js';
+
+/** Many tables over the same keys, each by the numbers of its own; every one is a whole table, without filter. */
+export interface Tables {
+  readonly axes: readonly Axis[];
+  readonly tables: readonly (readonly number[])[];
+}
+
+/** Rows x tables up to which the rows are read once and counted here; longer data is counted by the database: in few scans, or table by table. */
+const streamedRows = 2_000_000_000;
+
+/** Draws the noise, then counts every table, then adds the noise to what `vector` makes of the counts: in this order, so that the time the noise takes cannot depend on the data. */
+export async function noisyTables(
+  engine: Pinned,
+  policy: Policy,
+  asked: Tables,
+  vector: (counts: readonly (readonly bigint[])[]) => bigint[],
+  mechanism: Additive,
+  paid: Paid,
+): Promise<bigint[]> {
+  const add = mechanism.ready(paid);
+  const streams = (await engine.size()).open() * asked.tables.length <= streamedRows;
+  return add(vector(await (streams ? streamed(engine, policy, asked) : countTables(engine, policy, asked))));
+}
+
+/** Counted by the database. */
+export async function countTables(
+  engine: Pinned,
+  policy: Policy,
+  { axes, tables }: Tables,
+): Promise<readonly (readonly bigint[])[]> {
+  if (engine.dialect.eachOf) {
+    const cells = tables.map((own) => new Array<bigint>(own.reduce((n, k) => n * axes[k]!.size, 1)).fill(0n));
+    await countInScans(engine, policy, { axes, tables }, (table, cell, count) => {
+      cells[table]![cell] = count;
+    });
+    return cells;
+  }
+  const measures = tables.map(
+    (own): Measure => ({
+      mechanism: 'additive',
+      name: 'table',
+      cells: [],
+      grid: one,
+      effects: new Map(),
+      counting: { filter: [], keys: own.map((k) => axes[k]!), value: { kind: 'one' } },
+    }),
+  );
+  return (await countByDatabase(engine, policy, measures)).map((cells) => cells.open());
+}
+
+async function streamed(engine: Pinned, policy: Policy, { axes, tables }: Tables): Promise<readonly (readonly bigint[])[]> {
+  const names = [...new Set(axes.flatMap(columnsOfKey))];
+  // Where the rows of a person are cut, the text of all columns is compared: as it is shown.
+  const asWritten = policy.protect.secret !== 'person';
+  const { statement, columns, written } = compileStream(
+    names,
+    policy,
+    await engine.columns(),
+    engine.dialect,
+    asWritten,
+    [],
+    await chosenRows(engine, policy),
+  );
+  const views = new Map(names.map((name) => [name, viewColumn(columnNamed(policy, name), written.get(name))]));
+  const fillers = axes.map((axis) => keyRows(policy, views, axis));
+  let places = axes.map(() => new Int32Array(0));
+  // Counts in doubles: no data has 2^53 rows.
+  const sums = tables.map((own) => new Float64Array(own.reduce((n, k) => n * axes[k]!.size, 1)));
+  for await (const part of engine.stream(statement)) {
+    const chunk = part.open();
+    turnViews(views, columns, chunk);
+    if ((places[0]?.length ?? 0) < chunk.rows) places = axes.map(() => new Int32Array(chunk.rows));
+    for (const [k, fill] of fillers.entries()) fill(places[k]!, chunk.rows);
+    for (const [t, own] of tables.entries()) add(sums[t]!, own, axes, places, chunk.rows);
+  }
+  return sums.map((cells) => Array.from(cells, BigInt));
+}
+
+function add(
+  sums: Float64Array,
+  own: readonly number[],
+  axes: readonly Axis[],
+  places: readonly Int32Array[],
+  rows: number,
+): void {
+  const [i, j] = own;
+  if (own.length === 2) {
+    const [a, b, width] = [places[i!]!, places[j!]!, axes[j!]!.size];
+    for (let r = 0; r < rows; r++) sums[a[r]! * width + b[r]!]!++;
+    return;
+  }
+  for (let r = 0; r < rows; r++) {
+    let cell = 0;
+    for (const k of own) cell = cell * axes[k]!.size + places[k]![r]!;
+    sums[cell]!++;
+  }
+}

@@ -1,0 +1,179 @@
+import { cellName } from '../count/code-cell.js';
+import { cellText, cutRows } from '../count/kept-rows.js';
+import { columnGrid, sourceColumn } from '../count/read-column.js';
+import { cellSql, RowSql } from '../count/row-sql.js';
+import { columnsTested } from '../count/row-test.js';
+import type { Binder } from '../../data/engine/dialect.js';
+import type { SourceColumn } from '../../data/engine/engine.js';
+import { quoteName } from '../../data/engine/structure.js';
+import { toNumber } from '../../base/exact/rational.js';
+import { codesOf } from '../../policy/code.js';
+import { isNumber } from '../../policy/domain.js';
+import type { Column, Policy } from '../../policy/policy.js';
+import { columnsOfView, namesPersons, placeName, policyOfView } from './declared.js';
+import { beyondName, cutOf, personIn, type ReadCell, type Tables, wholePersons } from './limits.js';
+import { tableOf } from './rows-per-person.js';
+import type { Feature, Part, PersonRows, View } from './view.js';
+
+/** A part as it is read: rows with the person in `owner`, cells under names of their own. */
+interface ReadPart {
+  readonly sql: string;
+  readonly cells: ReadonlyMap<string, ReadCell>;
+}
+
+/** Whose rows: of everybody, chosen in the statement; of those who have none beyond a limit, all of them; or of the others, which were chosen once. */
+type Whose = 'everybody' | 'within' | 'beyond';
+
+/** The rows of a view as SQL over its tables, and its columns. `data`: what stands for the data. */
+export function compileView(tables: Tables, binder: Binder, view: View, data: string): Compiled {
+  const { held } = tables;
+  if (!held) return compileFor('everybody', tables, binder, view, data);
+  if (held.beyond === undefined) return compileFor('within', tables, binder, view, data);
+  // The data says who there is, so leaving persons out there leaves them out everywhere; no other table is so short.
+  const others = `(SELECT * FROM ${data} AS everybody WHERE ${personIn(tables)} NOT IN (SELECT ${beyondName} FROM ${held.beyond}))`;
+  const { sql, columns } = compileFor('within', tables, binder, view, others);
+  return { sql: `${sql} UNION ALL ${compileFor('beyond', tables, binder, view, held.rows() ?? data).sql}`, columns };
+}
+interface Compiled {
+  readonly sql: string;
+  readonly columns: readonly SourceColumn[];
+}
+
+function compileFor(whose: Whose, tables: Tables, binder: Binder, view: View, data: string): Compiled {
+  const { policy } = tables;
+  const read = view.parts.map((part) => readPart(whose, tables, binder, part, data));
+  const at = (as: string) => view.parts.findIndex((part) => part.as === as);
+  const cellOf = (as: string, column: string) => {
+    const { alias, source, codes } = read[at(as)]!.cells.get(column)!;
+    return { cell: `t${at(as)}.${alias}`, source, codes };
+  };
+  const equal = (a: ReturnType<typeof cellOf>, b: ReturnType<typeof cellOf>) => {
+    const whole = ({ source, codes }: ReturnType<typeof cellOf>) => source.type === 'integer' && !codes;
+    const name = ({ cell, source, codes }: ReturnType<typeof cellOf>) => cellName(tables.dialect, source, codes, cell);
+    return whole(a) && whole(b) ? `${a.cell} = ${b.cell}` : `${name(a)} = ${name(b)}`;
+  };
+  const joins = view.parts.slice(1).map((part, i) => {
+    const persons = part.beside ? part.beside.map((as) => `t${at(as)}.owner`) : ['t0.owner'];
+    const same = tableOf(policy, part)?.public ? [] : persons.map((owner) => `t${i + 1}.owner = ${owner}`);
+    const on = part.on.map(({ left, column }) => equal(cellOf(left.as, left.column), cellOf(part.as, column)));
+    return ` ${part.optional ? 'LEFT JOIN' : 'JOIN'} (${read[i + 1]!.sql}) AS t${i + 1} ON ${[...same, ...on].join(' AND ')}`;
+  });
+  const names = columnsOfView(policy, view);
+  const beside: string[] = [];
+  const columns = names.map(({ as, name, own }, i): SourceColumn => {
+    const { source, alias, beside: places } = read[at(as)]!.cells.get(own)!;
+    beside.push(`t${at(as)}.${alias} AS ${quoteName(name)}`);
+    if (places === undefined) return { name, type: source.type };
+    beside.push(`t${at(as)}.${places} AS ${placeName}${i}`);
+    return { name, type: source.type, places: { column: `${placeName}${i}`, grid: source.places!.grid } };
+  });
+  // Rows of persons that the data does not name are nobody's.
+  const named = namesPersons(view) ? '' : ` WHERE t0.owner IN (SELECT ${personIn(tables)} FROM ${data} AS persons)`;
+  const sql = `SELECT ${[`t0.owner AS ${quoteName(policy.protect.unit!)}`, ...beside].join(', ')} FROM (${read[0]!.sql}) AS t0${joins.join('')}${named}`;
+  return { sql, columns: [...columns, { name: policy.protect.unit!, type: wholePersons(tables) ? 'integer' : 'text' }] };
+}
+
+function readPart(whose: Whose, tables: Tables, binder: Binder, part: Part, data: string): ReadPart {
+  return part.rows.form === 'perPerson'
+    ? readPersons(whose, tables, binder, part.rows, data)
+    : readTable(whose, tables, binder, part, data);
+}
+
+function readTable(whose: Whose, tables: Tables, binder: Binder, part: Part, data: string): ReadPart {
+  const { dialect, policy, held } = tables;
+  const table = tableOf(policy, part);
+  const { cells, columns, person, cut } = cutOf(tables, table, data);
+  const owned = [...columns, ...(table?.public ? [] : [[person, 'owner'] as const])];
+  const kept = whose === 'beyond' || table?.public ? held?.rows(table?.name) : undefined;
+  if (kept === undefined && (whose !== 'within' || table?.public)) {
+    const where = whose === 'beyond' && !table?.public && { where: `${person} IN (SELECT ${beyondName} FROM ${held!.beyond})` };
+    return { sql: cutRows(dialect, binder, owned, { ...cut, ...where }), cells };
+  }
+  const listed = owned.map(([expression, alias]) => `${expression} AS ${alias}`).join(', ');
+  const from = kept === undefined ? cut.from : `${kept} AS fugu_rows`;
+  // Rows of nobody find no partner, and the data does not name them.
+  return { sql: `SELECT ${listed} FROM ${from}${table ? '' : ` WHERE ${person} IS NOT NULL`}`, cells };
+}
+
+/** One row for each person, from that person's rows alone. */
+function readPersons(whose: Whose, tables: Tables, binder: Binder, { of, filter, features }: PersonRows, data: string): ReadPart {
+  const { dialect, policy } = tables;
+  const declared = policyOfView(policy, of);
+  const { sql, columns } = compileFor(whose, tables, binder, of, data);
+  const names = [
+    ...new Set([
+      ...columnsTested(filter),
+      ...features.flatMap((f) => ('column' in f ? ['by' in f ? f.by : f.column, f.column] : [])),
+    ]),
+  ];
+  const alias = new Map(names.map((name, i) => [name, `v${i}`]));
+  const cell = (name: string) => alias.get(name)!;
+  const source = { dialect, policy: declared, columns };
+  const row = new RowSql(source, binder, alias);
+  const read = `SELECT ${[`${quoteName(policy.protect.unit!)} AS owner`, ...names.map((name) => `${cellSql(source, name)} AS ${cell(name)}`)].join(', ')} FROM (${sql}) AS seen`;
+  const tests = filter.map((test) => row.passes(test));
+  const passing = `SELECT * FROM (${read}) AS read${tests.length > 0 ? ` WHERE ${tests.join(' AND ')}` : ''}`;
+  const given = (name: string) => row.answered(name);
+  const place = (name: string) => `CASE WHEN ${given(name)} THEN ${row.number(name).position} END`;
+  /** In which order values come that nothing else tells apart. */
+  const codes = (name: string) => codesAsked(declared.columns.get(name)!);
+  const said = (name: string) => cellText(dialect, sourceColumn(columns, name), codes(name), cell(name));
+  const value = (name: string) =>
+    isNumber(declared.columns.get(name)!) ? `coalesce(${place(name)}, -1)` : `coalesce(${said(name)}, '')`;
+  const counts = features.flatMap((f, k) =>
+    f.how === 'usual'
+      ? [`count(*) OVER (PARTITION BY owner, ${codes(f.column) ? said(f.column) : cell(f.column)}) AS n${k}`]
+      : [],
+  );
+  const ranks = features.flatMap((f, k) => {
+    const first = (test: string, then: string) =>
+      `row_number() OVER (PARTITION BY owner ORDER BY CASE WHEN ${test} THEN 0 ELSE 1 END, ${then}) AS r${k}`;
+    if (f.how === 'usual') return [first(given(f.column), `n${k} DESC, ${value(f.column)}`)];
+    if (f.how === 'first' || f.how === 'last')
+      return [first(given(f.by), `${place(f.by)}${f.how === 'last' ? ' DESC' : ''}, ${value(f.column)}`)];
+    return [];
+  });
+  const counted = counts.length > 0 ? `SELECT *, ${counts.join(', ')} FROM (${passing}) AS passing` : passing;
+  const ranked = ranks.length > 0 ? `SELECT *, ${ranks.join(', ')} FROM (${counted}) AS counted` : counted;
+  const values = features.map(
+    (f, k) => `${featureValue(tables, declared, f, { cell, given, place, rank: `r${k}`, columns })} AS c${k}`,
+  );
+  const cells = new Map(
+    features.map((f, k) => {
+      const category = 'column' in f && !isNumber(declared.columns.get(f.column)!);
+      const type = f.how === 'count' ? 'integer' : category ? sourceColumn(columns, f.column).type : 'real';
+      const known = category ? codes(f.column) : undefined;
+      return [f.name, { alias: `c${k}`, source: { name: f.name, type }, ...(known && { codes: known }) }] as const;
+    }),
+  );
+  return { sql: `SELECT ${['owner', ...values].join(', ')} FROM (${ranked}) AS ranked GROUP BY owner`, cells };
+}
+
+/** Of what a person says nothing but codes is told. */
+const codesAsked = (column: Column): readonly string[] | undefined => (column.type === 'category' ? codesOf(column) : undefined);
+
+interface Cells {
+  readonly cell: (name: string) => string;
+  readonly given: (name: string) => string;
+  readonly place: (name: string) => string;
+  readonly rank: string;
+  readonly columns: readonly SourceColumn[];
+}
+
+function featureValue({ dialect }: Tables, declared: Policy, f: Feature, { cell, given, place, rank, columns }: Cells): string {
+  if (f.how === 'count') return dialect.whole('count(*)');
+  const whole = isNumber(declared.columns.get(f.column)!);
+  const chosen = f.how === 'usual' ? `${rank} = 1 AND ${given(f.column)}` : 'by' in f ? `${rank} = 1 AND ${given(f.by)}` : 'true';
+  // Of one row at most; not every database has a largest truth value.
+  if (!whole)
+    return `${sourceColumn(columns, f.column).type === 'boolean' ? 'bool_or' : 'max'}(CASE WHEN ${chosen} THEN ${cell(f.column)} END)`;
+  const { low, step, lowUnits, stride, unit } = columnGrid(declared, f.column);
+  const { real, constant } = dialect;
+  const total = (x: string) => dialect.total?.(x, Number.POSITIVE_INFINITY) ?? `sum(${x})`;
+  const number = (position: string) => `${constant(toNumber(low))} + ${position} * ${constant(toNumber(step))}`;
+  const at = place(f.column);
+  if (f.how === 'sum') return `${real(total(`${at} * ${stride} + (${lowUnits})`))} * ${constant(toNumber(unit))}`;
+  if (f.how === 'mean') return number(`(${real(total(at))} / nullif(${real(`count(${at})`)}, ${constant(0)}))`);
+  if (f.how === 'least' || f.how === 'most') return number(real(`${f.how === 'least' ? 'min' : 'max'}(${at})`));
+  return number(real(`max(CASE WHEN ${chosen} THEN ${at} END)`));
+}

@@ -1,0 +1,50 @@
+import { cutRows } from '../count/kept-rows.js';
+import { rawCell, sourceColumn } from '../count/read-column.js';
+import { Binder } from '../../data/engine/dialect.js';
+import type { Pinned } from '../../data/engine/engine.js';
+import type { Policy, Table } from '../../policy/policy.js';
+import { beyondLimits, beyondName, cutOf, type Held, type Tables } from './limits.js';
+import type { View } from './view.js';
+
+/**
+ * Looks up once for a state of the data who has rows beyond a limit, and which of theirs stay: choosing among the rows of everybody takes many times as long as counting them. The choice itself is
+ * that of every statement (`cutRows`). Undefined where nothing can be held, or they are too many.
+ */
+export async function holdRows(data: Pinned, tables: Tables, view: View): Promise<Held | undefined> {
+  const { whole } = data;
+  if (!whole.hold) return undefined;
+  const read = tablesOf(tables.policy, view);
+  const own = read.filter((table) => !table?.public);
+  const beyond = await whole.hold({ sql: beyondLimits(tables, own), values: [] }, 1);
+  if (!beyond) return undefined;
+  const held = new Map<string | undefined, string>();
+  for (const table of read) {
+    if (!table?.public && beyond.rows === 0) continue;
+    // Which rows of the data there are is for whoever looks at it without some of them to say.
+    if (!table && data !== whole) continue;
+    const found = await whole.hold(...staying(tables, table, beyond.table));
+    if (found) held.set(table?.name, found.table);
+  }
+  return { ...(beyond.rows > 0 && { beyond: beyond.table }), rows: (table) => held.get(table) };
+}
+
+/** The rows that stay in a table, those of a public one or of these persons, under the names they have there. */
+function staying(tables: Tables, table: Table | undefined, beyond: string) {
+  const { columns, person, cut, unit } = cutOf(tables, table, 'fugu_data');
+  const owner = unit === undefined ? [] : [[rawCell(sourceColumn(tables.columns(table?.name), unit)), 'owner'] as const];
+  const all = new Map([...owner, ...columns]);
+  const binder = new Binder(tables.dialect);
+  const where = table?.public ? {} : { where: `${person} IN (SELECT ${beyondName} FROM ${beyond})` };
+  const rows = cutRows(tables.dialect, binder, [...all], { ...cut, ...where });
+  const list = [...all].map(([name, alias]) => `${alias} AS ${name}`).join(', ');
+  return [{ sql: `SELECT ${list} FROM (${rows}) AS staying`, values: binder.values }, all.size] as const;
+}
+
+/** The tables whose rows a view reads; undefined is the data. */
+function tablesOf(policy: Policy, { parts }: View): readonly (Table | undefined)[] {
+  const all = parts.flatMap(({ rows }) => {
+    if (rows.form !== 'table') return tablesOf(policy, rows.of);
+    return [rows.table === undefined ? undefined : policy.tables!.get(rows.table)!];
+  });
+  return [...new Set(all)];
+}

@@ -1,0 +1,106 @@
+import { cellName } from '../count/code-cell.js';
+import { type Cut, cellContent, contentOf, personColumn } from '../count/kept-rows.js';
+import { rawCell, sourceColumn } from '../count/read-column.js';
+import type { Dialect } from '../../data/engine/dialect.js';
+import type { SourceColumn } from '../../data/engine/engine.js';
+import { quoteName, tableView } from '../../data/engine/structure.js';
+import type { Policy, Table } from '../../policy/policy.js';
+import { domainsOfData, domainsOfTable } from '../../data/terms/source.js';
+
+/** What the tables of a policy look like where they are read. */
+export interface Tables {
+  readonly dialect: Dialect;
+  readonly policy: Policy;
+  /** Columns of a table; of the data where none is named. */
+  readonly columns: (table?: string) => readonly SourceColumn[];
+  /** What was looked up for a view; where it was not, a statement chooses among the rows of everybody. */
+  readonly held?: Held;
+}
+
+/** Rows that were chosen once for a state of the data. */
+export interface Held {
+  /** A table of the persons who have rows beyond a limit in what the view reads, in `beyondName`; absent where there are none. */
+  readonly beyond?: string;
+  /** Behind FROM: the rows of these persons that stay in a table (in the data where none is named), or those of a public table that stay. Undefined where a statement chooses them. */
+  readonly rows: (table?: string) => string | undefined;
+}
+export const beyondName = personColumn;
+
+/** Persons are compared as the numbers they are where every table has them so, else by their names. */
+export const wholePersons = (tables: Tables): boolean =>
+  [undefined, ...[...(tables.policy.tables?.values() ?? [])].filter((t) => !t.public).map((t) => t.name)].every(
+    (table) => sourceColumn(tables.columns(table), unitOf(tables.policy, table)).type === 'integer',
+  );
+const unitOf = (policy: Policy, table?: string): string =>
+  (table === undefined ? policy.protect.unit : policy.tables!.get(table)!.unit)!;
+
+export function personIn(tables: Tables, table?: string): string {
+  const column = sourceColumn(tables.columns(table), unitOf(tables.policy, table));
+  return wholePersons(tables) ? rawCell(column) : tables.dialect.name(rawCell(column), column.type);
+}
+const keyIn = (tables: Tables, column: SourceColumn, codes: readonly string[] | undefined): string =>
+  column.type === 'integer' && !codes ? rawCell(column) : cellName(tables.dialect, column, codes, rawCell(column));
+
+/** What of a person's rows in a table stays: one row of a key, so many of a period, so many in all. Of the data where no table is named. */
+function limitsOf(tables: Tables, table: Table | undefined): Cut['limits'] {
+  if (!table) return [{ most: tables.policy.protect.maxRows }];
+  const domains = domainsOfTable(table);
+  const at = (name: string) => keyIn(tables, sourceColumn(tables.columns(table.name), name), domains.get(name));
+  const key = table.key?.filter((column) => column !== table.unit) ?? [];
+  return [
+    ...(key.length > 0 ? [{ by: key.map(at), most: 1 }] : []),
+    ...(table.period ? [{ by: [at(table.period.column)], most: table.period.maxRows }] : []),
+    ...(table.public ? [] : [{ most: table.maxRows }]),
+  ];
+}
+
+/** Persons who have rows beyond a limit in one of these tables. */
+export function beyondLimits(tables: Tables, of: readonly (Table | undefined)[]): string {
+  const over = of.flatMap((table) =>
+    limitsOf(tables, table).map(({ by = [], most }) => {
+      const parts = by.map((part, i) => `${part} AS part${i}`);
+      const from = table ? tableView(table.name) : 'fugu_data';
+      const read = `SELECT ${[`${personIn(tables, table?.name)} AS person`, ...parts].join(', ')} FROM ${from}`;
+      const groups = ['person', ...by.map((_, i) => `part${i}`)].join(', ');
+      return `SELECT person FROM (${read}) AS owned WHERE person IS NOT NULL GROUP BY ${groups} HAVING count(*) > ${most}`;
+    }),
+  );
+  return `SELECT DISTINCT person AS ${beyondName} FROM (${over.join(' UNION ALL ')}) AS beyond`;
+}
+
+/** A column of a table that is ever read: under what name it is read, and where its place stands beside it. */
+export interface ReadCell {
+  readonly alias: string;
+  readonly source: SourceColumn;
+  readonly beside?: string;
+  /** Of a category of which nothing else is asked. */
+  readonly codes?: readonly string[];
+}
+
+/** How a table is read, cut to what one person may have; the data from `data` where no table is given. */
+export function cutOf(tables: Tables, table: Table | undefined, data: string) {
+  const { dialect, policy } = tables;
+  const source = tables.columns(table?.name);
+  const names = table ? contentOf(table.columns, table.key, table.links) : contentOf(policy.columns, policy.data.links);
+  const domains = table ? domainsOfTable(table) : domainsOfData(policy);
+  const cells = new Map(
+    names.map((name, i): [string, ReadCell] => {
+      const column = sourceColumn(source, name);
+      const codes = domains.get(name);
+      return [name, { alias: `c${i}`, source: column, ...(column.places && { beside: `p${i}` }), ...(codes && { codes }) }];
+    }),
+  );
+  const columns = [...cells.values()].flatMap(({ alias, source: column, beside }) => [
+    [rawCell(column), alias] as const,
+    ...(beside === undefined ? [] : [[quoteName(column.places!.column), beside] as const]),
+  ]);
+  const person = table?.public ? '1' : personIn(tables, table?.name);
+  const cut: Cut = {
+    from: table ? tableView(table.name) : `${data} AS fugu_rows`,
+    population: policy.population,
+    person,
+    content: names.map((name) => cellContent(dialect, sourceColumn(source, name), domains.get(name))),
+    limits: limitsOf(tables, table),
+  };
+  return { cells, columns, person, cut, ...(!table?.public && { unit: unitOf(policy, table?.name) }) };
+}

@@ -1,0 +1,51 @@
+import { Fault } from '../../base/errors.js';
+import type { Policy, Table } from '../../policy/policy.js';
+import type { Part, View } from './view.js';
+
+/** A table of the policy; undefined where it is the data. */
+export const tableOf = (policy: Policy, { rows }: Pick<Part, 'rows'>): Table | undefined =>
+  rows.form === 'table' && rows.table !== undefined ? policy.tables?.get(rows.table) : undefined;
+
+/** Most rows of one person in a part. */
+function rowsIn(policy: Policy, part: Part): number {
+  if (part.rows.form === 'perPerson') return 1;
+  return tableOf(policy, part)?.maxRows ?? policy.protect.maxRows;
+}
+
+/** Most partners that one row before it finds in a part. */
+function partners(policy: Policy, part: Part): number {
+  const table = tableOf(policy, part);
+  const met = new Set(part.on.map(({ column }) => column));
+  const found = table?.key?.every((column) => met.has(column) || column === table.unit) ?? false;
+  return found ? 1 : rowsIn(policy, part);
+}
+
+const mostRows = 1_000_000;
+
+/** Most rows of one person in a view. Proof in rows-per-person.proof.md. */
+export function rowsPerPerson(policy: Policy, { parts }: View): number {
+  const [first, ...joined] = parts;
+  const rows = joined.reduce((n, part) => n * partners(policy, part), rowsIn(policy, first!));
+  if (rows <= mostRows) return rows;
+  throw new Fault(
+    'QUERY_UNSUPPORTED',
+    `One person may have more than ${mostRows} rows in what these tables make together.`,
+    'Declare a smaller maxRows, or the key by which one row finds one other.',
+  );
+}
+
+/** Whether all rows of one person have one value in the columns of a part. */
+export function isSteady(policy: Policy, view: View, part: Part): boolean {
+  if (rowsPerPerson(policy, view) === 1) return true;
+  // Whether a row finds its partner may hang on the row.
+  if (part.optional && !isFoundSteadily(policy, view, part)) return false;
+  if (part.optional && part.on.length > 0) return partners(policy, part) === 1;
+  if (tableOf(policy, part)?.public) return part.on.every(({ left }) => isSteadyAt(policy, view, left.as));
+  return rowsIn(policy, part) === 1;
+}
+/** Whether a part is found by all rows of one person, or by none. */
+const isFoundSteadily = (policy: Policy, view: View, { on, beside = [] }: Part): boolean =>
+  on.every(({ left }) => isSteadyAt(policy, view, left.as)) &&
+  beside.every((as) => isFoundSteadily(policy, view, view.parts.find((part) => part.as === as)!));
+const isSteadyAt = (policy: Policy, view: View, as: string): boolean =>
+  isSteady(policy, view, view.parts.find((part) => part.as === as)!);

@@ -1,0 +1,100 @@
+import { Fault } from '../../base/errors.js';
+import { addDown, addUp, divDown, divUp, expDown, expUp, mulDown, mulUp } from '../../base/exact/outward.js';
+import {
+  compare,
+  divide,
+  isPositive,
+  negate,
+  one,
+  parseRational,
+  type Rational,
+  rational,
+  subtract,
+  toNumber,
+  toNumberDown,
+  toNumberUp,
+  zero,
+} from '../../base/exact/rational.js';
+import { epsilonFromOdds, oddsFactor } from '../../policy/belief.js';
+
+/** What one bound on belief means: the odds of any statement about one secret move by at most `oddsFactor`, whichever way. */
+export interface BeliefBudget {
+  readonly prior: Rational;
+  readonly posterior: Rational;
+  /** Rounded down. */
+  readonly epsilon: Rational;
+  readonly oddsFactor: Rational;
+  /** The same bound read the other way: whoever believed at least `from` still believes at least `to`. */
+  readonly downward: { readonly from: Rational; readonly to: Rational };
+}
+
+const refuse = (message: string, hint: string) => new Fault('BUDGET_INVALID', message, hint);
+
+export function readProbability(text: string, what: string): Rational {
+  const p = parseRational(text, what);
+  if (compare(p, zero) <= 0 || compare(p, one) >= 0)
+    throw refuse(
+      `The ${what} must lie strictly between 0 and 1.`,
+      'Nobody can be moved from, or kept away from, complete certainty: write for example 0.01 or 0.99.',
+    );
+  return p;
+}
+
+export function readEpsilon(text: string): Rational {
+  const epsilon = parseRational(text, 'epsilon');
+  if (!isPositive(epsilon))
+    throw refuse('Epsilon must be above 0.', 'Usual choices lie between 0.1 and 10; or give --prior and --posterior instead.');
+  return epsilon;
+}
+
+/** From "at most `prior` before" and "at most `posterior` after" to the total budget of the ledger. */
+export function beliefBudget(prior: Rational, posterior: Rational): BeliefBudget {
+  if (compare(prior, posterior) >= 0)
+    throw refuse(
+      'The posterior is not above the prior: a release can only be useful if beliefs may move.',
+      `Give a posterior above ${toNumber(prior)}; for the way down swap the two (the bound is the same, read downward).`,
+    );
+  const factor = oddsFactor(prior, posterior);
+  const epsilon = epsilonFromOdds(factor);
+  if (!isPositive(epsilon))
+    throw refuse('Prior and posterior are too close: no budget lies between them.', 'Move them further apart.');
+  return { prior, posterior, epsilon, oddsFactor: factor, downward: { from: posterior, to: prior } };
+}
+
+/** Differential identifiability: one of `among` equally likely people must not be pointed at with more than `posterior`. */
+export function identifiability(among: number, posterior: Rational): BeliefBudget {
+  if (!Number.isSafeInteger(among) || among < 2)
+    throw refuse(
+      'Identification needs at least two candidates.',
+      'Give the number of equally likely people, for example --among 50.',
+    );
+  return beliefBudget(rational(1, among), posterior);
+}
+
+/** The most an attacker can believe after releases worth epsilon; rounded up. */
+export function posteriorAtMost(prior: Rational, epsilon: Rational): number {
+  const against = mulDown(toNumberDown(divide(subtract(one, prior), prior)), expDown(toNumberDown(negate(epsilon))));
+  return Math.min(1, divUp(1, addDown(1, against)));
+}
+
+/** The least an attacker can believe; rounded down. */
+export function posteriorAtLeast(prior: Rational, epsilon: Rational): number {
+  const against = mulUp(toNumberUp(divide(subtract(one, prior), prior)), expUp(toNumberUp(epsilon)));
+  return Math.max(0, divDown(1, addUp(1, against)));
+}
+
+/** The row of priors every table and report shows. */
+const usualPriors: readonly Rational[] = ['0.001', '0.01', '0.05', '0.1', '0.2', '0.5', '0.9'].map((p) => parseRational(p));
+
+export interface BeliefRow {
+  readonly prior: number;
+  /** Outward: the truth lies between. */
+  readonly atLeast: number;
+  readonly atMost: number;
+}
+export const beliefRows = (epsilon: Rational, priors: readonly Rational[] = usualPriors): readonly BeliefRow[] =>
+  priors.map((prior) => ({
+    prior: toNumber(prior),
+    atLeast: posteriorAtLeast(prior, epsilon),
+    atMost: posteriorAtMost(prior, epsilon),
+  }));

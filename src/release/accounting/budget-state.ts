@@ -1,0 +1,26 @@
+import { toNumber } from '../../base/exact/rational.js';
+import type { Spent } from '../../privacy/mechanism/profile.js';
+import { type Account, gained, isKept, usedShare } from './account.js';
+
+/** The budget of an account after what was spent, in epsilon, ties included. Plans, ledgers and amendments all read it here. */
+export interface BudgetState {
+  readonly total: number;
+  /** More than the total only where it is exceeded. */
+  readonly spent: number;
+  readonly remaining: number;
+  readonly delta: number;
+}
+
+export function budgetState(account: Account, spent: Spent): BudgetState {
+  const total = toNumber(account.epsilon);
+  const used = toNumber(usedShare(account, spent)) * total;
+  const delta = toNumber(account.delta);
+  if (!isKept(account, spent)) return { total, spent: Math.max(total, used), remaining: 0, delta };
+  // Costs that differ by class may be kept beyond the share of the dearest.
+  return { total, spent: Math.min(total, used), remaining: Math.max(0, total - used), delta };
+}
+
+/** Upper bound on the privacy loss of one record so far, and whether the account promises no less. */
+export function privacyLoss(account: Account, spent: Spent): { readonly epsilon: number; readonly kept: boolean } {
+  return { epsilon: gained(account, spent), kept: isKept(account, spent) };
+}

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { type Condition, onlySums, wholeLevels } from '../../privacy/dependence/condition.js';
+import { resolutionOf } from '../../privacy/dependence/model/resolution.js';
+import { usedMark } from '../../privacy/mechanism/record-class.js';
+import { meets, type Reading } from './reading.js';
+
+const rows: Condition = { mark: usedMark('0'), need: { kind: 'rows' } };
+/** Two codes that the tables do not hold apart. */
+const coarse = wholeLevels(
+  resolutionOf(
+    [
+      {
+        column: 'vote',
+        domain: 'green red blue',
+        values: {
+          kind: 'codes',
+          levelOf: new Map([
+            ['green', 0],
+            ['red', 0],
+            ['blue', 1],
+          ]),
+        },
+      },
+    ],
+    (message) => {
+      throw new Error(message);
+    },
+  ),
+);
+
+describe('a request that says no more than its cost', () => {
+  const silent: Reading = {};
+
+  it('may read within the levels of tables, so it does not meet them, by any noise', () => {
+    for (const noise of ['pure', 'zcdp'] as const) {
+      expect(meets(coarse, noise, silent)).toBe(false);
+      expect(meets(coarse, noise, { sums: true })).toBe(false);
+      expect(meets(coarse, noise, { measures: [] })).toBe(true);
+    }
+  });
+
+  it('may put Gaussian noise on anything, so it is not taken for sums', () => {
+    expect(meets(onlySums, 'zcdp', silent)).toBe(false);
+    expect(meets(onlySums, 'zcdp', { sums: true })).toBe(true);
+    expect(meets(onlySums, 'pure', silent)).toBe(true);
+  });
+
+  it('reads rows that may be used, unless it reads relations', () => {
+    for (const noise of ['pure', 'zcdp'] as const) {
+      expect(meets(rows, noise, silent)).toBe(true);
+      expect(meets(rows, noise, { beyond: true })).toBe(false);
+      expect(meets(rows, noise, { beyond: true, sums: true, measures: [] })).toBe(false);
+    }
+  });
+});

@@ -1,0 +1,134 @@
+import { Fault } from '../../base/errors.js';
+import {
+  compare,
+  fromNumber,
+  isPositive,
+  maximum,
+  multiply,
+  one,
+  type Rational,
+  rational,
+  subtract,
+  toNumber,
+  toNumberDown,
+  zero,
+} from '../../base/exact/rational.js';
+import { isAlong, isBySlice, type Profile, type Spent } from '../../privacy/mechanism/profile.js';
+import { type Account, isGaussian, isPlain, type Route, spentUnder, usedBy, usedShare } from './account.js';
+import { roomAlongTies, roomByPairs } from './by-pairs.js';
+import { type About, everywhere, roomBySlice } from './by-slice.js';
+
+/** What one record may spend until a reading of the account has used a given part of it; not positive where that part is used already. */
+export interface Room {
+  readonly pure: Rational;
+  readonly rho?: Rational;
+  /** What the fresh account allows by the same reading. */
+  readonly whole: { readonly pure: Rational; readonly rho?: Rational };
+}
+
+/** Room for costs of every record, by each reading of what was spent: for everybody, by the values of public columns, along pairs. */
+export function roomsUnder(route: Route, spent: Spent, target: Rational): readonly Room[] {
+  const bySlices = route.slicings
+    .filter((slicing) => isBySlice(spent.pure, slicing) || isBySlice(spent.zcdp, slicing))
+    .map((slicing) => roomBySlice(route, spent, { slicing, values: everywhere(slicing), target }));
+  return [roomUnder(route, spent, target), ...bySlices, ...roomsAlong(route, spent, target)];
+}
+
+/** Costs of every record count in full along pairs. */
+function roomsAlong(route: Route, spent: Spent, target: Rational): readonly Room[] {
+  const { pairs, amplifier, pureCapacity } = route;
+  if (pairs === undefined || !(isAlong(spent.pure, pairs) || isAlong(spent.zcdp, pairs))) return [];
+  if (amplifier.strangers) return [roomByPairs(route, spent, target)];
+  if (spent.zcdp.perRecord.size > 0) return [];
+  return [{ pure: roomAlongTies(route, spent, one, target), whole: { pure: pureCapacity } }];
+}
+
+function roomUnder(route: Route, spent: Spent, target: Rational): Room {
+  const { gaussian, pureCapacity } = route;
+  const total = spentUnder(route, spent)!;
+  const onlyPure = spent.zcdp.perRecord.size === 0;
+  return {
+    pure: onlyPure ? subtract(multiply(pureCapacity, target), total.pure) : zero,
+    ...(gaussian && { rho: subtract(multiply(gaussian.capacity, target), total.rho) }),
+    whole: { pure: pureCapacity, ...(gaussian && { rho: gaussian.capacity }) },
+  };
+}
+
+/** A share of the budget, what will be used with it, and what was spent before. */
+export interface SharedOut {
+  readonly share: Rational;
+  readonly target: Rational;
+  readonly spent: Spent;
+  /** The kind of cost that the account is read by; undefined where nothing was spent. */
+  readonly decides: Profile['noise'] | undefined;
+}
+
+/** Pure epsilon and rho that may be drawn. */
+export interface Spendable {
+  readonly pure?: Rational;
+  readonly rho?: Rational;
+}
+
+/** The most of each kind over several readings. */
+export function mostSpendable(rooms: readonly Spendable[]): Spendable {
+  const most = (amounts: readonly (Rational | undefined)[]) => amounts.reduce<Rational>((m, x) => (x ? maximum(m, x) : m), zero);
+  const [pure, rho] = [most(rooms.map((r) => r.pure)), most(rooms.map((r) => r.rho))];
+  return { ...(isPositive(pure) && { pure }), ...(isPositive(rho) && { rho }) };
+}
+
+/**
+ * The largest draws of each kind after which the account has used the target and no more (docs/decisions/0092): pure noise is paid in epsilon or at its zCDP cost, whichever allows more.
+ */
+export function spendable(
+  account: Account,
+  route: Route,
+  { pure, rho, whole }: Room,
+  { share, target, spent, decides }: SharedOut,
+): Spendable {
+  // What asks for more than is left is planned in full, and refused. Where analysts have quotas, no question may change how those of others are read.
+  const offered = (noise: Profile['noise'], amount: Rational, capacity: Rational): Rational => {
+    const full = multiply(capacity, share);
+    if (compare(target, one) > 0) return maximum(amount, full);
+    const changes = account.quotas === true && decides !== undefined && decides !== noise;
+    if (!isPositive(amount) || (changes && compare(amount, multiply(full, nearlyAll)) < 0)) return zero;
+    return shortened(amount);
+  };
+  const inRho = rho && isGaussian(route) ? offered('zcdp', rho, whole.rho!) : zero;
+  const onlyPure = spent.zcdp.perRecord.size === 0;
+  const plain = isPlain(route);
+  const inEpsilon = onlyPure && plain ? offered('pure', pure, whole.pure) : zero;
+  const { bound, capacity, epsilon } = route.gaussian ?? {};
+  const priced = isPositive(inRho) && (plain || !onlyPure) ? bound!.pureWithin(inRho, capacity!, epsilon!) : zero;
+  const most = maximum(inEpsilon, priced);
+  return { ...(isPositive(most) && { pure: most }), ...(isPositive(inRho) && { rho: inRho }) };
+}
+const nearlyAll = rational(999_999_999, 1_000_000_000);
+
+/** Amounts that are no plain part of a capacity are kept short: the ledger writes them down. */
+const finest = 1n << 192n;
+const shortened = (x: Rational): Rational => (x.den <= finest ? x : fromNumber(toNumberDown(x)));
+
+/** The refusal of a request that only other routes cover: by them earlier releases count for more than the budget says was used. */
+export function costsMoreBeside(
+  account: Account,
+  spent: Spent,
+  { routes, about }: { readonly routes: readonly Route[]; readonly about?: About },
+): Fault | undefined {
+  const used = usedShare(account, spent, about);
+  const [least] = usedBy(account, spent, about)
+    .filter(({ route }) => routes.includes(route))
+    .map(({ share }) => share)
+    .sort(compare);
+  if (!least || compare(least, used) <= 0) return undefined;
+  return countsForMore(account, subtract(least, used));
+}
+
+/** The refusal where reading earlier releases otherwise takes this share by itself. */
+export function countsForMore(account: Account, share: Rational): Fault {
+  const more = Number(toNumber(multiply(share, account.epsilon)).toPrecision(4));
+  return new Fault(
+    'BUDGET_EXCEEDED',
+    `Earlier releases count for more beside this question: that alone takes epsilon ${more} of the budget.`,
+    `Ask for it with an --epsilon above ${more}, or ask for something of the kind that was released before.`,
+  );
+}

@@ -1,0 +1,138 @@
+import { Fault } from '../../base/errors.js';
+import {
+  compare,
+  divide,
+  isPositive,
+  minimum,
+  multiply,
+  one,
+  parseRational,
+  type Rational,
+  rational,
+  subtract,
+  toText,
+  zero,
+} from '../../base/exact/rational.js';
+import { nothingSpent, type Profile, type Spent, spend } from '../../privacy/mechanism/profile.js';
+import { isEverything } from '../../privacy/mechanism/slices.js';
+import { type Account, admission, type Quota, usedShare, usedShareOf } from './account.js';
+import { type About, roomOn } from './by-slice.js';
+import type { Reading } from './reading.js';
+
+export const nothingLeft = (): Fault =>
+  new Fault('BUDGET_EXCEEDED', 'Nothing is left of the budget for this.', '"fugu ledger POLICY" lists what was spent.');
+
+/** What was spent by everybody, and by the analyst who asks where a quota is theirs. */
+export interface Standing extends Spent {
+  readonly own?: { readonly spent: Spent; readonly quota: Rational };
+}
+
+export interface Asked {
+  /** How much of the policy's epsilon to use; when absent a tenth of it, or with a budget per step what every step may spend for ever. */
+  readonly epsilon?: string;
+  /** Use everything that remains (surveys). */
+  readonly all?: boolean;
+}
+
+/** How much was asked for, in words that stay the same while the budget shrinks. */
+export const askedText = (options: Asked): string => options.epsilon ?? (options.all ? 'all' : 'tenth');
+
+/** The same for all ways to write a number. */
+export const sameText = (options: Asked): string =>
+  options.epsilon === undefined ? askedText(options) : toText(parseRational(options.epsilon, 'epsilon'));
+
+/** A part of the budget too small to be worth an answer. */
+const crumbs = rational(1, 1_000);
+/** Below this part an answer is noise and nothing else, in numbers that nobody can read. */
+const least = rational(1, 1_000_000_000);
+const tenth = rational(1, 10);
+
+/** The share of the whole budget that an epsilon stands for. */
+export function shareOf(text: string, account: Account): Rational {
+  const epsilon = parseRational(text, 'epsilon');
+  if (!isPositive(epsilon))
+    throw new Fault(
+      'BUDGET_INVALID',
+      'The epsilon to spend must be above zero.',
+      'Ask for a positive part of the budget, for example --epsilon 0.1.',
+    );
+  const share = divide(epsilon, account.epsilon);
+  if (compare(share, least) < 0)
+    throw new Fault(
+      'BUDGET_INVALID',
+      'The epsilon to spend is less than a billionth of the budget: the answer would be nothing but noise.',
+      'Ask for a larger part of the budget, for example --epsilon 0.1.',
+    );
+  return share;
+}
+
+/**
+ * The share of the whole budget that a request may use: asked for, or a tenth, or all that is left. What rounding left over is not handed out
+ * unasked: the answer would be nothing but noise, so the full share is asked for and refused.
+ */
+export function chooseShare(account: Account, asked: Asked, standing: Standing, about?: About): Rational {
+  if (asked.epsilon !== undefined) return shareOf(asked.epsilon, account);
+  const left = leftOf(account, standing, about);
+  const remaining = compare(left, crumbs) < 0 ? zero : left;
+  if (asked.all) return isPositive(remaining) ? remaining : one;
+  const steady = steadyShare(account, about);
+  if (steady) return compare(remaining, steady) < 0 && isPositive(remaining) ? remaining : steady;
+  return compare(remaining, tenth) < 0 && isPositive(remaining) ? remaining : tenth;
+}
+
+/** How finely a share is cut down that does not fit. */
+const finest = 1 << 16;
+
+/**
+ * The largest part of a share that is admitted; nothing where that is a crumb. What is left of one part of the data and of a quota is told by different sums: ties may carry over to an
+ * analyst's other parts what those have no room for. Only the admission itself knows.
+ */
+export function fittingShare(share: Rational, admits: (share: Rational) => boolean): Rational | undefined {
+  if (compare(share, crumbs) <= 0 || !admits(crumbs)) return undefined;
+  const part = (k: number) => multiply(share, rational(k, finest));
+  let [low, high] = [0, finest];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (admits(part(middle))) low = middle;
+    else high = middle;
+  }
+  return compare(part(low), crumbs) < 0 ? undefined : part(low);
+}
+
+/** What a release about some steps takes by itself where every step has a budget of its own: what all of them may spend, for ever. */
+function steadyShare({ steady, routes }: Account, about: About | undefined): Rational | undefined {
+  const values = steady && about?.get(steady.slicing);
+  if (!values || isEverything(values)) return undefined;
+  const [most] = routes
+    .filter(({ slicings }) => slicings.includes(steady.slicing))
+    .map((route) => roomOn(route, steady.slicing, [values]))
+    .sort((a, b) => compare(b, a));
+  return most && isPositive(most) ? divide(steady.each, most) : undefined;
+}
+
+/** The share of the budget that is left to whoever asks, about everybody or about these values of public columns. */
+export function leftOf(account: Account, standing: Standing, about?: About): Rational {
+  const left = subtract(one, usedShare(account, standing, about));
+  if (!standing.own) return left;
+  const { quota, spent } = standing.own;
+  return minimum(left, subtract(divide(quota, account.epsilon), usedShareOf(account, spent, standing, about)));
+}
+
+/** What a reservation would be refused with, as things stand: by the very test it has to pass. */
+export function refusalOf(
+  account: Account,
+  quota: Quota | undefined,
+  standing: Standing,
+  profile: Profile,
+  reading: Reading,
+): Fault | undefined {
+  const booked = account.book(profile, reading);
+  const own = spend(standing.own?.spent ?? nothingSpent, booked);
+  try {
+    admission(account, booked, quota)(spend(standing, booked), standing, own);
+    return undefined;
+  } catch (error) {
+    if (error instanceof Fault && error.code === 'BUDGET_EXCEEDED') return error;
+    throw error;
+  }
+}

@@ -1,0 +1,127 @@
+import { hash as hashOf } from 'node:crypto';
+import type { StoredProfile } from '../../../privacy/mechanism/profile.js';
+
+/**
+ * The ledger is one chain of links over all populations. A link's body is the exact text that is hashed together with the hash before it, so no
+ * link can be changed, removed or moved without every later hash changing. `after` pins the account as it stood after the link, `root` all accounts.
+ */
+export type Link = OpenLink | SpendLink | AmendLink | AnswerLink | RecoverLink | UpgradeLink;
+interface LinkBase {
+  readonly sequence: number;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** Absent in links written before there was a chain file, as is `since`. */
+  readonly root?: string;
+  /** The last link before it that is no answer: it and all before it were durable when this one was written. */
+  readonly since?: number;
+}
+interface AccountLink extends LinkBase {
+  readonly population: string;
+  readonly after: string;
+}
+export interface OpenLink extends AccountLink {
+  readonly kind: 'open';
+  readonly digest: string;
+  readonly summary: string;
+  /** Why it may be opened although an account of this name may have been lost, or its data has another one. */
+  readonly reason?: string;
+}
+export interface SpendLink extends AccountLink {
+  readonly kind: 'spend';
+  readonly analyst: string;
+  /** What the analyst calls themselves. */
+  readonly as?: string;
+  readonly key: string;
+  readonly label: string;
+  readonly profile: StoredProfile;
+  /** Absent when nothing was. */
+  readonly relied?: readonly string[];
+  /** The terms it was booked under, where it may be taken up again until it is answered. */
+  readonly resumable?: string;
+  /** The run of the machine it was booked in, where it may be taken up only in that (boot.ts). */
+  readonly boot?: string;
+}
+export interface AmendLink extends AccountLink {
+  readonly kind: 'amend';
+  readonly digest: string;
+  readonly summary: string;
+  readonly reason: string;
+}
+/** Written before the answer is told: an entry without one was never told to anybody, unless the machine went down since. */
+export interface AnswerLink extends AccountLink {
+  readonly kind: 'answer';
+  readonly of: number;
+  readonly answer: string;
+}
+/** What was before it may be incomplete: the accounts it names are closed, and no account is opened without a reason. */
+export interface RecoverLink extends LinkBase {
+  readonly kind: 'recover';
+  readonly reason: string;
+  readonly incomplete: boolean;
+  readonly closes: readonly string[];
+}
+/** The first link that pins all accounts, in a ledger that is older than the chain file. */
+export interface UpgradeLink extends LinkBase {
+  readonly kind: 'upgrade';
+}
+
+export const sha256 = (text: string | Buffer): string => hashOf('sha256', text);
+
+const genesis: string = sha256('fugu ledger 1');
+export const linkHash = (previous: string, body: string): string => sha256(`${previous}\n${body}`);
+/** An answer is bound to the entry that paid for it. */
+export const answerHash = (entryHash: string, answer: string): string => sha256(`${entryHash}\n${answer}`);
+
+/** A link as both copies hold it. */
+export interface Stored {
+  readonly sequence: number;
+  /** Where its line begins in the chain file. */
+  readonly offset: number;
+  readonly hash: string;
+  readonly body: string;
+}
+/** The same bytes for the link that was asked for last: what a booking has written, the next one compares. */
+export function lineOf(link: Pick<Stored, 'hash' | 'body'>): Buffer {
+  if (latest?.link === link) return latest.line;
+  const line = Buffer.from(`${link.hash} ${link.body}\n`, 'utf8');
+  latest = { link, line };
+  return line;
+}
+let latest: { readonly link: Pick<Stored, 'hash' | 'body'>; readonly line: Buffer } | undefined;
+
+export interface End {
+  readonly sequence: number;
+  /** The last link that is no answer. */
+  readonly since: number;
+  readonly hash: string;
+  /** Where the next line goes. */
+  readonly offset: number;
+}
+export const beginning: End = { sequence: 0, since: 0, hash: genesis, offset: 0 };
+export const endOf = ({ sequence, offset, hash, body }: Stored, { kind, since = 0 }: Pick<Link, 'kind' | 'since'>): End => ({
+  sequence,
+  since: kind === 'answer' ? since : sequence,
+  hash,
+  // As long as its line: a hash, a space, the body and a newline.
+  offset: offset + 66 + Buffer.byteLength(body),
+});
+
+/** Something does not fit the chain; `at` is the first link that does not. */
+export class Broken extends Error {
+  readonly at: number | undefined;
+  constructor(reason: string, at?: number) {
+    super(reason);
+    this.at = at;
+  }
+}
+
+/** The link in a line that is to follow `end`. */
+export function linkAfter(end: End, { hash, body }: Pick<Stored, 'hash' | 'body'>): { link: Link; stored: Stored } {
+  const sequence = end.sequence + 1;
+  if (linkHash(end.hash, body) !== hash) throw new Broken(`entry ${sequence} does not fit the chain`, sequence);
+  const link = JSON.parse(body) as Link;
+  if (link.sequence !== sequence) throw new Broken(`entry ${sequence} is numbered ${link.sequence}`, sequence);
+  if (link.root !== undefined && link.since !== end.since)
+    throw new Broken(`entry ${sequence} does not know what was before it`, sequence);
+  return { link, stored: { sequence, offset: end.offset, hash, body } };
+}

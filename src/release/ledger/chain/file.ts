@@ -1,0 +1,177 @@
+import {
+  closeSync,
+  fdatasyncSync,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { remove } from '../../../base/files/draft.js';
+import { syncFolder } from '../../../base/files/folder.js';
+import { makeLedgerFile } from '../ledger-file.js';
+import { Broken, beginning, type End, lineOf, type Stored } from './chain.js';
+import { type Ending, type Links, linksFrom } from './lines.js';
+
+/**
+ * The chain as text, one line `HASH BODY` per link, written in place into space that was filled with zeros before: a full disk is met while nothing is
+ * spent, and making a line durable moves no other block. At least one zero follows the last line, so a file that was cut is not taken for one that ends.
+ */
+export interface ChainFile {
+  readonly path: string;
+  readonly identity: () => { readonly dev: number; readonly ino: number };
+  /** Whether exactly this line is at its offset; `last` when nothing follows, for which one byte is looked at. */
+  readonly holds: (link: Stored) => 'last' | 'followed' | false;
+  /** Whether there is no line at all. */
+  readonly blank: () => boolean;
+  /** The links that follow, and how the file ends. */
+  readonly linksFrom: (end: End) => Links;
+  /** Makes room for so many bytes, durably. */
+  readonly room: (bytes: number) => void;
+  readonly read: (offset: number, length: number) => Buffer;
+  readonly write: (offset: number, bytes: Buffer) => void;
+  readonly sync: () => void;
+  /** Syncs what was written here and not synced since. */
+  readonly flush: () => void;
+  readonly close: () => void;
+}
+
+const block = 1 << 20;
+const firstRoom = 1 << 16;
+
+export const chainPath = (place: string): string => `${place}.chain`;
+
+/** Whether there is one; whatever else has its name, a dangling link too, is no sign that there was none. */
+export function hasChainFile(path: string): boolean {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found && !found.isFile()) throw new Broken('the chain file is not a regular file');
+  return found !== undefined;
+}
+
+function writeAll(fd: number, bytes: Buffer, offset: number): void {
+  for (let done = 0; done < bytes.length; ) {
+    const wrote = writeSync(fd, bytes, done, bytes.length - done, offset + done);
+    if (wrote <= 0) throw Object.assign(new Error('nothing was written'), { code: 'EIO' });
+    done += wrote;
+  }
+}
+
+function read(fd: number, offset: number, length: number): Buffer {
+  const bytes = Buffer.allocUnsafe(length);
+  let held = 0;
+  while (held < length) {
+    const more = readSync(fd, bytes, held, length - held, offset + held);
+    if (more === 0) break;
+    held += more;
+  }
+  return bytes.subarray(0, held);
+}
+
+/** A file of these lines, whole and durable before it has its name. */
+export function makeChainFile(path: string, lines: Iterable<Buffer>): void {
+  const temporary = `${path}.${process.pid}.tmp`;
+  rmSync(temporary, { force: true });
+  const fd = makeLedgerFile(temporary, 'wx');
+  try {
+    try {
+      let size = 0;
+      for (const line of lines) {
+        writeAll(fd, line, size);
+        size += line.length;
+      }
+      writeAll(fd, Buffer.alloc(firstRoom), size);
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+    renameSync(temporary, path);
+  } catch (error) {
+    remove(temporary);
+    throw error;
+  }
+  syncFolder(dirname(path));
+}
+
+export function openChainFile(path: string): ChainFile {
+  const fd = openSync(path, 'r+');
+  let known = 0;
+  let dirty = false;
+  const sync = (): void => {
+    fdatasyncSync(fd);
+    dirty = false;
+  };
+  return {
+    path,
+    identity: () => {
+      const { dev, ino } = fstatSync(fd);
+      return { dev, ino };
+    },
+    holds: (link) => {
+      const line = lineOf(link);
+      const found = read(fd, link.offset, line.length + 1);
+      if (line.compare(found, 0, Math.min(line.length, found.length)) !== 0) return false;
+      return found[line.length] === 0 ? 'last' : 'followed';
+    },
+    blank: () => read(fd, 0, 1)[0] === 0,
+    linksFrom: (end) => linksFrom((offset, length) => read(fd, offset, length), end),
+    room: (bytes) => {
+      if (bytes <= known) return;
+      known = fstatSync(fd).size;
+      const has = known;
+      if (bytes <= has) return;
+      const wanted = Math.max(bytes + firstRoom, has + Math.min(has, block));
+      writeAll(fd, Buffer.alloc(wanted - has), has);
+      fsyncSync(fd);
+      known = wanted;
+    },
+    read: (offset, length) => read(fd, offset, length),
+    write: (offset, bytes) => {
+      dirty = true;
+      writeAll(fd, bytes, offset);
+    },
+    sync,
+    flush: () => {
+      if (dirty) sync();
+    },
+    close: () => closeSync(fd),
+  };
+}
+
+/** The longest sound beginning of a chain file. */
+export function readChain(path: string): { readonly links: readonly Stored[]; readonly ending: Ending } {
+  const file = openChainFile(path);
+  try {
+    const links: Stored[] = [];
+    const walk = file.linksFrom(beginning);
+    for (;;) {
+      const step = walk.next();
+      if (step.done) return { links, ending: step.value };
+      links.push(step.value.stored);
+    }
+  } finally {
+    file.close();
+  }
+}
+
+/** How many links a chain file says it has, sound or not, and whether the zeros after its last line are there. */
+export function claimsOf(path: string): { readonly highest: number; readonly unfinished: boolean; readonly endSeen: boolean } {
+  const bytes = readFileSync(path);
+  const last = bytes.findLastIndex((byte) => byte !== 0);
+  let highest = 0;
+  let lines = 0;
+  for (let at = 0; at <= last; lines++) {
+    const stop = bytes.indexOf(0x0a, at);
+    const end = stop < 0 ? last + 1 : stop;
+    const numbers = [...bytes.toString('latin1', at, end).matchAll(/"sequence":(\d{1,15})/g)].map((found) => Number(found[1]));
+    // A line that was not finished is none.
+    if (stop >= 0) highest = Math.max(highest, ...numbers);
+    at = end + 1;
+  }
+  const unfinished = last >= 0 && bytes[last] !== 0x0a;
+  return { highest: Math.max(highest, lines - (unfinished ? 1 : 0)), unfinished, endSeen: last < bytes.length - 1 };
+}

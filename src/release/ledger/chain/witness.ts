@@ -1,0 +1,45 @@
+import { spawnSync } from 'node:child_process';
+import { Fault } from '../../../base/errors.js';
+
+/** Somebody else who remembers how far the chain has come: what both files have lost together is noticed there. */
+export interface Witness {
+  /** The latest head it was told, or none. */
+  readonly head: () => { readonly sequence: number; readonly hash: string } | undefined;
+  readonly tell: (sequence: number, hash: string) => void;
+}
+
+const deadline = 10_000;
+
+/** A program: `COMMAND get` prints "SEQUENCE HASH" or nothing, `COMMAND put SEQUENCE HASH` keeps it. Run without a shell. */
+export function commandWitness(command: string): Witness {
+  const [program, ...words] = command.split(/\s+/).filter(Boolean);
+  const run = (...more: string[]): string => {
+    const said = program
+      ? spawnSync(program, [...words, ...more], {
+          encoding: 'utf8',
+          timeout: deadline,
+          maxBuffer: 65_536,
+          stdio: ['ignore', 'pipe', 'ignore'],
+        })
+      : undefined;
+    if (said?.status !== 0) throw unheard(more[0]!);
+    return said.stdout.trim();
+  };
+  return {
+    head: () => {
+      const said = run('get');
+      if (said === '') return undefined;
+      const parts = /^(\d{1,15}) ([0-9a-f]{64})$/.exec(said);
+      if (!parts) throw unheard('get');
+      return { sequence: Number(parts[1]), hash: parts[2]! };
+    },
+    tell: (sequence, hash) => void run('put', String(sequence), hash),
+  };
+}
+
+const unheard = (word: string): Fault =>
+  new Fault(
+    'DISK_FAILED',
+    `The witness of the ledger did not answer to "${word}".`,
+    'Run the command of --witness (or FUGU_WITNESS) by hand: "get" must print SEQUENCE HASH or nothing, "put SEQUENCE HASH" must keep it, both with exit 0 within ten seconds.',
+  );

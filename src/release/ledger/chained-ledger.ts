@@ -1,0 +1,303 @@
+import { Fault } from '../../base/errors.js';
+import { fromStored, nothingSpent, toStored } from '../../privacy/mechanism/profile.js';
+import { answerHash, Broken, type End, type SpendLink, type Stored } from './chain/chain.js';
+import { changedTerms } from './changed-terms.js';
+import { corrupt, ending } from './faults.js';
+import { type AccountState, type Books, requestOf } from './index/accounts.js';
+import { linkIn } from './index/tables.js';
+import { book, paidBy, spentFromText } from './index/total.js';
+import { type Adding, addLink, type Keeping, type Standing } from './keeping.js';
+import type { Account, AccountTerms, Entry, Ledger, Reservation } from './ledger.js';
+
+/** What a ledger does, wherever it is kept. */
+export function ledgerOn(store: Keeping): Ledger {
+  const { place, index, read } = store;
+
+  const entriesOf = (books: Books, population: string): readonly Entry[] => {
+    const spends = index.spends(population);
+    if (spends.length !== (books.account(population)?.entries ?? 0))
+      throw new Broken(`entries of "${population}" are missing or too many`);
+    return spends.map(({ stored, answered }) => toEntry(stored, answered));
+  };
+
+  const settle = async (entry: Entry, answer: string): Promise<string> => {
+    let unanswered: boolean | undefined;
+    const done = store.write(
+      (on) => {
+        const { sequence, hash, population } = entry;
+        const found = on.last?.stored.sequence === sequence ? on.last : linkAt(store, sequence);
+        if (found?.stored.hash !== hash) throw corrupt(place, `entry ${sequence} is not the one that was reserved`);
+        const pending = on.books.account(population)?.pending.some(([of]) => of === sequence) ?? false;
+        unanswered = pending;
+        const recorded = pending ? undefined : index.answer(sequence);
+        if (typeof recorded === 'string') return { text: recorded, pending, unsynced: false };
+        // Only what the chain pins says that nobody was answered: an answer that the index does not find may be one that it lost.
+        const { resumable, boot } = found.link as SpendLink;
+        const lapsed = !pending && resumable !== undefined;
+        if (recorded === null || lapsed) throw textLost(place, sequence);
+        addLink(
+          store,
+          on,
+          { kind: 'answer', population, at: Date.now(), of: sequence, answer: answerHash(hash, answer) },
+          answer,
+        );
+        // What nobody can take up after the machine went down may lose its answer then; a witness must not know more than the disk.
+        const unsynced = !store.witnessed && (!pending || (store.boot !== undefined && boot === store.boot));
+        return { text: answer, pending, unsynced };
+      },
+      ({ pending, unsynced }) => ({
+        unsynced,
+        spent: { state: 'spent', entry: entry.sequence, resumable: false },
+        takenBack: { state: 'spent', entry: entry.sequence, resumable: pending },
+        unwitnessed: { state: 'recorded', entry: entry.sequence },
+      }),
+    );
+    try {
+      return (await done).text;
+    } catch (error) {
+      if (unanswered === undefined) throw error;
+      throw ending(error, { state: 'spent', entry: entry.sequence, resumable: unanswered });
+    }
+  };
+
+  return {
+    reserve: async (asked) => {
+      try {
+        return await store.write(
+          (on) => bookReservation(store, on, wellFormed(asked)),
+          ({ sequence }) => {
+            const outcome = { state: 'spent', entry: sequence, resumable: asked.resumable === true } as const;
+            return { spent: outcome, unwitnessed: outcome };
+          },
+        );
+      } catch (error) {
+        throw ending(error, { state: 'not spent' });
+      }
+    },
+    settle,
+    replay: (population, key) => read((_books, end) => recordedFor(store, end, well(population), key)),
+    unanswered: (population, key) =>
+      read((books) => {
+        const pending = books.account(well(population))?.pending ?? [];
+        for (const [sequence] of pending.toReversed()) {
+          const stored = index.link(sequence);
+          if (!stored || !store.holds(stored)) throw corrupt(place, `entry ${sequence} is not as it was written`);
+          if (!takenUpHere(store, stored)) continue;
+          const entry = toEntry(stored, 'no');
+          if (entry.key === key) return entry;
+        }
+        return undefined;
+      }),
+    spent: (population, analyst) =>
+      read((books) => {
+        if (analyst !== undefined) return spentFromText(books.share(well(population), well(analyst)));
+        const known = books.account(well(population));
+        return known ? spentFromText(known.totals) : nothingSpent;
+      }),
+    standing: (asked) =>
+      read((books) => {
+        const known = accountUnder(place, books, { ...asked, population: well(asked.population) });
+        return known ? spentFromText(known.totals) : nothingSpent;
+      }),
+    account: (population) =>
+      read((books): Account | undefined => {
+        const known = books.account(well(population));
+        return known && accountOf(population, known);
+      }),
+    entries: (population) => read((books) => entriesOf(books, well(population))),
+    page: (population, page) =>
+      read(() => index.page(well(population), page).map(({ stored, answered }) => toEntry(stored, answered))),
+    keyed: (population, prefix) =>
+      read(() => index.keyed(well(population), prefix).map(({ stored, answered }) => toEntry(stored, answered))),
+    analysts: (population) => read((books) => [...(books.account(well(population))?.shares.keys() ?? [])].sort()),
+    entry: (population, sequence) =>
+      read(() => {
+        const stored = index.link(sequence);
+        const link = stored && linkIn(stored);
+        if (link?.kind !== 'spend' || link.population !== well(population)) return undefined;
+        if (!store.holds(stored!)) throw corrupt(place, `entry ${sequence} is not as it was written`);
+        const answer = index.answer(sequence);
+        const entry = toEntry(stored!, typeof answer === 'string' ? 'kept' : answer === null ? 'lost' : 'no');
+        return { entry, ...(typeof answer === 'string' && { answer }) };
+      }),
+    verify: store.verify,
+    amend: async (named, terms, reason, allow) => {
+      const population = well(named);
+      const { digest, summary } = { digest: well(terms.digest), summary: well(terms.summary) };
+      await store.write(
+        (on) => {
+          const known = on.books.account(population);
+          const at = Date.now();
+          if (known) {
+            allow?.(accountOf(population, known), entriesOf(on.books, population));
+            addLink(store, on, { kind: 'amend', population, at, digest, summary, reason });
+          } else if (on.books.incomplete()) {
+            allow?.({ population, terms: { digest, summary }, spent: nothingSpent }, []);
+            addLink(store, on, { kind: 'open', population, at, digest, summary, reason });
+          } else throw noAccount(population, place);
+        },
+        () => ({
+          doubt: 'The terms may have been changed all the same: "fugu ledger POLICY" shows them.',
+          unheard: 'The terms were changed, and the witness has not heard of it.',
+        }),
+      );
+    },
+    close: store.close,
+  };
+}
+
+/** The account under these terms, or none where one may be opened. */
+function accountUnder(
+  place: string,
+  books: Books,
+  { population, terms, opening }: Pick<Reservation, 'population' | 'terms' | 'opening'>,
+): AccountState | undefined {
+  const known = books.account(population);
+  if (!known) opening?.([...books.states().keys()].sort());
+  if (known && known.digest !== terms.digest) throw otherTerms(population, known, terms, place);
+  if (known?.closed || (!known && books.incomplete())) throw closed(population, place);
+  return known;
+}
+
+function bookReservation(store: Keeping, on: Adding, reservation: Reservation): Entry {
+  const { population, terms, analyst, as, key, label, relied = [], admit, resumable } = reservation;
+  const at = Date.now();
+  const known = accountUnder(store.place, on.books, reservation);
+  const profile = toStored(reservation.profile);
+  const answered = reservation.unlessRecorded && known ? recordedFor(store, on.end, population, key) : undefined;
+  if (answered) return answered.entry;
+  if (resumable && known && known.pending.length > 0) {
+    const unanswered = takeUp(store, known, requestOf(key, profile, terms.digest, store.boot));
+    if (unanswered) return unanswered;
+  }
+  const before = known ? spentFromText(known.totals) : nothingSpent;
+  const paid = paidBy(profile);
+  admit(book(before, paid), before, book(spentFromText(on.books.share(population, analyst)), paid));
+  if (!known) {
+    const reason = reservation.claim?.();
+    const { digest, summary } = terms;
+    addLink(store, on, { kind: 'open', population, at, digest, summary, ...(reason !== undefined && { reason: well(reason) }) });
+  }
+  const stored = addLink(store, on, {
+    kind: 'spend',
+    population,
+    at,
+    analyst,
+    ...(as !== undefined && { as }),
+    key,
+    label,
+    profile,
+    ...(relied.length > 0 && { relied }),
+    ...(resumable && { resumable: terms.digest, ...(store.boot !== undefined && { boot: store.boot }) }),
+  });
+  const { sequence, hash } = stored;
+  const named = as !== undefined && { as };
+  return { sequence, population, analyst, ...named, key, label, profile: reservation.profile, relied, at, settled: false, hash };
+}
+
+/** What was asked for last in vain: a release asks before it books, and again when it does. */
+const inVain = new WeakMap<Keeping, { readonly head: string; readonly population: string; readonly key: string }>();
+
+function recordedFor(store: Keeping, { hash: head }: End, population: string, key: string) {
+  const { index, place } = store;
+  const before = inVain.get(store);
+  if (before?.head === head && before.population === population && before.key === key) return undefined;
+  const found = index.replay(key, population);
+  if (!found) {
+    inVain.set(store, { head, population, key });
+    return undefined;
+  }
+  const entry = toEntry(found.of, 'kept');
+  if (!store.holds(found.of) || entry.population !== population || entry.key !== key)
+    throw corrupt(place, `entry ${entry.sequence} is filed under a wrong name`);
+  return { entry, answer: found.answer };
+}
+
+/** The latest entry that was booked for this request and never answered: the account's state says so, which the chain pins. */
+function takeUp({ index, holds }: Keeping, { pending }: AccountState, request: string): Entry | undefined {
+  const found = pending.findLast(([, asked]) => asked === request);
+  if (!found) return undefined;
+  const stored = index.link(found[0]);
+  if (!stored || !holds(stored)) throw new Broken(`entry ${found[0]} is not as it was written`);
+  return { ...toEntry(stored, 'no'), resumed: true };
+}
+
+function linkAt({ index }: Keeping, sequence: number): Standing['last'] {
+  const stored = index.link(sequence);
+  return stored && { link: linkIn(stored), stored };
+}
+
+/** Whether it was booked in this run of the machine, or in none in particular. */
+const takenUpHere = ({ boot }: Keeping, { body }: Stored): boolean => (JSON.parse(body) as SpendLink).boot === boot;
+
+const accountOf = (population: string, { digest, summary, totals, closed }: AccountState): Account => ({
+  population,
+  terms: { digest, summary },
+  spent: spentFromText(totals),
+  ...(closed && { closed }),
+});
+
+function toEntry({ sequence, body, hash }: Stored, answered: 'no' | 'kept' | 'lost'): Entry {
+  const { population, analyst, as, key, label, profile, relied = [], at } = JSON.parse(body) as SpendLink;
+  return {
+    sequence,
+    population,
+    analyst,
+    ...(as !== undefined && { as }),
+    key,
+    label,
+    profile: fromStored(profile),
+    relied,
+    at,
+    settled: answered === 'kept',
+    ...(answered === 'lost' && { textLost: true }),
+    hash,
+  };
+}
+
+/** Half of a surrogate pair is no text and would not come back as it went in. */
+const well = (text: string): string => (/\p{Surrogate}/u.test(text) ? Buffer.from(text, 'utf8').toString('utf8') : text);
+const wellFormed = (asked: Reservation): Reservation => ({
+  ...asked,
+  population: well(asked.population),
+  terms: { digest: well(asked.terms.digest), summary: well(asked.terms.summary) },
+  analyst: well(asked.analyst),
+  key: well(asked.key),
+});
+
+/** The line that changed, where that is known. */
+function otherWords(population: string, known: string, asked: string): string {
+  const changed = changedTerms(known, asked);
+  const other = `The budget of "${population}" was opened under other terms than this policy declares`;
+  return changed === undefined
+    ? `${other}. Both say ${known}; what else was declared then (ties, what is public) is not recorded in so old an account.`
+    : `${other}: ${changed}.`;
+}
+const otherTerms = (population: string, known: AccountTerms, asked: AccountTerms, place: string): Fault =>
+  new Fault(
+    'LEDGER_MISMATCH',
+    otherWords(population, known.summary, asked.summary),
+    'Use the policy the account was opened with, name another population, or change the terms for good with "fugu ledger POLICY amend --reason TEXT".',
+    { place: { file: place } },
+  );
+const closed = (population: string, place: string): Fault =>
+  new Fault(
+    'LEDGER_CORRUPT',
+    `The budget of "${population}" is closed: entries that paid from it may have been lost.`,
+    'Find out what was released since the last sound entry (reports, receipts), then take responsibility with "fugu ledger POLICY amend --reason TEXT", under a smaller budget if need be.',
+    { place: { file: place } },
+  );
+const noAccount = (population: string, place: string): Fault =>
+  new Fault(
+    'LEDGER_MISMATCH',
+    `The ledger has no account for "${population}" yet.`,
+    'There is nothing to amend: the first release opens the account with the terms of its policy.',
+    { place: { file: place } },
+  );
+const textLost = (place: string, sequence: number): Fault =>
+  new Fault(
+    'LEDGER_CORRUPT',
+    `Entry ${sequence} cannot be answered any more: it may have been answered before, and the text of that answer is lost.`,
+    'The same request pays again.',
+    { place: { file: place }, outcome: { state: 'spent', entry: sequence, resumable: false } },
+  );

@@ -1,0 +1,155 @@
+import { Fault, type Outcome } from '../../base/errors.js';
+import { type End, lineOf, type Stored } from './chain/chain.js';
+import { asFault, checkRoom, sqliteCode } from './faults.js';
+import { inTurn } from './index/sqlite.js';
+import { type Adding, isUnpaid, type Late, type Unpaid } from './keeping.js';
+import { askWitness, type Store } from './store.js';
+
+/**
+ * The one way to write: the lock, where the chain stands, the work, the lines, the index (ledger.proof.md). Before a line is in the chain file every failure
+ * leaves nothing behind; after that it is told as `late` says, and the next transaction finds the link there.
+ */
+export const writing = <T>(store: Store, work: (on: Adding) => T, late: (result: T) => Late | Unpaid): Promise<T> =>
+  inTurn(store.place, () => {
+    const { db, place } = store;
+    store.checkFiles();
+    db.exec('BEGIN IMMEDIATE');
+    let ends: Late | Unpaid | undefined;
+    let written = false;
+    let end: Outcome | string | undefined;
+    const lines: Stored[] = [];
+    try {
+      const on: Adding = { ...store.reconciled(), lines };
+      askWitness(store);
+      const result = work(on);
+      if (on.lines.length > 0) {
+        on.books.flushIfDue(store.crowded());
+        ends = late(result);
+        checkRoom(place, 65_536 + 8 * (on.end.offset - on.lines[0]!.offset));
+        store.chain.room(on.end.offset + 1);
+        const paying = isUnpaid(ends) ? undefined : ends;
+        for (const line of on.lines)
+          putLine(store, line, paying?.unsynced !== true, (unsure) => {
+            // An account that was opened, and nothing booked on it yet, is no harm.
+            if (line !== on.lines.at(-1)) return;
+            const back = unsure && (!paying || paying.takenBack !== undefined) && takeBack(store, line);
+            written = !back || paying !== undefined;
+            end = back ? paying?.takenBack : (paying?.spent ?? (ends as Unpaid).doubt);
+          });
+      }
+      const unheard = written ? tell(store, on.end) : undefined;
+      let behind = false;
+      try {
+        commit(db);
+      } catch (error) {
+        const line = on.lines.at(-1);
+        behind = written && isUnpaid(ends);
+        if (
+          written &&
+          line &&
+          !isUnpaid(ends) &&
+          ends?.takenBack &&
+          !store.witness &&
+          db.inTransaction() &&
+          takeBack(store, line)
+        )
+          end = ends.takenBack;
+        if (!behind) throw error;
+        rollBack(db);
+      }
+      // Whoever took the files away meanwhile has a ledger without this link: nothing may be told on its account.
+      if (written) store.checkChain();
+      store.remember(behind ? undefined : on);
+      if (unheard !== undefined) {
+        end = isUnpaid(ends) ? ends.unheard : ends?.unwitnessed;
+        throw unheard;
+      }
+      return result;
+    } catch (error) {
+      // Books that nothing was added to are as they were.
+      if (lines.length > 0) store.remember(undefined);
+      rollBack(db);
+      throw written ? told(asFault(error, place), end) : error;
+    }
+  });
+
+/** What was to be told is told also where this fails: whatever is left open is undone by whoever opens the file next. */
+function rollBack(db: Store['db']): void {
+  try {
+    if (db.inTransaction()) db.exec('ROLLBACK');
+  } catch {}
+}
+
+/** Without a write-ahead log readers can hold up a commit, and by then there is no way back. */
+function commit(db: Store['db']): void {
+  const deadline = performance.now() + 5000;
+  for (;;) {
+    try {
+      db.exec('COMMIT');
+      return;
+    } catch (error) {
+      if (sqliteCode(error) !== 5 || !db.inTransaction() || performance.now() > deadline) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+    }
+  }
+}
+
+function tell({ witness }: Store, { sequence, hash }: End): unknown {
+  try {
+    witness?.tell(sequence, hash);
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+/** `there` is called as soon as the line may be found by the next reader; `unsure` where it may not be on the disk. */
+function putLine({ chain }: Store, line: Stored, sync: boolean, there: (unsure: boolean) => void): void {
+  try {
+    chain.write(line.offset, lineOf(line));
+  } catch (error) {
+    // The end of the line is its last byte, so half of it is no line; all of it may be there nevertheless.
+    if (!takeBack({ chain }, line) && isThere(chain, line)) there(false);
+    throw error;
+  }
+  try {
+    if (sync) chain.sync();
+  } catch (error) {
+    there(true);
+    throw error;
+  }
+  there(false);
+}
+
+/** Where even looking fails, it is taken for spent. */
+function isThere(chain: Store['chain'], line: Stored): boolean {
+  try {
+    return chain.holds(line) !== false;
+  } catch {
+    return true;
+  }
+}
+
+function takeBack({ chain }: Pick<Store, 'chain'>, line: Stored): boolean {
+  try {
+    chain.write(line.offset, Buffer.alloc(lineOf(line).length));
+    chain.sync();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function told(error: unknown, end: Outcome | string | undefined): Fault {
+  const more = typeof end === 'object' && { outcome: end };
+  const known =
+    error instanceof Fault
+      ? error
+      : new Fault('DISK_FAILED', 'The ledger could not be written to its end.', 'Run "fugu ledger POLICY verify".');
+  const { code, message, hint, place, details } = known;
+  return new Fault(code, message, typeof end === 'string' ? `${hint} ${end}` : hint, {
+    ...(place && { place }),
+    details: { ...details },
+    ...more,
+  });
+}

@@ -1,0 +1,69 @@
+import type { Outcome } from '../../base/errors.js';
+import { type End, endOf, type Link, type Stored } from './chain/chain.js';
+import { type Books, type Draft, linkFrom } from './index/accounts.js';
+import type { Index, IndexBooks } from './index/tables.js';
+import type { Verification } from './ledger.js';
+
+/** Where a ledger is kept: how it is looked at and the one way to add to it. What is booked, and when, is the same wherever that is (chained-ledger.ts). */
+export interface Keeping {
+  /** As it is told. */
+  readonly place: string;
+  readonly index: Index;
+  /** Entries are taken up only in the run of the machine they were booked in, so that an answer need not be synced before it is told. */
+  readonly boot: string | undefined;
+  /** Somebody else remembers how far the chain has come: they must not know more than the disk. */
+  readonly witnessed: boolean;
+  /** Whether just this link is in the chain. */
+  readonly holds: (link: Stored) => boolean;
+  /** What the books and the index say at one moment. May be asked again from the beginning. */
+  readonly read: <T>(work: (books: Books, end: End) => T) => Promise<T>;
+  /** The same under the one lock, with links added: durable when it returns. Whatever it reads, it reads before it asks whether it may. */
+  readonly write: <T>(work: (on: Adding) => T, late: (result: T) => Late | Unpaid) => Promise<T>;
+  readonly verify: () => Promise<Verification>;
+  readonly close: () => Promise<void>;
+}
+
+/** Where a chain stands. */
+export interface Standing {
+  readonly end: End;
+  readonly books: IndexBooks;
+  /** The link at the end, where there is one. */
+  readonly last: { readonly link: Link; readonly stored: Stored } | undefined;
+}
+
+/** A transaction that is adding links: where the chain stands, and the lines to be made durable before the index is committed. */
+export interface Adding extends Standing {
+  end: End;
+  last: Standing['last'];
+  readonly lines: Stored[];
+}
+
+/** How a failure is told once a line may be in the chain file. */
+export interface Late {
+  readonly spent: Outcome;
+  /** When the line could be taken back, which is sound while nobody was told of it. */
+  readonly takenBack?: Outcome;
+  /** When only the witness did not hear of it. */
+  readonly unwitnessed: Outcome;
+  /** The line may be lost when the machine goes down: the next one that is synced takes it along. */
+  readonly unsynced?: boolean;
+}
+
+/** A link that pays for nothing counts once its line is durable: an index that lacks it takes it over with the next transaction. */
+export interface Unpaid {
+  /** What to say where the line may or may not be there. */
+  readonly doubt: string;
+  /** When only the witness did not hear of it. */
+  readonly unheard: string;
+}
+export const isUnpaid = (ends: Late | Unpaid | undefined): ends is Unpaid => ends !== undefined && 'doubt' in ends;
+
+/** Adds a link to both copies; its line is written when the transaction ends. */
+export function addLink({ index }: Pick<Keeping, 'index'>, on: Adding, draft: Draft, answer?: string): Stored {
+  const { link, stored } = linkFrom(on.books, on.end, draft);
+  on.lines.push(stored);
+  index.keepLink(link, stored, answer);
+  on.end = endOf(stored, link);
+  on.last = { link, stored };
+  return stored;
+}

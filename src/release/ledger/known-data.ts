@@ -1,0 +1,275 @@
+import { createHmac } from 'node:crypto';
+import { chmodSync, closeSync, lstatSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import * as z from 'zod';
+import { Fault } from '../../base/errors.js';
+import { makeFolder } from '../../base/files/folder.js';
+import { errnoOf, unwritten } from '../../base/files/unwritten.js';
+import { writeNew, writeWhole } from '../../base/files/write-file.js';
+import { parseJson } from '../../base/input/json.js';
+import { openNamed, whyNot } from '../../base/input/named-file.js';
+import { unguessable } from '../../privacy/noise/bits.js';
+import { isDatabase } from '../../policy/address.js';
+import { modeBeside } from './ledger-file.js';
+
+/** An account that was opened for some data. */
+export interface DataAccount {
+  readonly population: string;
+  readonly ledger: string;
+}
+export interface Claim extends DataAccount {
+  /** Why it may have a budget although the data has another one. */
+  readonly reason?: string;
+}
+
+/** Folder that remembers which data has an account. */
+export interface Registry {
+  readonly folder: string;
+  /** Of files in it: those beside a shared ledger are its group's. */
+  readonly mode: number;
+  /** Nobody named it, and nothing else is kept there: where it cannot be written, data is merely not known again by it. */
+  readonly isOptional?: true;
+  /** In the folder of a ledger, which makes that folder itself. */
+  readonly isBesideLedger?: true;
+}
+
+export const isSameAccount = (a: DataAccount, b: DataAccount): boolean => a.population === b.population && a.ledger === b.ledger;
+
+const folderName = 'known-data';
+/** Turns recognition off as a whole. */
+const off = 'off';
+
+/** Registries that know the data of an account: the user's, the service's, and the one beside its ledger. */
+export function registriesOf(ledger: string, ofService?: string): readonly Registry[] {
+  const { FUGU_REGISTRY: said, XDG_STATE_HOME: state } = process.env;
+  if (said === off) return [];
+  const own = said?.trim() ? named(said.trim()) : state && isAbsolute(state) ? join(state, 'fugu', folderName) : inHome();
+  return [
+    ...(own === undefined ? [] : [{ folder: own, mode: 0o600, ...(!said?.trim() && { isOptional: true as const }) }]),
+    ...(ofService === undefined ? [] : [{ folder: ofService, mode: 0o600 }]),
+    ...(isDatabase(ledger)
+      ? []
+      : [{ folder: join(dirname(ledger), folderName), mode: modeBeside(ledger), isBesideLedger: true as const }]),
+  ];
+}
+
+/** A relative path would be another registry in every folder a command is run in. */
+function named(folder: string): string {
+  if (isAbsolute(folder)) return resolve(folder);
+  throw new Fault(
+    'USAGE',
+    'FUGU_REGISTRY is not a full path.',
+    'Give the full path of a folder, or "off" to do without the registry of known data.',
+  );
+}
+
+/** A user without a home has no registry of their own. */
+function inHome(): string | undefined {
+  try {
+    const home = homedir();
+    return isAbsolute(home) ? join(home, '.local', 'state', 'fugu', folderName) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const stored = z.strictObject({ population: z.string(), ledger: z.string(), at: z.string(), reason: z.string().optional() });
+const keyForm = /^[0-9a-f]{64}\n$/;
+
+/** Claims on data with this digest. A registry that is not there knows nothing; one that cannot be read is a fault. */
+export function claimsIn(registry: Registry, digest: string): readonly Claim[] {
+  const key = keyIn(registry);
+  return key === undefined ? [] : claimsUnder(registry, nameOf(key, digest)).map(({ claim }) => claim);
+}
+
+/**
+ * Adds the claim that `decide` makes of those there are, unless it throws. The second of two who add to the same data at once sees the claim of the first.
+ * Returns how to take it back, or the claim that this account has already.
+ */
+export function addClaim(
+  registry: Registry,
+  digest: string,
+  account: DataAccount,
+  decide: (others: readonly Claim[]) => Pick<Claim, 'reason'>,
+): { readonly known: Claim } | { readonly takeBack: () => void } {
+  const name = nameOf(keyForWriting(registry), digest);
+  for (let left = mostRivals; left > 0; left--) {
+    const there = claimsUnder(registry, name);
+    const known = there.find((other) => isSameAccount(other.claim, account));
+    if (known) return { known: known.claim };
+    const { reason } = decide(there.map((other) => other.claim));
+    const file = join(registry.folder, `${name}-${Math.max(0, ...there.map(({ number }) => number)) + 1}.json`);
+    const { population, ledger } = account;
+    const text = JSON.stringify({ population, ledger: seenFrom(registry, ledger), at: new Date().toISOString(), reason });
+    if (!writeNew(file, `${text}\n`, writing(registry))) continue;
+    shared(registry, file);
+    return { takeBack: () => rmSync(file, { force: true }) };
+  }
+  throw unreadable(registry, 'takes no further claim');
+}
+/** Of those who claim the same data at once, each is overtaken once by each other at most. */
+const mostRivals = 100;
+
+/** The state of the files that an account was last remembered with, so that they are read again only when they have changed. */
+export function isRemembered(registry: Registry, account: DataAccount, state: string): boolean {
+  const key = keyIn(registry);
+  return key !== undefined && textIn(registry, markOf(key, account)) === `${nameOf(key, state)}\n`;
+}
+export function rememberState(registry: Registry, account: DataAccount, state: string): void {
+  const key = keyForWriting(registry);
+  const file = join(registry.folder, markOf(key, account));
+  writeWhole(file, `${nameOf(key, state)}\n`, writing(registry));
+  shared(registry, file);
+}
+const markOf = (key: string, { population, ledger }: DataAccount): string =>
+  `${nameOf(key, JSON.stringify([population, ledger]))}.state`;
+
+/** Keyed: whoever sees the names of the files, and not the key, cannot try out what the data may be. */
+const nameOf = (key: string, digest: string): string =>
+  createHmac('sha256', Buffer.from(key, 'hex')).update(digest).digest('hex');
+
+const writing = ({ mode }: Registry) => ({ hint: 'The registry of known data must be writable; FUGU_REGISTRY names it.', mode });
+
+const [keyFile, checkFile] = ['key', 'key-check'];
+/** Under the key that the claims were made with; another key would find none of them. */
+const checkOf = (key: string): string => `${nameOf(key, 'key of the registry of known data')}\n`;
+
+const keyIn = (registry: Registry): string | undefined => checkedKey(registry)?.key;
+
+/** Files are read in the reverse of the order they are written in (key, check, claims), so that one being made is never taken for a damaged one. */
+function checkedKey(registry: Registry): { readonly key: string; readonly isChecked: boolean } | undefined {
+  const isUsed = namesIn(registry).some((name) => /\.(json|state)$/.test(name));
+  const check = textIn(registry, checkFile);
+  const text = textIn(registry, keyFile);
+  if (text === undefined) {
+    if (isUsed || check !== undefined) throw unreadable(registry, 'has lost its key');
+    return undefined;
+  }
+  if (!keyForm.test(text)) throw unreadable(registry, 'has a damaged key');
+  const key = text.trim();
+  if (check === undefined ? isUsed : check !== checkOf(key))
+    throw unreadable(registry, 'has another key than its claims were made with');
+  return { key, isChecked: check !== undefined };
+}
+
+function keyForWriting(registry: Registry): string {
+  const found = checkedKey(registry);
+  return found?.isChecked ? found.key : makeKey(registry);
+}
+
+function makeKey(registry: Registry): string {
+  const { folder } = registry;
+  try {
+    makeFolder(folder, 0o700);
+  } catch (error) {
+    throw unwritten(error, { file: folder, moved: false }, writing(registry).hint);
+  }
+  if (registry.mode !== 0o600) chmodSync(folder, 0o2770);
+  writeOnce(registry, keyFile, `${unguessable(32).toString('hex')}\n`);
+  const key = keyIn(registry);
+  if (key === undefined) throw unreadable(registry, 'has lost its key');
+  writeOnce(registry, checkFile, checkOf(key));
+  return key;
+}
+
+function writeOnce(registry: Registry, name: string, text: string): void {
+  const file = join(registry.folder, name);
+  if (writeNew(file, text, writing(registry))) shared(registry, file);
+}
+
+/** For the group of a shared ledger, whatever the umask. */
+function shared({ mode }: Registry, file: string): void {
+  if (mode !== 0o600) chmodSync(file, mode);
+}
+
+function claimsUnder(registry: Registry, name: string): readonly { readonly number: number; readonly claim: Claim }[] {
+  const form = new RegExp(`^${name}-(\\d{1,9})\\.json$`);
+  return namesIn(registry)
+    .flatMap((file) => {
+      const number = form.exec(file)?.[1];
+      const claim = number === undefined ? undefined : claimOf(registry, file);
+      return claim === undefined ? [] : [{ number: Number(number), claim }];
+    })
+    .sort((a, b) => a.number - b.number);
+}
+
+/** Undefined where it was taken back since the folder was read. */
+function claimOf(registry: Registry, file: string): Claim | undefined {
+  const text = textIn(registry, file);
+  if (text === undefined) return undefined;
+  const { population, ledger, reason } = storedIn(registry, text);
+  return { population, ledger: placeIn(registry, ledger), ...(reason !== undefined && { reason }) };
+}
+
+function storedIn(registry: Registry, text: string): z.output<typeof stored> {
+  try {
+    return stored.parse(parseJson(text));
+  } catch {
+    throw unreadable(registry, 'holds something that is not a claim');
+  }
+}
+
+/** A ledger that lies beside the registry, or below it, may move with it. */
+function seenFrom({ folder }: Registry, ledger: string): string {
+  if (isDatabase(ledger)) return ledger;
+  const inside = relative(dirname(folder), ledger);
+  return inside.startsWith('..') || isAbsolute(inside) ? ledger : inside;
+}
+const placeIn = ({ folder }: Registry, ledger: string): string =>
+  isDatabase(ledger) || isAbsolute(ledger) ? ledger : join(dirname(folder), ledger);
+
+const namesIn = (registry: Registry): readonly string[] =>
+  readIn(registry, registry.folder, (folder) => readdirSync(folder)) ?? [];
+const textIn = (registry: Registry, name: string): string | undefined =>
+  readIn(registry, join(registry.folder, name), (file) => {
+    const { handle, size } = openNamed(file, (why) => unreadable(registry, `holds a file that ${whyNot[why]}`));
+    try {
+      if (size > mostBytes) throw unreadable(registry, 'holds a file that is too large');
+      return readFileSync(handle, 'utf8');
+    } finally {
+      closeSync(handle);
+    }
+  });
+const mostBytes = 1 << 20;
+
+/** The one way to read the folder and every file in it: undefined where the entry itself is not there, a fault where it cannot be read. */
+function readIn<T>(registry: Registry, path: string, read: (path: string) => T): T | undefined {
+  try {
+    return isAbsent(registry, path) ? undefined : read(path);
+  } catch (error) {
+    // A claim may be taken back between the look and the read.
+    if (isAbsent(registry, path)) return undefined;
+    throw error instanceof Fault ? error : unreadable(registry, 'cannot be read');
+  }
+}
+
+/** Nothing has this name, in folders that can be looked into: below a link that leads nowhere, or a file, something may be missing that was there. */
+function isAbsent(registry: Registry, path: string): boolean {
+  for (let at = path; ; at = dirname(at)) {
+    const found = entryAt(registry, at);
+    if (!found && at === dirname(at)) return true;
+    if (!found) continue;
+    if (at === path) return false;
+    const behind = found.isSymbolicLink() ? statSync(at, { throwIfNoEntry: false }) : found;
+    // A device in the place of a home (/dev/null) says that there is none.
+    if (behind?.isDirectory() || behind?.isCharacterDevice()) return true;
+    throw unreadable(registry, 'cannot be reached');
+  }
+}
+function entryAt(registry: Registry, path: string) {
+  try {
+    return lstatSync(path);
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(errnoOf(error))) return undefined;
+    throw unreadable(registry, 'cannot be read');
+  }
+}
+
+const unreadable = ({ folder }: Registry, how: string): Fault =>
+  new Fault(
+    'LEDGER_CORRUPT',
+    `The registry of known data in ${folder} ${how}, so it is not known whether this data has a budget already.`,
+    'Restore it, make it readable, or move the folder away (no budget is lost with it). FUGU_REGISTRY names another folder.',
+    { place: { file: folder } },
+  );

@@ -1,0 +1,122 @@
+import type { Profile, Spent } from '../../privacy/mechanism/profile.js';
+
+/** What has been spent, durably. One account per population; entries are hash-chained; profiles are stored, never epsilons. */
+export interface Ledger {
+  /**
+   * Books the profile before any data is read and returns only when it is durable. Inside one exclusive transaction the total after this entry is
+   * handed to `admit`; if it throws, nothing is booked. Opening an account pins `digest` and a summary of its terms; another digest is LEDGER_MISMATCH.
+   */
+  reserve(reservation: Reservation): Promise<Entry>;
+  /**
+   * Records the answer before it is told and returns what is recorded: if somebody settled the same entry first, theirs, and that is what must be told.
+   * The reservation itself is never undone.
+   */
+  settle(entry: Entry, answer: string): Promise<string>;
+  /** The latest recorded answer for a request key. */
+  replay(population: string, key: string): Promise<{ entry: Entry; answer: string } | undefined>;
+  /** The entry that `reserve` would take up for a request key, whatever its profile; a plan needs it to foresee that. */
+  unanswered?(population: string, key: string): Promise<Entry | undefined>;
+  /** What a population has paid, or one analyst's part of it. */
+  spent(population: string, analyst?: string): Promise<Spent>;
+  /** What a population has paid, or the fault that a reservation under these terms would meet before its cost is looked at. */
+  standing(asked: Pick<Reservation, 'population' | 'terms' | 'opening'>): Promise<Spent>;
+  account(population: string): Promise<Account | undefined>;
+  entries(population: string): Promise<readonly Entry[]>;
+  /** Some of its entries, oldest first: the first after a number, or the last before one. To be looked at: only `entries` sees that none is missing. */
+  page(population: string, page: Page): Promise<readonly Entry[]>;
+  /** Its entries whose keys begin so. */
+  keyed(population: string, prefix: string): Promise<readonly Entry[]>;
+  /** Whoever has paid something. */
+  analysts(population: string): Promise<readonly string[]>;
+  /** One entry of a population, with its recorded answer where there is one. */
+  entry(population: string, sequence: number): Promise<{ readonly entry: Entry; readonly answer?: string } | undefined>;
+  /** Walks the chain; never throws on a broken one. */
+  verify(): Promise<Verification>;
+  /**
+   * A deliberate change of an account's terms (budget raised, ties redeclared): itself a chained entry. `allow` sees the account and all its entries inside
+   * the same exclusive transaction; if it throws, nothing changes.
+   */
+  amend(
+    population: string,
+    terms: AccountTerms,
+    reason: string,
+    allow?: (account: Account, entries: readonly Entry[]) => void,
+  ): Promise<void>;
+  close(): Promise<void>;
+}
+
+export type Page = ({ readonly after: number } | { readonly before: number }) & { readonly most: number };
+
+export interface AccountTerms {
+  readonly digest: string;
+  /** Plain words for `fugu ledger`: "epsilon 1, delta 1e-6, secret row, adversary informed". */
+  readonly summary: string;
+}
+
+export interface Account {
+  readonly population: string;
+  readonly terms: AccountTerms;
+  readonly spent: Spent;
+  /** Set where entries that paid from it may be lost: nothing is booked until its terms are amended. */
+  readonly closed?: true;
+}
+
+export interface Reservation {
+  readonly population: string;
+  readonly terms: AccountTerms;
+  /** Who pays, as the operating system or the service knows them: quotas hang on it. */
+  readonly analyst: string;
+  /** What the analyst calls themselves; listed, never relied on. */
+  readonly as?: string;
+  /** Stands for what is asked of which data under which terms; never for what the data holds. */
+  readonly key: string;
+  /** What it was for, from the query text only. */
+  readonly label: string;
+  readonly profile: Profile;
+  /** What was given away for nothing because the terms declare it known; words of the caller's own. */
+  readonly relied?: readonly string[];
+  /** An entry booked for the same key, profile and terms that was never answered may be taken up instead of booking another (release/charge.proof.md). */
+  readonly resumable?: boolean;
+  /** Books nothing where an answer to this key is on record by now: the entry that paid for it is returned, settled. */
+  readonly unlessRecorded?: boolean;
+  /** `byAnalyst` is this analyst's own total after the entry: the place for a quota. */
+  readonly admit: (after: Spent, before: Spent, byAnalyst: Spent) => void;
+  /** Called before an account is opened, with the populations that have one here; if it throws, nothing is booked. */
+  readonly opening?: (others: readonly string[]) => void;
+  /**
+   * Called when everything else was admitted and the account is opened next, perhaps more than once; if it throws, nothing is booked. Returns the reason that
+   * the chain keeps, where the data has another account.
+   */
+  readonly claim?: () => string | undefined;
+}
+
+export interface Entry {
+  readonly sequence: number;
+  readonly population: string;
+  readonly analyst: string;
+  readonly key: string;
+  readonly label: string;
+  readonly profile: Profile;
+  readonly relied: readonly string[];
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** Its answer is recorded and can be told again. */
+  readonly settled: boolean;
+  /** It was answered, but the recorded text is lost: the same request pays again. */
+  readonly textLost?: boolean;
+  readonly as?: string;
+  /** Booked earlier and taken up again: this request adds nothing to what was spent. */
+  readonly resumed?: boolean;
+  readonly hash: string;
+}
+
+export interface Verification {
+  readonly ok: boolean;
+  /** Reservations walked. */
+  readonly entries: number;
+  /** Hash of the last link of a sound chain: what a receipt can be compared with. */
+  readonly head?: string;
+  /** Sequence of the first entry that does not fit the chain. */
+  readonly brokenAt?: number;
+  readonly reason?: string;
+}

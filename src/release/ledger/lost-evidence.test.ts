@@ -1,0 +1,193 @@
+import { appendFileSync, copyFileSync, linkSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'libsql';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { asking as asked, type LedgerFolder, ledgerFolder, spentBy as spent, terms } from '../../../test/ledger-folder.js';
+import { openFileLedger } from './file-ledger.js';
+import type { Reservation } from './ledger.js';
+import { backupLedger, restoreLedger } from './rescue/backup.js';
+import { recoverLedger } from './rescue/recover.js';
+
+/** That something is not there proves nothing once something may have been lost. */
+let room: LedgerFolder;
+let folder: string;
+let place: string;
+beforeEach(() => {
+  room = ledgerFolder();
+  ({ folder, place } = room);
+});
+afterEach(() => room.close());
+const at = (where?: string) => room.ledgerAt(where);
+const asking = (over: Partial<Reservation> = {}): Reservation => asked({ resumable: true, ...over });
+const remove = (...ends: string[]) => room.without(...ends);
+const chainBytes = () => readFileSync(`${place}.chain`);
+const lastByte = () => chainBytes().findLastIndex((byte) => byte !== 0);
+
+describe('an entry that was answered is never taken up again', () => {
+  it('after a backup from before its answer is restored and the account opened again', async () => {
+    const first = await at();
+    const entry = await first.reserve(asking());
+    await first.close();
+    await backupLedger(place, join(folder, 'backup'));
+    const second = await at();
+    await second.settle(await second.reserve(asking()), 'told');
+    await second.close();
+    remove('', '-wal', '-shm', '.chain');
+    await restoreLedger(place, join(folder, 'backup'), 'the disk is gone');
+    const third = await at();
+    expect(await third.account('town')).toMatchObject({ closed: true });
+    await third.amend('town', terms, 'known to be all');
+    expect(await third.account('town')).not.toHaveProperty('closed');
+    const again = await third.reserve(asking());
+    expect([again.sequence > entry.sequence, again.resumed]).toEqual([true, undefined]);
+    await expect(third.settle(entry, 'another')).rejects.toMatchObject({ outcome: { state: 'spent', resumable: false } });
+  });
+
+  it('when the index has lost its answer', async () => {
+    const ledger = await at();
+    const entry = await ledger.reserve(asking());
+    await ledger.settle(entry, 'told');
+    const db = new Database(place);
+    db.exec('DELETE FROM answer');
+    db.close();
+    await expect(ledger.settle(entry, 'another')).rejects.toMatchObject({ code: 'LEDGER_CORRUPT' });
+  });
+
+  it('when the end of the line that says so is lost, and the index with it', async () => {
+    for (const byte of [0, 0x20]) {
+      const ledger = await at();
+      const entry = await ledger.reserve(asking({ key: `k${byte}` }));
+      await ledger.settle(entry, 'told');
+      await ledger.close();
+      remove('', '-wal', '-shm');
+      const bytes = chainBytes();
+      bytes[lastByte()] = byte;
+      writeFileSync(`${place}.chain`, bytes);
+      const again = await at();
+      expect((await again.reserve(asking({ key: `k${byte}` }))).resumed).toBeUndefined();
+      expect(await again.verify()).toMatchObject({ ok: true });
+      await again.close();
+    }
+  });
+});
+
+describe('histories that differ', () => {
+  const filled = async (where: string, keys: readonly string[], population = 'town') => {
+    const ledger = await at(where);
+    for (const key of keys) await ledger.settle(await ledger.reserve(asking({ key, population })), key);
+    await ledger.close();
+  };
+
+  it('are never joined: a longer backup of another ledger takes nothing away', async () => {
+    const other = join(folder, 'other.db');
+    await filled(other, ['a', 'b', 'c', 'd'], 'village');
+    await backupLedger(other, join(folder, 'backup'));
+    await filled(place, ['a', 'b']);
+    remove('', '-wal', '-shm');
+    const bytes = chainBytes();
+    bytes[lastByte() - 5]! ^= 1;
+    writeFileSync(`${place}.chain`, bytes);
+    await expect(restoreLedger(place, join(folder, 'backup'), 'a try')).rejects.toMatchObject({ code: 'LEDGER_CORRUPT' });
+    recoverLedger(place, 'the last line is damaged');
+    expect(await spent(await at())).toBe('1/5');
+  });
+
+  it('in the two files of one ledger are refused, not chosen from by length', async () => {
+    await filled(place, ['a']);
+    copyFileSync(place, `${place}.early`);
+    copyFileSync(`${place}.chain`, `${place}.chain.early`);
+    await filled(place, ['b', 'c']);
+    copyFileSync(`${place}.chain`, `${place}.chain.late`);
+    copyFileSync(`${place}.early`, place);
+    copyFileSync(`${place}.chain.early`, `${place}.chain`);
+    await filled(place, ['x']);
+    copyFileSync(`${place}.chain.late`, `${place}.chain`);
+    expect(() => recoverLedger(place, 'a try')).toThrow(/different histories/);
+  });
+});
+
+describe('a chain file that lacks or changes the last booking of its index', () => {
+  const harms: Record<string, (bytes: Buffer, before: Buffer) => Buffer> = {
+    older: (_, before) => before,
+    'without its last line': (bytes, before) => bytes.fill(0, before.findLastIndex((b) => b !== 0) + 1),
+    'with another last line': (bytes) => {
+      bytes[bytes.findLastIndex((b) => b !== 0) - 9]! ^= 1;
+      return bytes;
+    },
+  };
+
+  it.each(Object.keys(harms))(
+    '(%s) is refused when it is opened, and under an open ledger before anything is booked',
+    async (name) => {
+      const ledger = await at();
+      await ledger.reserve(asking({ key: 'first' }));
+      const before = chainBytes();
+      await ledger.reserve(asking({ key: 'second' }));
+      writeFileSync(`${place}.chain`, harms[name]!(chainBytes(), before));
+      await expect(ledger.spent('town')).rejects.toMatchObject({ code: 'LEDGER_CORRUPT' });
+      await expect(ledger.reserve(asking({ key: 'third' }))).rejects.toMatchObject({
+        code: 'LEDGER_CORRUPT',
+        outcome: { state: 'not spent' },
+      });
+      await ledger.close();
+      await expect(at()).rejects.toMatchObject({ code: 'LEDGER_CORRUPT' });
+    },
+  );
+});
+
+describe('a chain file without its end', () => {
+  it('is refused: cut after a line, emptied, a link that leads nowhere, a device, a second name', async () => {
+    const ledger = await at();
+    await ledger.reserve(asking());
+    await ledger.close();
+    const bytes = chainBytes();
+    const refused = async (make: () => void) => {
+      rmSync(`${place}.chain`);
+      make();
+      await expect(at()).rejects.toMatchObject({ name: 'Fault' });
+      rmSync(`${place}.chain`, { force: true });
+      writeFileSync(`${place}.chain`, bytes);
+    };
+    await refused(() => writeFileSync(`${place}.chain`, bytes.subarray(0, bytes.findLastIndex((b) => b !== 0) + 1)));
+    remove('', '-wal', '-shm');
+    await refused(() => appendFileSync(`${place}.chain`, ''));
+    await refused(() => symlinkSync(join(folder, 'nowhere'), `${place}.chain`));
+    await refused(() => symlinkSync('/dev/zero', `${place}.chain`));
+    const back = await at();
+    expect(await spent(back)).toBe('1/10');
+    await back.close();
+    await refused(() => {
+      writeFileSync(`${place}.chain`, bytes);
+      linkSync(`${place}.chain`, join(folder, 'second'));
+    });
+    truncateSync(`${place}.chain`, 0);
+    await expect(at()).rejects.toMatchObject({ code: 'LEDGER_CORRUPT' });
+  });
+
+  it('that is replaced between a line and the commit leaves nothing to be told', async () => {
+    let swap = false;
+    const ledger = await openFileLedger(place, {
+      head: () => undefined,
+      tell: () => {
+        if (!swap) return;
+        const bytes = chainBytes();
+        rmSync(`${place}.chain`);
+        writeFileSync(`${place}.chain`, bytes);
+      },
+    });
+    room.keep(ledger);
+    await ledger.reserve(asking({ key: 'before' }));
+    swap = true;
+    await expect(ledger.reserve(asking({ key: 'during' }))).rejects.toMatchObject({ code: 'LEDGER_CORRUPT' });
+  });
+});
+
+describe('a name that is no text', () => {
+  it('is the same one for those who book and those who look', async () => {
+    const ledger = await at();
+    await ledger.reserve(asking({ population: 'a\ud800b', analyst: 'x\ud800' }));
+    expect((await ledger.spent('a\ud800b')).pure.perRecord.size).toBe(1);
+    expect((await ledger.spent('a\ud800b', 'x\ud800')).pure.perRecord.size).toBe(1);
+    expect(await ledger.entries('a\ud800b')).toHaveLength(1);
+  });
+});

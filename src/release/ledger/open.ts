@@ -1,0 +1,23 @@
+import { resolve } from 'node:path';
+import { isDatabase } from '../../policy/address.js';
+import { commandWitness, type Witness } from './chain/witness.js';
+import type { Ledger } from './ledger.js';
+
+export interface Opening {
+  /** A command that remembers the head of the chain elsewhere (witness.ts); otherwise what FUGU_WITNESS names. */
+  readonly witness?: string;
+}
+
+/** A path is a ledger in two files, an address one in a database. */
+export async function openLedger(place: string, { witness }: Opening = {}): Promise<Ledger> {
+  if (isDatabase(place)) {
+    const { openServerLedger } = await import('./postgres/server-ledger.js');
+    return openServerLedger(place, witnessOf(witness));
+  }
+  const { openFileLedger } = await import('./file-ledger.js');
+  return openFileLedger(resolve(place), witnessOf(witness));
+}
+
+export function witnessOf(command: string | undefined = process.env.FUGU_WITNESS): Witness | undefined {
+  return command?.trim() ? commandWitness(command) : undefined;
+}

@@ -1,0 +1,230 @@
+import type { Connection } from '../../../data/engine/postgres/connection.js';
+import { Fault } from '../../../base/errors.js';
+import { Broken, type Link, type Stored, sha256 } from '../chain/chain.js';
+import type { Witness } from '../chain/witness.js';
+import { linkFrom, stateHash } from '../index/accounts.js';
+import { type Backup, knowsMore, noReason, otherLedger, type Restored, readBackup, writeBackup } from '../rescue/backup.js';
+import { boundAnswers, type Copy, writeCopy } from '../rescue/copy.js';
+import { noLedger, type Recovery } from '../rescue/recover.js';
+import { begins } from '../rescue/upgrade.js';
+import { filedUnder, Walk } from '../rescue/walk.js';
+import { serverFault } from './fault.js';
+import { prepareTables } from './schema.js';
+import { memoryOf } from './seen.js';
+import { LedgerServer, lock } from './server.js';
+import { openServerLedger } from './server-ledger.js';
+import { walkLinks } from './verify.js';
+
+/** One file that holds the chain and the recorded answers as they stand now: the same as of a ledger in files. */
+export async function backupLedger(place: string, named: string, witness?: Witness): Promise<Backup> {
+  // Whatever is wrong with the ledger is found here.
+  await (await openServerLedger(place, witness)).close();
+  return onServer(place, 'REPEATABLE READ READ ONLY', async (connection) => {
+    const { links } = await chainOf(connection);
+    const answers = boundAnswers(links, await textsOf(connection));
+    return writeBackup(named, (temporary) => {
+      writeCopy(temporary, links, answers);
+      return { links, answers };
+    });
+  });
+}
+
+/**
+ * Rows of accounts and of analysts are worked out anew from the chain, which must be sound. Unless a witness knows that it ends here, entries may be missing:
+ * then every account is closed until its terms are amended. Links that a backup has and the database lacks are taken over.
+ */
+export async function recoverLedger(place: string, reason: string, witness?: Witness, backup?: Copy): Promise<Recovery> {
+  const told = witness?.head();
+  return onServer(place, `READ COMMITTED; ${lock}`, async (connection, server) => {
+    const { walk, links } = await soundChain(connection, place);
+    const missing = backup?.links.slice(links.length) ?? [];
+    if (links.length + missing.length === 0) throw noLedger(place);
+    if (backup && !begins(links, backup.links) && !begins(backup.links, links)) throw otherLedger(place);
+    for (const stored of missing) walk.take({ link: JSON.parse(stored.body) as Link, stored });
+    const all = [...links, ...missing];
+    const complete = told !== undefined && told.sequence === all.length && told.hash === walk.end.hash;
+    const populations = [...walk.books.accounts.keys()].sort();
+    const closes = complete ? [] : populations.filter((population) => !walk.books.account(population)?.closed);
+    const { link, stored: head } = linkFrom(walk.books, walk.end, {
+      kind: 'recover',
+      at: Date.now(),
+      reason,
+      incomplete: !complete,
+      closes,
+    });
+    all.push(head);
+    const texts = boundAnswers(all, new Map([...(backup?.answers ?? []), ...(await textsOf(connection))]));
+    await putLinks(connection, [...missing, head]);
+    await putBooks(connection, walk);
+    const answers = await putTexts(connection, all, texts);
+    const { state, error } = await server.commit(connection, head);
+    if (state !== 'committed') throw serverFault(error, place);
+    const recovered = all.filter(({ body }) => (JSON.parse(body) as Link).kind === 'recover').map(({ hash }) => hash);
+    memoryOf(place).see({ sequence: link.sequence, hash: head.hash, recovered });
+    witness?.tell(head.sequence, head.hash);
+    return {
+      links: all.length,
+      entries: walk.entries,
+      from: missing.length > 0 ? 'backup' : 'database',
+      incomplete: !complete,
+      closed: populations.filter((population) => walk.books.account(population)?.closed),
+      textsLost: answers - texts.size,
+      kept: [],
+      head: head.hash,
+    };
+  });
+}
+
+/** As of a ledger in files: recorded texts into one that knows as much, everything into one that is empty or behind. */
+export async function restoreLedger(
+  place: string,
+  file: string,
+  reason: string | undefined,
+  witness?: Witness,
+): Promise<Restored> {
+  const backup = readBackup(file);
+  const texts = await onServer(place, `READ COMMITTED; ${lock}`, async (connection, server) => {
+    const { links } = await soundChain(connection, place);
+    if (!begins(links, backup.links)) {
+      if (begins(backup.links, links)) return undefined;
+      throw otherLedger(place);
+    }
+    const bound = [...boundAnswers(links, backup.answers)];
+    const { rows } = await connection.query({
+      sql: `UPDATE fugu_ledger.answer AS a SET body = given.body FROM ${given(['of', 'bigint'], ['body', 'text'])}
+         WHERE a.of = given.of AND a.body IS NULL RETURNING a.of`,
+      values: columns(bound, 2),
+    });
+    if (rows.length === 0 && links.length > backup.links.length) throw knowsMore(place, links.length - backup.links.length);
+    const { state, error } = await server.commit(connection, undefined);
+    if (state !== 'committed') throw serverFault(error, place);
+    return rows.length;
+  });
+  if (texts !== undefined) return { kind: 'texts', texts };
+  if (!reason) throw noReason();
+  return { kind: 'ledger', recovery: await recoverLedger(place, reason, witness, backup) };
+}
+
+async function onServer<T>(
+  place: string,
+  begin: string,
+  work: (connection: Connection, server: LedgerServer) => Promise<T>,
+): Promise<T> {
+  const server = new LedgerServer(place);
+  const connection = await server.connect();
+  try {
+    await prepareTables(connection, place);
+    await connection.begin(`BEGIN ISOLATION LEVEL ${begin}`);
+    return await work(connection, server);
+  } catch (error) {
+    throw serverFault(error, place);
+  } finally {
+    connection.destroy();
+  }
+}
+
+async function chainOf(connection: Connection): Promise<{ readonly walk: Walk; readonly links: readonly Stored[] }> {
+  const links: Stored[] = [];
+  const walk = new Walk();
+  await walkLinks(connection, walk, (stored) => void links.push(stored));
+  return { walk, links };
+}
+
+/** Links that do not fit are not cut off here: what they paid for would be forgotten. */
+const soundChain = (connection: Connection, place: string) =>
+  chainOf(connection).catch((error: unknown) => {
+    if (!(error instanceof Broken)) throw error;
+    throw new Fault(
+      'LEDGER_CORRUPT',
+      `The ledger is damaged: ${error.message}.`,
+      'Bring the database back from a backup of the server, or restore a backup of the ledger into an empty one; then run "fugu ledger POLICY recover --reason TEXT".',
+      { place: { file: place } },
+    );
+  });
+
+async function textsOf(connection: Connection): Promise<Map<number, string>> {
+  const texts = new Map<number, string>();
+  const sql = 'SELECT of, body FROM fugu_ledger.answer WHERE body IS NOT NULL';
+  for await (const { rows } of connection.blocks({ sql, values: [] }, () => 1000))
+    for (const [of, body] of rows) texts.set(Number(of), body!);
+  return texts;
+}
+
+type Value = string | number | null;
+const given = (...names: readonly (readonly [name: string, type: string])[]): string =>
+  `unnest(${names.map(([, type], i) => `CAST($${i + 1} AS ${type}[])`).join(', ')}) AS given(${names.map(([name]) => name).join(', ')})`;
+const columns = (rows: readonly (readonly Value[])[], width: number): never[] =>
+  Array.from({ length: width }, (_, c) => rows.map((row) => row[c]!)) as never[];
+
+async function put(
+  connection: Connection,
+  table: string,
+  rows: readonly (readonly Value[])[],
+  ...names: [string, string][]
+): Promise<void> {
+  const list = names.map(([name]) => name).join(', ');
+  for (let from = 0; from < rows.length; from += 1000)
+    await connection.query({
+      sql: `INSERT INTO fugu_ledger.${table} (${list}) SELECT ${list} FROM ${given(...names)}`,
+      values: columns(rows.slice(from, from + 1000), names.length),
+    });
+}
+
+const putLinks = (connection: Connection, links: readonly Stored[]): Promise<void> =>
+  put(
+    connection,
+    'link',
+    links.map(({ sequence, hash, body }) => {
+      const { population, key } = filedUnder(JSON.parse(body) as Link);
+      return [sequence, population, key, hash, body];
+    }),
+    ['sequence', 'bigint'],
+    ['population', 'text'],
+    ['key', 'text'],
+    ['hash', 'text'],
+    ['body', 'text'],
+  );
+
+async function putBooks(connection: Connection, { books }: Walk): Promise<void> {
+  await connection.run('DELETE FROM fugu_ledger.account; DELETE FROM fugu_ledger.analyst');
+  await put(
+    connection,
+    'account',
+    [...books.accounts].map(([population, state]) => {
+      const { digest, summary, totals, entries, closed, pending } = state;
+      return [population, stateHash(state), digest, summary, totals, entries, closed ? 1 : 0, JSON.stringify(pending)];
+    }),
+    ['population', 'text'],
+    ['state', 'text'],
+    ['digest', 'text'],
+    ['summary', 'text'],
+    ['totals', 'text'],
+    ['entries', 'bigint'],
+    ['closed', 'integer'],
+    ['pending', 'text'],
+  );
+  await put(
+    connection,
+    'analyst',
+    [...books.totals].map(([name, totals]) => {
+      const [population, analyst] = JSON.parse(name) as [string, string];
+      return [population, analyst, sha256(totals), totals];
+    }),
+    ['population', 'text'],
+    ['analyst', 'text'],
+    ['pin', 'text'],
+    ['totals', 'text'],
+  );
+  await connection.run(`UPDATE fugu_ledger.mark SET incomplete = ${books.incomplete() ? 1 : 0}`);
+}
+
+/** How many entries were answered. */
+async function putTexts(connection: Connection, links: readonly Stored[], texts: ReadonlyMap<number, string>): Promise<number> {
+  const rows = links.flatMap(({ sequence, body }) => {
+    const link = JSON.parse(body) as Link;
+    return link.kind === 'answer' ? [[link.of, sequence, texts.get(link.of) ?? null] as const] : [];
+  });
+  await connection.run('DELETE FROM fugu_ledger.answer');
+  await put(connection, 'answer', rows, ['of', 'bigint'], ['sequence', 'bigint'], ['body', 'text']);
+  return rows.length;
+}

@@ -1,0 +1,152 @@
+import type { Connection, Written } from '../../../data/engine/postgres/connection.js';
+import { Broken } from '../chain/chain.js';
+import type { Row } from '../index/row.js';
+import type { Rows } from '../index/rows.js';
+
+type Value = string | number | null;
+type Named = keyof typeof questions;
+
+/** Thrown where something is asked that was not fetched yet: whoever runs the work fetches it and runs the work again. */
+export class Wanted extends Error {
+  readonly question: Named;
+  readonly values: readonly Value[];
+  constructor(question: Named, values: readonly Value[]) {
+    super('not fetched yet');
+    this.question = question;
+    this.values = values;
+  }
+}
+
+const link = 'l.sequence, 0, l.hash, l.body';
+const spendsOf = (which: string): string => `SELECT l.hash || coalesce(p.hash, '-') || chr(10) || l.body, l.sequence, 0,
+       CAST(a.of IS NOT NULL AS INTEGER) + CAST(a.body IS NOT NULL AS INTEGER)
+     FROM fugu_ledger.link AS l LEFT JOIN fugu_ledger.link AS p ON p.sequence = l.sequence - 1
+     LEFT JOIN fugu_ledger.answer AS a ON a.of = l.sequence WHERE ${which}`;
+const questions = {
+  last: `SELECT ${link} FROM fugu_ledger.link AS l ORDER BY l.sequence DESC LIMIT 1`,
+  link: `SELECT ${link} FROM fugu_ledger.link AS l WHERE l.sequence = $1`,
+  before: 'SELECT l.hash FROM fugu_ledger.link AS l WHERE l.sequence = $1',
+  lastBefore: 'SELECT l.hash FROM fugu_ledger.link AS l ORDER BY l.sequence DESC OFFSET 1 LIMIT 1',
+  recovered: 'SELECT l.hash FROM fugu_ledger.link AS l WHERE l.population IS NULL ORDER BY l.sequence',
+  accounts: 'SELECT population, state FROM fugu_ledger.account',
+  mark: 'SELECT incomplete FROM fugu_ledger.mark',
+  account: 'SELECT digest, summary, totals, entries, closed, pending FROM fugu_ledger.account WHERE population = $1',
+  shares: 'SELECT analyst, pin FROM fugu_ledger.analyst WHERE population = $1',
+  share: 'SELECT totals FROM fugu_ledger.analyst WHERE population = $1 AND analyst = $2',
+  answer: `SELECT a.body, l.hash, b.body FROM fugu_ledger.answer AS a JOIN fugu_ledger.link AS l ON l.sequence = a.of
+     JOIN fugu_ledger.link AS b ON b.sequence = a.sequence WHERE a.of = $1`,
+  replay: `SELECT ${link}, a.body, b.body FROM fugu_ledger.link AS l JOIN fugu_ledger.answer AS a ON a.of = l.sequence
+     JOIN fugu_ledger.link AS b ON b.sequence = a.sequence
+     WHERE l.key = $1 AND l.population = $2 AND a.body IS NOT NULL ORDER BY l.sequence DESC LIMIT 1`,
+  spends: spendsOf('l.population = $1 AND l.key IS NOT NULL'),
+  spendsAfter: spendsOf('l.population = $1 AND l.key IS NOT NULL AND l.sequence > $2 ORDER BY l.sequence LIMIT $3'),
+  spendsBefore: spendsOf('l.population = $1 AND l.key IS NOT NULL AND l.sequence < $2 ORDER BY l.sequence DESC LIMIT $3'),
+  spendsKeyed: spendsOf('l.population = $1 AND l.key >= $2 AND l.key < $3'),
+} as const;
+
+/** What is asked first of all, in one trip, and the questions it answers. */
+const first: readonly Named[] = ['last', 'lastBefore', 'recovered'];
+export const firstQuestions = first.map((name) => questions[name]).join('; ');
+
+const commands = {
+  link: 'INSERT INTO fugu_ledger.link (sequence, population, key, hash, body) VALUES ($1, $2, $3, $4, $5)',
+  answer: 'INSERT INTO fugu_ledger.answer (of, sequence, body) VALUES ($1, $2, $3)',
+  account: `INSERT INTO fugu_ledger.account (population, state, digest, summary, totals, entries, closed, pending) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+     ON CONFLICT (population) DO UPDATE SET state = excluded.state, digest = excluded.digest, summary = excluded.summary, totals = excluded.totals,
+       entries = excluded.entries, closed = excluded.closed, pending = excluded.pending`,
+  share: `INSERT INTO fugu_ledger.analyst (population, analyst, pin, totals) VALUES ($1, $2, $3, $4)
+     ON CONFLICT (population, analyst) DO UPDATE SET pin = excluded.pin, totals = excluded.totals`,
+  mark: 'UPDATE fugu_ledger.mark SET incomplete = $1',
+} as const;
+
+/** Whole numbers and texts, as every index has them. */
+const oids = { integer: new Set([20, 21, 23]) };
+const rowsOf = ({ fields, rows }: Written): readonly Row[] =>
+  rows.map((row) =>
+    row.map((cell, i) =>
+      cell === null ? null : oids.integer.has(fields[i]!.dataTypeID) ? Number(cell) : Buffer.from(cell, 'utf8'),
+    ),
+  );
+
+/**
+ * The tables of one transaction, as work that cannot wait sees them: what was fetched is answered at once, what was not is `Wanted`. What is to be written
+ * waits until the work is done, and goes in one statement.
+ */
+export class FetchedRows {
+  readonly #fetched = new Map<string, readonly Row[]>();
+  readonly #written: { readonly sql: string; readonly values: readonly Value[] }[] = [];
+
+  /** Another transaction begins, with what was asked first. */
+  begin(answers: readonly Written[]): void {
+    this.#fetched.clear();
+    this.#written.length = 0;
+    for (const [i, name] of first.entries()) this.#fetched.set(JSON.stringify([name]), rowsOf(answers[i]!));
+  }
+  /** The work begins again. */
+  again(): void {
+    this.#written.length = 0;
+  }
+
+  async fetch(connection: Connection, { question, values }: Wanted): Promise<void> {
+    const found = await connection.query({ sql: questions[question], values });
+    this.#fetched.set(JSON.stringify([question, ...values]), rowsOf(found));
+  }
+
+  /** No two of them touch one row. Whatever came to stand behind a table since it was looked at (a trigger, a rule): what is not kept as it was given is noticed. */
+  async write(connection: Connection): Promise<void> {
+    const values: Value[] = [];
+    const parts = this.#written.map(({ sql, values: own }, i) => {
+      const before = values.length;
+      values.push(...own);
+      return `w${i} AS (${`${sql} RETURNING 1`.replaceAll(/\$(\d+)/g, (_, n: string) => `$${Number(n) + before}`)})`;
+    });
+    this.#written.length = 0;
+    if (parts.length === 0) return;
+    const kept = parts.map((_, i) => `(SELECT count(*) FROM w${i})`).join(' + ');
+    const { rows } = await connection.query({ sql: `WITH ${parts.join(', ')} SELECT ${kept}`, values });
+    if (Number(rows[0]?.[0]) !== parts.length) throw new Broken('one of its tables does not keep what is written');
+  }
+
+  #all(question: Named, ...values: Value[]): readonly Row[] {
+    const found = this.#fetched.get(JSON.stringify([question, ...values]));
+    if (!found) throw new Wanted(question, values);
+    return found;
+  }
+  #one(question: Named, ...values: Value[]): Row | undefined {
+    return this.#all(question, ...values)[0];
+  }
+  #write(command: keyof typeof commands, ...values: Value[]): void {
+    this.#written.push({ sql: commands[command], values });
+  }
+
+  /** The hash of the link before this one. */
+  readonly before = (sequence: number): Row | undefined => this.#one('before', sequence - 1);
+  /** The hash of the link before the last. */
+  readonly lastBefore = (): Row | undefined => this.#one('lastBefore');
+  /** The hashes of links that belong to no account: the recoveries. */
+  readonly recovered = (): readonly Row[] => this.#all('recovered');
+
+  readonly rows: Rows = {
+    last: () => this.#one('last'),
+    link: (sequence) => this.#one('link', sequence),
+    accounts: () => this.#all('accounts'),
+    mark: () => this.#one('mark'),
+    account: (population) => this.#one('account', population),
+    shares: (population) => this.#all('shares', population),
+    share: (population, analyst) => this.#one('share', population, analyst),
+    answer: (of) => this.#one('answer', of),
+    replay: (key, population) => this.#one('replay', key, population),
+    spends: (population) => this.#all('spends', population),
+    spendsAfter: (...asked) => this.#all('spendsAfter', ...asked),
+    spendsBefore: (...asked) => this.#all('spendsBefore', ...asked),
+    spendsKeyed: (...asked) => this.#all('spendsKeyed', ...asked),
+    // The rows of accounts are written with every link, so nobody has to follow any.
+    linksAfter: () => [],
+    bodiesAfter: () => [],
+    keepLink: (sequence, _offset, population, key, hash, body) => this.#write('link', sequence, population, key, hash, body),
+    keepAnswer: (of, sequence, body) => this.#write('answer', of, sequence, body),
+    keepAccount: (...values) => this.#write('account', ...values),
+    keepShare: (...values) => this.#write('share', ...values),
+    keepMark: (incomplete) => this.#write('mark', incomplete),
+  };
+}

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { canonicalAddress } from '../../../policy/address.js';
+
+/** How far this machine has seen a chain come, and after which recovery. */
+export interface Seen {
+  readonly sequence: number;
+  readonly hash: string;
+  /** Hashes of the links by which somebody took responsibility for what may be lost. */
+  readonly recovered: readonly string[];
+  /** Those that were seen once and are lost themselves. */
+  readonly former?: readonly string[];
+}
+
+/** What a machine remembers of a ledger that it does not hold itself. */
+export interface Memory {
+  readonly seen: () => Seen | undefined;
+  readonly see: (now: Seen) => void;
+}
+
+/** Whether somebody took responsibility that is not remembered: then the rest need not be there. A chain that was only taken back has none such. */
+export const isRecovered = ({ recovered, former = [] }: Seen, now: Seen): boolean =>
+  now.recovered.some((hash) => !recovered.includes(hash) && !former.includes(hash));
+
+/** What was seen last, with every recovery that was ever seen. */
+function further(before: Seen | undefined, now: Seen | undefined): Seen | undefined {
+  if (!before || !now) return before ?? now;
+  const goesOn = now.sequence > before.sequence && before.recovered.every((hash) => now.recovered.includes(hash));
+  const last = isRecovered(before, now) || goesOn ? now : before;
+  const all = [before, now].flatMap(({ recovered, former = [] }) => [...recovered, ...former]);
+  const former = [...new Set(all)].filter((hash) => !last.recovered.includes(hash));
+  return { sequence: last.sequence, hash: last.hash, recovered: last.recovered, ...(former.length > 0 && { former }) };
+}
+
+/**
+ * In this process, and in a file for those to come: a database that was taken back to an earlier state is noticed by every machine that saw a later one. Where
+ * the file cannot be written only this process remembers; nothing else depends on it.
+ */
+export function memoryOf(place: string): Memory {
+  const name = `${createHash('sha256').update(canonicalAddress(place)).digest('hex').slice(0, 32)}.json`;
+  const folder = stateFolder();
+  const file = folder === undefined ? undefined : join(folder, 'fugu', 'ledgers', name);
+  let own: Seen | undefined;
+  const kept = (): Seen | undefined => {
+    if (file === undefined) return undefined;
+    try {
+      const { sequence, hash, recovered, former } = JSON.parse(readFileSync(file, 'utf8')) as Noted;
+      if (!Number.isSafeInteger(sequence) || typeof hash !== 'string') return undefined;
+      return { sequence, hash, recovered: [recovered ?? []].flat(), ...(former && { former: [former].flat() }) };
+    } catch {
+      return undefined;
+    }
+  };
+  const keep = (now: Seen): void => {
+    if (file === undefined) return;
+    const draft = `${file}.${process.pid}.tmp`;
+    try {
+      mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+      writeFileSync(draft, `${JSON.stringify(now)}\n`, { mode: 0o600 });
+      renameSync(draft, file);
+    } catch {
+      rmSync(draft, { force: true });
+    }
+  };
+  return {
+    seen: () => further(own, kept()),
+    see: (now) => {
+      const before = kept();
+      const after = further(before, now)!;
+      if (JSON.stringify(after) !== JSON.stringify(before)) keep(after);
+      own = further(own, now);
+    },
+  };
+}
+
+/** Undefined for a user number without a name and a home, as in many containers. */
+function stateFolder(): string | undefined {
+  try {
+    return process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state');
+  } catch {
+    return undefined;
+  }
+}
+
+/** Notes of earlier versions hold the last recovery alone, or null. */
+type Noted = Omit<Seen, 'recovered'> & { readonly recovered?: string | readonly string[] | null };

@@ -1,0 +1,149 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Connection, enter } from '../../../data/engine/postgres/connection.js';
+import { refuseServer } from '../../../data/engine/postgres/server.js';
+import type { Fault } from '../../../base/errors.js';
+import { readAddress } from '../../../policy/address.js';
+import type { Stored } from '../chain/chain.js';
+import { busy } from '../faults.js';
+import { isLost, isUndone, serverFault } from './fault.js';
+
+/** How long somebody waits for their turn, and for a server that is starting again. */
+const patience = 30_000;
+/** Longer than any statement of ours should take once it has the lock. */
+const deadline = 2 * patience;
+
+/**
+ * Commits wait for the disk, whatever the server, the database or the user is used to. A statement is never stopped by the server: one that is stopped while
+ * a commit waits for a second server would be told as done. Whoever does nothing while they hold the lock loses it.
+ */
+const settings = [
+  'SET default_transaction_read_only = off',
+  'SET statement_timeout = 0',
+  `SET lock_timeout = ${patience}`,
+  `SET idle_in_transaction_session_timeout = ${deadline}`,
+  "SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false)",
+].join('; ');
+
+/** The one lock. `mark` has one row. */
+export const lock = 'SELECT 1 FROM fugu_ledger.mark WHERE one = 1 FOR UPDATE';
+
+const instead = 'Use one who may write the tables of the ledger and nothing else: docs/guides/postgres.md says how to make one.';
+
+/** One connection that is kept, and opened again when it was lost. */
+export class LedgerServer {
+  readonly place: string;
+  #idle: Connection | undefined;
+  #turn: Promise<unknown> = Promise.resolve();
+  #closed = false;
+
+  constructor(place: string) {
+    this.place = place;
+  }
+
+  /** A connection of one's own. */
+  async connect(): Promise<Connection> {
+    const told = (error: unknown): Fault => serverFault(error, this.place, true);
+    const password = process.env.FUGU_LEDGER_PASSWORD;
+    const entering = { also: settings, told, ...(password !== undefined && { password }) };
+    const connection = await enter(readAddress(this.place), deadline, entering);
+    try {
+      await this.#within(connection, (c) => refuseServer(c, instead));
+      return connection;
+    } catch (error) {
+      connection.destroy();
+      throw serverFault(error, this.place);
+    }
+  }
+
+  /** One after the other within a process; the others wait at the lock. Anything that fails ends the connection, and with it what was not committed. */
+  transaction<T>(
+    begin: string,
+    work: (connection: Connection, begun: Awaited<ReturnType<Connection['runAll']>>) => Promise<T>,
+  ): Promise<T> {
+    const done = this.#turn.then(() => this.#run(begin, work));
+    this.#turn = done.catch(() => undefined);
+    return done;
+  }
+
+  async #run<T>(
+    begin: string,
+    work: (connection: Connection, begun: Awaited<ReturnType<Connection['runAll']>>) => Promise<T>,
+  ): Promise<T> {
+    if (this.#closed) throw busy(this.place);
+    let connection = this.#idle?.usable ? this.#idle : undefined;
+    const kept = connection !== undefined;
+    this.#idle = undefined;
+    connection ??= await this.connect();
+    try {
+      const begun = await this.#within(connection, (c) => c.begin(begin)).catch(async (error: unknown) => {
+        // A connection that was kept may have been closed by the server meanwhile: nothing was asked of it yet.
+        if (!kept || !isLost(error)) throw error;
+        connection!.destroy();
+        connection = await this.connect();
+        return this.#within(connection, (c) => c.begin(begin));
+      });
+      const open = connection;
+      const result = await this.#within(open, (c) => work(c, begun));
+      if (this.#closed) await open.end();
+      else this.#idle = open;
+      return result;
+    } catch (error) {
+      connection.destroy();
+      throw serverFault(error, this.place);
+    }
+  }
+
+  /** What takes too long ends like a lost connection: nobody stops waiting for a commit without looking what became of it. */
+  async #within<T>(connection: Connection, work: (connection: Connection) => Promise<T>): Promise<T> {
+    const timer = setTimeout(() => connection.destroy(), deadline);
+    try {
+      return await work(connection);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Whether what was added is in the ledger: `unknown` where the server could not be asked in time. */
+  async commit(
+    connection: Connection,
+    last: Stored | undefined,
+  ): Promise<{ readonly state: 'committed' | 'undone' | 'unknown'; readonly error?: unknown }> {
+    try {
+      const { command } = await connection.run('COMMIT');
+      return command === 'COMMIT' ? { state: 'committed' } : { state: 'undone' };
+    } catch (error) {
+      if (isUndone(error) || !last) return { state: 'undone', error };
+      return { state: await this.#lookFor(last), error };
+    }
+  }
+
+  /** Whoever has the lock knows that the transaction which was lost has ended, one way or the other. */
+  async #lookFor({ sequence, hash }: Stored): Promise<'committed' | 'undone' | 'unknown'> {
+    const until = performance.now() + patience;
+    do {
+      let connection: Connection | undefined;
+      try {
+        connection = await this.connect();
+        await connection.begin(`BEGIN ISOLATION LEVEL READ COMMITTED; ${lock}`);
+        const { rows } = await connection.query({
+          sql: 'SELECT hash FROM fugu_ledger.link WHERE sequence = $1',
+          values: [sequence],
+        });
+        await connection.run('ROLLBACK');
+        return rows[0]?.[0] === hash ? 'committed' : 'undone';
+      } catch {
+        await sleep(200);
+      } finally {
+        connection?.destroy();
+      }
+    } while (performance.now() < until);
+    return 'unknown';
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#turn;
+    await this.#idle?.end();
+    this.#idle = undefined;
+  }
+}

@@ -1,0 +1,137 @@
+import { existsSync, renameSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { Fault } from '../../../base/errors.js';
+import { remove } from '../../../base/files/draft.js';
+import { syncFolder } from '../../../base/files/folder.js';
+import { chainPath, readChain } from '../chain/file.js';
+import type { Witness } from '../chain/witness.js';
+import { asFault, corrupt } from '../faults.js';
+import { inTurn, transaction } from '../index/sqlite.js';
+import { openStore, realPlace } from '../store.js';
+import { boundAnswers, type Copy, readCopy } from './copy.js';
+import { type Recovery, recoverLedger } from './recover.js';
+import { salvaged } from './salvaged.js';
+import { begins } from './upgrade.js';
+
+export interface Backup {
+  readonly file: string;
+  readonly links: number;
+  readonly answers: number;
+  readonly head: string | null;
+}
+
+/** One file that holds the chain and the recorded answers as they stand now. */
+export async function backupLedger(place: string, named: string, witness?: Witness): Promise<Backup> {
+  // Whatever is wrong with the ledger is found here, and the index brought up to the chain file.
+  (await openStore(place, witness)).close();
+  return writeBackup(named, (temporary) => {
+    const { sound, why, strayAnswers, copy } = salvaged(realPlace(place), temporary);
+    if (!sound || !copy.whole || strayAnswers > 0) throw corrupt(place, why ?? 'recorded answers were changed');
+    return copy;
+  });
+}
+
+/** Whole before it has its name, and never in the place of another. */
+export function writeBackup(named: string, write: (temporary: string) => Pick<Copy, 'links' | 'answers'>): Backup {
+  const file = resolve(named);
+  const temporary = `${file}.${process.pid}.tmp`;
+  try {
+    const { links, answers } = write(temporary);
+    if (existsSync(file)) throw thereAlready(file);
+    renameSync(temporary, file);
+    syncFolder(dirname(file));
+    return { file, links: links.length, answers: answers.size, head: links.at(-1)?.hash ?? null };
+  } catch (error) {
+    throw asFault(error, file);
+  } finally {
+    remove(temporary);
+  }
+}
+
+export type Restored =
+  | { readonly kind: 'texts'; readonly texts: number }
+  | { readonly kind: 'ledger'; readonly recovery: Recovery };
+
+/**
+ * A backup gives back what it holds and never takes back what was spent. Where the ledger is sound and knows at least as much, only recorded texts that it
+ * has lost are taken from the backup; where it is gone, damaged or behind, the backup is one more copy to recover from.
+ */
+export async function restoreLedger(
+  named: string,
+  file: string,
+  reason: string | undefined,
+  witness?: Witness,
+): Promise<Restored> {
+  const backup = readBackup(file);
+  const place = realPlace(named);
+  const texts = await presentKnowsMore(place, backup, witness);
+  if (texts !== undefined) return { kind: 'texts', texts };
+  if (!reason) throw noReason();
+  return { kind: 'ledger', recovery: recoverLedger(place, reason, witness, backup) };
+}
+
+/** How many texts were brought back; undefined where the ledger is not sound or knows less. */
+async function presentKnowsMore(place: string, backup: Copy, witness: Witness | undefined): Promise<number | undefined> {
+  if (!existsSync(place) && !existsSync(chainPath(place))) return undefined;
+  const store = await openStore(place, witness).catch((error: unknown) => {
+    if (error instanceof Fault && error.code === 'LEDGER_CORRUPT') return undefined;
+    throw error;
+  });
+  if (!store) return undefined;
+  try {
+    const { links } = readChain(store.chain.path);
+    if (!begins(links, backup.links)) {
+      if (begins(backup.links, links)) return undefined;
+      throw otherLedger(place);
+    }
+    const bound = boundAnswers(links, backup.answers);
+    const brought = await inTurn(place, () =>
+      transaction(store.db, 'IMMEDIATE', () => {
+        store.reconciled();
+        const keep = store.db.command('UPDATE book.answer SET body = ? WHERE of = ? AND body IS NULL');
+        const lost = [...bound].filter(([of]) => store.index.answer(of) === null);
+        for (const [of, text] of lost) keep(text, of);
+        return lost.length;
+      }),
+    );
+    if (brought === 0 && links.length > backup.links.length) throw knowsMore(place, links.length - backup.links.length);
+    return brought;
+  } finally {
+    store.close();
+  }
+}
+
+const thereAlready = (file: string): Fault =>
+  new Fault('READ_ONLY', `${file} is there already.`, 'Name a new file; a backup never replaces another.', { place: { file } });
+
+export function readBackup(file: string): Copy {
+  if (!existsSync(file))
+    throw new Fault('DATA_NOT_FOUND', `There is no backup at ${file}.`, 'Name the file that "backup" wrote.');
+  const backup = readCopy(file);
+  if (backup.whole && backup.links.length > 0) return backup;
+  throw new Fault(
+    'DATA_MALFORMED',
+    `${file} is no whole backup of a ledger.`,
+    'Name a file that "fugu ledger POLICY backup FILE" wrote.',
+  );
+}
+export const noReason = (): Fault =>
+  new Fault(
+    'USAGE',
+    'The ledger here is gone, damaged or behind the backup: what was released after the backup may be lost with it.',
+    'Add --reason "why". All accounts are then closed until their terms are amended, unless the end of the chain can still be seen.',
+  );
+export const otherLedger = (place: string): Fault =>
+  new Fault(
+    'LEDGER_MISMATCH',
+    'The backup belongs to another ledger, or to another course of this one.',
+    'Nothing was changed. Each of the two knows of spending that the other does not.',
+    { place: { file: place } },
+  );
+export const knowsMore = (place: string, links: number): Fault =>
+  new Fault(
+    'LEDGER_MISMATCH',
+    `The ledger is sound and knows ${links} links more than the backup.`,
+    'Nothing was changed: restoring it would give budget back.',
+    { place: { file: place } },
+  );

@@ -1,0 +1,52 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { Fault, type FaultCode } from '../../../base/errors.js';
+
+/** How a child ends that has a fault to tell. */
+export const exitFault = 3;
+
+/** Longer than walking a million entries takes. */
+const deadline = 600_000;
+
+export interface Told {
+  /** What the child printed; undefined when it died or took too long. */
+  readonly said: string | undefined;
+}
+
+/**
+ * Walks over a whole file run in a process of their own: on some damage the driver aborts the process, and that must be an answer, not the end of ours.
+ * Tests run the sources; a child runs what was built from them.
+ */
+export function inChild(task: 'verify' | 'salvage', ...words: string[]): Told {
+  const beside = fileURLToPath(new URL('./child-main.js', import.meta.url));
+  const built = beside.replace(/src(.)ledger.rescue.child-main\.js$/, 'dist$1ledger$1rescue$1child-main.js');
+  const program = [beside, built].find((file) => existsSync(file));
+  if (program === undefined) throw new Error('the program that walks over a ledger is not built: npm run build');
+  const { status, signal, error, stdout } = spawnSync(process.execPath, [program, task, ...words], {
+    encoding: 'utf8',
+    timeout: deadline,
+    killSignal: 'SIGKILL',
+    maxBuffer: 1 << 26,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  if (status === exitFault) throw told(stdout);
+  if (signal && stoppers.includes(signal) && (error as NodeJS.ErrnoException | undefined)?.code !== 'ETIMEDOUT')
+    throw stopped(words[0]!);
+  return { said: status === 0 ? stdout : undefined };
+}
+
+/** By these a process ends that somebody, or a system short of memory, wants gone; no damage does it. */
+const stoppers: readonly NodeJS.Signals[] = ['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP'];
+const stopped = (place: string): Fault =>
+  new Fault(
+    'LEDGER_BUSY',
+    'The process that was reading the ledger was stopped.',
+    'Try again; see that there is memory enough.',
+    { place: { file: place } },
+  );
+
+function told(text: string): Fault {
+  const { code, message, hint, file } = JSON.parse(text) as { code: FaultCode; message: string; hint: string; file: string };
+  return new Fault(code, message, hint, { place: { file } });
+}

@@ -1,0 +1,237 @@
+import { closeSync, existsSync, linkSync, renameSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { Fault } from '../../../base/errors.js';
+import { remove } from '../../../base/files/draft.js';
+import { syncFolder } from '../../../base/files/folder.js';
+import { type Link, lineOf, type Stored } from '../chain/chain.js';
+import { chainPath, claimsOf, hasChainFile, makeChainFile, readChain } from '../chain/file.js';
+import type { Witness } from '../chain/witness.js';
+import { asFault, busy } from '../faults.js';
+import { emptyBooks, follow } from '../index/accounts.js';
+import { createSchema } from '../index/schema.js';
+import { connect, transaction } from '../index/sqlite.js';
+import { makeLedgerFile } from '../ledger-file.js';
+import { checkKinds, realPlace } from '../store.js';
+import { boundAnswers, type Copy } from './copy.js';
+import { salvaged } from './salvaged.js';
+import { begins, continueChain, fillIndex, upgraded } from './upgrade.js';
+
+export interface Recovery {
+  readonly links: number;
+  readonly entries: number;
+  /** What the chain was taken from. */
+  readonly from: 'chain file' | 'index' | 'backup' | 'database';
+  /** Whether entries may be missing; then all accounts are closed. */
+  readonly incomplete: boolean;
+  readonly closed: readonly string[];
+  /** Entries that were answered and whose recorded text is lost. */
+  readonly textsLost: number;
+  /** Where the files that were there are kept. */
+  readonly kept: readonly string[];
+  readonly head: string;
+}
+
+interface Found {
+  readonly from: Recovery['from'];
+  readonly links: readonly Stored[];
+}
+
+/**
+ * Builds both files anew from the longest sound beginning that one of them (or a backup) holds. Unless the end of the chain was seen, entries may be missing
+ * whose cost nobody knows: then every account is closed until its terms are amended, and no account is opened without a reason.
+ */
+export function recoverLedger(named: string, reason: string, witness?: Witness, backup?: Copy): Recovery {
+  const place = realPlace(named);
+  try {
+    checkKinds(place);
+    for (let attempt = 0; attempt < 5; attempt++) {
+      const done = attemptRecovery(place, reason, witness, backup);
+      if (done) return done;
+    }
+  } catch (error) {
+    throw asFault(error, place);
+  }
+  throw busy(place);
+}
+
+function attemptRecovery(
+  place: string,
+  reason: string,
+  witness: Witness | undefined,
+  backup: Copy | undefined,
+): Recovery | undefined {
+  const path = chainPath(place);
+  const file = hasChainFile(path) ? { ...readChain(path), ...claimsOf(path) } : undefined;
+  const index = existsSync(place) ? salvaged(place) : undefined;
+  const found: Found[] = [
+    ...(file ? [{ from: 'chain file' as const, links: file.links }] : []),
+    ...(index ? [{ from: 'index' as const, links: index.copy.links }] : []),
+    ...(backup ? [{ from: 'backup' as const, links: backup.links }] : []),
+  ].map(({ from, links }) => ({ from, links: meant(links) }));
+  if (found.length === 0) throw noLedger(place);
+  const chosen = found.reduce((best, next) => (next.links.length > best.links.length ? next : best));
+  // The one would forget what the other knows was spent.
+  if (!found.every(({ links }) => begins(chosen.links, links))) throw forked(place, found);
+  const told = witness?.head();
+  const length = chosen.links.length;
+  const contradicted =
+    (index?.highest ?? 0) > length || (told !== undefined && chosen.links[told.sequence - 1]?.hash !== told.hash);
+  const endSeen =
+    file?.endSeen === true && length >= file.highest && lastButAnswers(chosen.links) <= file.highest + (file.unfinished ? 1 : 0);
+  const complete = !contradicted && (endSeen || told?.sequence === length);
+  const answers = new Map([...(backup?.answers ?? []), ...(index?.copy.answers ?? [])]);
+  const rootless = chosen.links.length > 0 && (JSON.parse(chosen.links.at(-1)!.body) as Link).root === undefined;
+  const chain = continueChain(rootless ? upgraded({ links: chosen.links, answers }) : chosen.links);
+  const closed = complete ? [] : chain.populations().filter((population) => !chain.closed(population));
+  chain.add({ kind: 'recover', at: Date.now(), reason, incomplete: !complete, closes: closed });
+  const texts = boundAnswers(chain.links, answers);
+  const kept = replaceFiles(place, chain.links, texts, file?.links.at(-1)?.hash);
+  if (!kept) return undefined;
+  const head = chain.links.at(-1)!;
+  witness?.tell(head.sequence, head.hash);
+  const kinds = chain.links.map(({ body }) => (JSON.parse(body) as Link).kind);
+  return {
+    links: chain.links.length,
+    entries: kinds.filter((kind) => kind === 'spend').length,
+    from: chosen.from,
+    incomplete: !complete,
+    closed: chain.populations().filter(chain.closed),
+    textsLost: kinds.filter((kind) => kind === 'answer').length - texts.size,
+    kept,
+    head: head.hash,
+  };
+}
+
+/** Answers at the end of the chain may be lost from the chain file when the machine goes down: no other link follows them. */
+const lastButAnswers = (links: readonly Stored[]): number =>
+  links.findLast(({ body }) => (JSON.parse(body) as Link).kind !== 'answer')?.sequence ?? 0;
+
+/** Links whose hashes are right may still not mean anything: only as far as they do. */
+function meant(links: readonly Stored[]): readonly Stored[] {
+  const books = emptyBooks();
+  for (const [i, { body }] of links.entries())
+    try {
+      follow(books, JSON.parse(body) as Link);
+    } catch {
+      return links.slice(0, i);
+    }
+  return links;
+}
+
+/**
+ * The new chain file takes the place of the old one first: from then on whoever had the old one open is refused. If somebody booked into it meanwhile it is
+ * put back (undefined). An index that is missing afterwards would be rebuilt from the chain file.
+ */
+function replaceFiles(
+  place: string,
+  links: readonly Stored[],
+  texts: ReadonlyMap<number, string>,
+  lastSeen: string | undefined,
+): readonly string[] | undefined {
+  const path = chainPath(place);
+  const fresh = `${place}.${process.pid}.new`;
+  const aside = `damaged-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
+  const removeFresh = () => {
+    for (const end of ['', '-wal', '-shm', '-journal', '.chain']) remove(`${fresh}${end}`);
+  };
+  removeFresh();
+  try {
+    makeChainFile(chainPath(fresh), links.map(lineOf));
+    makeIndex(fresh, links, texts);
+    const kept: string[] = [];
+    if (existsSync(path)) {
+      const old = `${path}.${aside}`;
+      keepBeside(path, old);
+      try {
+        renameSync(chainPath(fresh), path);
+      } catch (error) {
+        putBack(old, path);
+        throw error;
+      }
+      if (readChain(old).links.at(-1)?.hash !== lastSeen) {
+        renameSync(old, path);
+        return undefined;
+      }
+      kept.push(old);
+    } else renameSync(chainPath(fresh), path);
+    syncFolder(dirname(path));
+    kept.push(...replaceIndex(place, fresh, aside));
+    syncFolder(dirname(place));
+    return kept;
+  } finally {
+    removeFresh();
+  }
+}
+
+/** Where it fails the old index stays, with its log: it may be all that holds some answers. */
+function replaceIndex(place: string, fresh: string, aside: string): readonly string[] {
+  const moved: (readonly [from: string, to: string])[] = [];
+  const isThere = (end: string) => existsSync(`${place}${end}`);
+  const names = (end: string) => [`${place}${end}`, `${place}.${aside}${end}`] as const;
+  try {
+    // A log would be taken for that of the new file.
+    for (const [from, to] of ['-wal', '-shm', '-journal'].filter(isThere).map(names)) {
+      renameSync(from, to);
+      moved.push([from, to]);
+    }
+    if (isThere('')) {
+      const [from, to] = names('');
+      keepBeside(from, to);
+      moved.push([from, to]);
+    }
+    renameSync(fresh, place);
+    return moved.map(([, to]) => to);
+  } catch (error) {
+    for (const [from, to] of moved.toReversed()) putBack(to, from);
+    throw error;
+  }
+}
+
+/** Undoes `keepBeside`, or a move. */
+function putBack(aside: string, path: string): void {
+  try {
+    if (existsSync(path)) remove(aside);
+    else renameSync(aside, path);
+  } catch {}
+}
+
+/** The same file under a second name; where file systems have none, under that name only. */
+function keepBeside(path: string, aside: string): void {
+  try {
+    linkSync(path, aside);
+  } catch {
+    renameSync(path, aside);
+  }
+}
+
+function makeIndex(path: string, links: readonly Stored[], texts: ReadonlyMap<number, string>): void {
+  closeSync(makeLedgerFile(path, 'wx'));
+  const db = connect(path);
+  try {
+    db.exec('PRAGMA book.synchronous = FULL');
+    transaction(db, 'IMMEDIATE', () => {
+      createSchema(db);
+      fillIndex(db, links, texts);
+    });
+    db.query('PRAGMA book.wal_checkpoint(TRUNCATE)').get();
+  } finally {
+    db.close();
+  }
+}
+
+const forked = (place: string, found: readonly Found[]): Fault =>
+  new Fault(
+    'LEDGER_CORRUPT',
+    `The ${found.map(({ from }) => from).join(' and the ')} tell different histories: each knows of spending that the other does not.`,
+    'Nothing was changed. Put back the files, or the backup, that belong together.',
+    { place: { file: place } },
+  );
+export const noLedger = (place: string): Fault =>
+  new Fault(
+    'DATA_NOT_FOUND',
+    'There is nothing to recover a ledger from.',
+    'Look for a backup: "fugu ledger POLICY restore FILE".',
+    {
+      place: { file: place },
+    },
+  );

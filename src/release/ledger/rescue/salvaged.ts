@@ -1,0 +1,20 @@
+import { existsSync, rmSync } from 'node:fs';
+import { remove } from '../../../base/files/draft.js';
+import { inChild } from './child.js';
+import { type Copy, readCopy } from './copy.js';
+import type { Salvaged } from './salvage.js';
+
+/** What a child could read of the index; nothing where it died. */
+export function salvaged(place: string, keep?: string): Salvaged & { readonly copy: Copy } {
+  const out = keep ?? `${place}.${process.pid}.salvage.tmp`;
+  rmSync(out, { force: true });
+  try {
+    const { said } = inChild('salvage', place, out);
+    const copy = existsSync(out) ? readCopy(out) : { links: [], answers: new Map<number, string>(), whole: false };
+    if (said === undefined)
+      return { format: 'unknown', sound: false, highest: 0, strayAnswers: 0, why: 'reading it ends the process', copy };
+    return { ...(JSON.parse(said) as Salvaged), copy };
+  } finally {
+    if (!keep) remove(out);
+  }
+}

@@ -1,0 +1,328 @@
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { Fault } from '../../base/errors.js';
+import { makeFolder, syncFolder } from '../../base/files/folder.js';
+import { bootOf } from './chain/boot.js';
+import { Broken, beginning, endOf, lineOf, type Stored } from './chain/chain.js';
+import { type ChainFile, chainPath, hasChainFile, makeChainFile, openChainFile } from './chain/file.js';
+import type { Witness } from './chain/witness.js';
+import { asFault, corrupt, severalNames } from './faults.js';
+import { follow } from './index/accounts.js';
+import { checkSchema, createSchema, dataVersion, formatOf, schemaVersion } from './index/schema.js';
+import { type Connection, connect, inTurn, transaction } from './index/sqlite.js';
+import { indexOn } from './index/sqlite-rows.js';
+import { type Index, linkIn } from './index/tables.js';
+import type { Standing } from './keeping.js';
+import { makeLedgerFile } from './ledger-file.js';
+import { mend } from './rescue/mend.js';
+import { upgrade } from './rescue/upgrade.js';
+
+/** The two copies of one ledger, open. */
+export interface Store {
+  readonly place: string;
+  readonly db: Connection;
+  readonly index: Index;
+  readonly chain: ChainFile;
+  readonly witness: Witness | undefined;
+  /** Entries are taken up only in the run of the machine they were booked in, so that an answer need not be synced before it is told. */
+  readonly boot: string | undefined;
+  /** Brings the index up to the chain file and returns where both stand; under the write lock. */
+  readonly reconciled: () => Standing;
+  /** The same where there is nothing to bring up; undefined where the write lock is needed. */
+  readonly agreed: () => Standing | undefined;
+  /** The books as a committed link left them: what they say follows from the chain alone, and holds as long as its end is the same. */
+  readonly remember: (standing: Standing | undefined) => void;
+  /** Whether somebody else has booked while this one did lately. */
+  readonly crowded: () => boolean;
+  /** Writes the rows of accounts that still wait to be written; nothing depends on it. */
+  readonly bringRowsUp: () => void;
+  /** Refuses files that were replaced or deleted while they were open. */
+  readonly checkFiles: () => void;
+  /** The same for the chain file alone, which is the first that a recovery replaces. */
+  readonly checkChain: () => void;
+  readonly close: () => void;
+}
+
+/** The file itself, whatever links lead to it: SQLite keeps its log beside the real name, and so must the chain file be. */
+export function realPlace(place: string): string {
+  for (let name = resolve(place), hops = 0; hops < 40; hops++) {
+    try {
+      return realpathSync(name);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+    const link = lstatSync(name, { throwIfNoEntry: false });
+    if (link?.isSymbolicLink()) name = resolve(dirname(name), readlinkSync(name));
+    else return existsSync(dirname(name)) ? join(realpathSync(dirname(name)), basename(name)) : name;
+  }
+  return place;
+}
+
+/** SQLite would wait for ever for what a device, a pipe or a file of the system has to say. */
+export function checkKinds(place: string): void {
+  for (const path of [place, `${place}-wal`, `${place}-shm`, `${place}-journal`]) {
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found && !found.isFile()) throw noLedgerFile(path);
+  }
+  // Files of /proc and its like say that they are empty; nothing can be made beside them.
+  if (statSync(place, { throwIfNoEntry: false })?.size !== 0 || existsSync(chainPath(place))) return;
+  const beside = `${place}.${process.pid}.tmp`;
+  rmSync(beside, { force: true });
+  try {
+    closeSync(openSync(beside, 'wx', 0o600));
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).code === 'ENOENT' ? noLedgerFile(place) : error;
+  }
+  rmSync(beside, { force: true });
+}
+
+const noLedgerFile = (path: string): Fault =>
+  new Fault('READ_ONLY', `${basename(path)} is no file that a ledger can be kept in.`, 'Name an ordinary file after ledger:.', {
+    place: { file: path },
+  });
+
+/**
+ * A file that is there is never opened here: closing it would drop every lock this process holds
+ * on it (POSIX), also those of other connections, and another process could then take the write-ahead log away under them.
+ */
+function makeFile(place: string): void {
+  checkKinds(place);
+  if (existsSync(place)) {
+    accessSync(place, constants.R_OK | constants.W_OK);
+    if (statSync(place).nlink > 1) throw severalNames(place);
+    return;
+  }
+  makeFolder(dirname(place), 0o700);
+  try {
+    closeSync(makeLedgerFile(place, 'ax'));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  syncFolder(dirname(place));
+}
+
+export async function openStore(named: string, witness?: Witness): Promise<Store> {
+  let place: string;
+  try {
+    place = realPlace(named);
+    makeFile(place);
+  } catch (error) {
+    throw asFault(error, named);
+  }
+  if (abandoned.has(place)) throw replaced(`${place}-shm`);
+  return inTurn(place, () => {
+    const db = connect(place);
+    let store: Store | undefined;
+    try {
+      prepare(db, place);
+      store = storeOn(db, place, witness);
+      askWitness(store);
+      return store;
+    } catch (error) {
+      if (store) store.close();
+      else db.close();
+      throw error;
+    }
+  });
+}
+
+/** A ledger of this format with both its copies; made, rebuilt or upgraded where that loses nothing. */
+function prepare(db: Connection, place: string): void {
+  const path = chainPath(place);
+  if (formatOf(db, place) === 'present') {
+    if (!hasChainFile(path)) throw corrupt(place, 'the chain file beside it is missing');
+    if (statSync(path).nlink > 1) throw severalNames(path);
+    return;
+  }
+  transaction(db, 'IMMEDIATE', () => {
+    const format = formatOf(db, place);
+    if (format === 'former') upgrade(db, place);
+    if (format !== 'none') return;
+    // An index that is missing is built anew from the chain file; only recorded answers are lost with it.
+    if (!hasChainFile(path)) makeChainFile(path, []);
+    createSchema(db);
+  });
+}
+
+function storeOn(db: Connection, place: string, witness: Witness | undefined): Store {
+  checkSchema(db, place);
+  const version = schemaVersion(db);
+  let checked = version();
+  const seen = dataVersion(db);
+  const index = indexOn(db);
+  const chain = openChainFile(chainPath(place));
+  const checkTables = () => {
+    if (version() === checked) return;
+    checkSchema(db, place);
+    checked = version();
+  };
+  let remembered: Standing | undefined;
+  /** Which of the commits of others `remembered` and `checked` are after. */
+  let after: number | undefined;
+  /** How many times in a row nobody else had booked since the last look. */
+  let alone = 0;
+  const standingAt = (last: Stored | undefined): Standing => {
+    if (!last) return { end: beginning, books: index.books(undefined), last: undefined };
+    const link = linkIn(last);
+    const known = remembered;
+    remembered = undefined;
+    const missed = known ? last.sequence - known.end.sequence : 0;
+    const near = missed > 0 && missed <= nearby;
+    const followed = known && near && known.books.advance(index.linksAfter(known.end.sequence).map(linkIn));
+    return { end: endOf(last, link), books: followed ? known.books : index.books(link), last: { link, stored: last } };
+  };
+  const standing = (): { readonly found: Standing; readonly whole: boolean } => {
+    const now = seen();
+    // What this connection has committed last is still the end of the index, unless another one has committed since.
+    const known = now === after ? remembered : undefined;
+    if (!known) checkTables();
+    const last = known ? known.last?.stored : index.last();
+    const held = last ? chain.holds(last) : chain.blank() && 'last';
+    if (last && !held) throw new Broken(`its two files differ at entry ${last.sequence}`);
+    if (remembered?.end.hash !== (last ?? beginning).hash) remembered = standingAt(last);
+    alone = after === undefined || now === after ? alone + 1 : 0;
+    after = now;
+    return { found: remembered, whole: held === 'last' };
+  };
+  const agreed = (): Standing | undefined => {
+    const { found, whole } = standing();
+    return whole ? found : undefined;
+  };
+  const reconciled = (thorough = false): Standing => {
+    const { found, whole } = standing();
+    if (whole && !thorough) return found;
+    // They are about to change, and if the transaction fails they have not.
+    remembered = undefined;
+    return catchUp(index, chain, found);
+  };
+  try {
+    transaction(db, 'IMMEDIATE', () => {
+      mend(index, chain);
+      reconciled(true);
+    });
+    remembered = undefined;
+    const checkFiles = filesOf(place, db.writeAhead, chain);
+    const shared = existsSync(`${place}-shm`) ? identity(`${place}-shm`).size : 0;
+    return {
+      place,
+      db,
+      index,
+      chain,
+      witness,
+      boot: bootOf(),
+      reconciled,
+      agreed,
+      remember: (standing) => {
+        remembered = standing;
+      },
+      crowded: () => alone < quiet,
+      bringRowsUp: () => {
+        if (!remembered?.books.behind()) return;
+        transaction(db, 'IMMEDIATE', () => agreed()?.books.flush());
+        remembered = undefined;
+      },
+      checkFiles: () => checkFiles('all'),
+      checkChain: () => checkFiles('chain'),
+      close: () => {
+        chain.close();
+        // Closing would touch shared memory that is not there any more, and end the process.
+        const now = identity(`${place}-shm`);
+        if (now.ino !== -1 && now.size < shared) abandoned.set(place, db);
+        else db.close();
+      },
+    };
+  } catch (error) {
+    chain.close();
+    throw error;
+  }
+}
+
+/** Looks without anybody else's bookings after which rows may wait. */
+const quiet = 4;
+/** As many links are followed in memory; reading the rows anew is quicker than following more. */
+const nearby = 4;
+
+/** Kept from the garbage collector, which would close them. */
+const abandoned = new Map<string, Connection>();
+
+/** Takes over the links that the index lacks. */
+function catchUp(index: Index, chain: ChainFile, from: Standing): Standing {
+  const { books } = from;
+  let { end, last } = from;
+  const missed: Stored[] = [];
+  const unsynced = index.linksAfter(end.since);
+  const walk = chain.linksFrom(end);
+  let step = walk.next();
+  for (; !step.done; step = walk.next()) {
+    const { link, stored } = step.value;
+    follow(books, link);
+    index.keepLink(link, stored);
+    missed.push(stored);
+    end = endOf(stored, link);
+    last = step.value;
+  }
+  books.flush();
+  const { kind, length, why } = step.value;
+  if (kind === 'damaged') throw new Broken(`the chain file is damaged after entry ${end.sequence} (${why ?? 'it was cut'})`);
+  if (kind === 'cut') throw new Broken(`the chain file was cut after entry ${end.sequence}`);
+  // Nobody was ever told anything about a line that was not finished.
+  if (kind === 'torn') chain.write(end.offset, Buffer.alloc(length - end.offset));
+  // A line may have been read from memory that never reached the disk; answers before it, too, after a sync that failed.
+  if (missed.length > 0) for (const link of [...unsynced, ...missed]) chain.write(link.offset, lineOf(link));
+  if (kind === 'torn' || missed.length > 0) chain.sync();
+  chain.room(end.offset + 1);
+  return { end, books, last };
+}
+
+/** `chain` looks only at what a recovery replaces first, and at what carries the lock. */
+function filesOf(place: string, writeAhead: boolean, chain: ChainFile): (among?: 'all' | 'chain') => void {
+  const shared = `${place}-shm`;
+  const known = (path: string) => ({ path, ...identity(path) });
+  const first = [{ ...known(chain.path), ...chain.identity(), size: 0 }, ...(writeAhead ? [known(shared)] : [])];
+  const all = [...first, known(place), ...(writeAhead ? [known(`${place}-wal`)] : [])];
+  return (among = 'all') => {
+    for (const { path, dev, ino, size } of among === 'all' ? all : first) {
+      const now = identity(path);
+      // Shared memory that was cut would end the process when it is touched.
+      if (now.dev !== dev || now.ino !== ino || (path === shared && now.size < size)) throw replaced(path);
+    }
+  };
+}
+
+function identity(path: string): { readonly dev: number; readonly ino: number; readonly size: number } {
+  const { dev, ino, size } = statSync(path, { throwIfNoEntry: false }) ?? { dev: -1, ino: -1, size: 0 };
+  return { dev, ino, size };
+}
+
+const replaced = (path: string): Fault =>
+  new Fault(
+    'LEDGER_CORRUPT',
+    `${basename(path)} was replaced or deleted while the ledger was open.`,
+    'If that was a restore or recovery, start again; otherwise put the file back, or run "fugu ledger POLICY recover --reason TEXT".',
+    { place: { file: path } },
+  );
+
+/** A witness that has seen more, or something else, knows of spending that both files have lost. */
+export function askWitness(store: Pick<Store, 'witness' | 'index' | 'place'>): void {
+  const told = store.witness?.head();
+  if (!told) return;
+  const link = store.index.link(told.sequence);
+  if (link?.hash !== told.hash)
+    throw corrupt(
+      store.place,
+      link
+        ? `the witness knows another entry ${told.sequence}`
+        : `the witness knows ${told.sequence} entries of the chain, more than there are`,
+    );
+}

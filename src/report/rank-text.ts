@@ -1,8 +1,0 @@
-import type { AnswerRow } from '../query/bound.js';
-
-/** The rank error of a quantile in words: where rows lie evenly, and whatever the data. */
-export const rankText = (
-  { rankError = 0, evenRankError = rankError }: Partial<AnswerRow>,
-  show: (x: number) => string,
-): string =>
-  evenRankError < rankError ? `± ${show(evenRankError)} rows, ${show(rankError)} at worst` : `± ${show(rankError)} rows`;

@@ -1,9 +1,0 @@
-import { systemAnalyst } from '../release/analyst.js';
-import type { Service } from './service.js';
-
-/** Whoever starts the service is its steward: by a token that nobody is shown, for as long as a working week. */
-export function stewardCode({ tokens, sessions }: Service): string {
-  const name = systemAnalyst();
-  const own = tokens.list().findLast((t) => t.role === 'steward' && t.name === name && !t.policies && tokens.stands(t));
-  return sessions.link((own ?? tokens.make({ name, role: 'steward', days: 7 }).token).id);
-}
