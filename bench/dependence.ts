@@ -1,7 +1,7 @@
+import { chainScale } from '../src/evaluate/papers/compare/chain-calculus.js';
 import { type FactorGraph, fromPairs } from '../src/privacy/dependence/graph/factor-graph.js';
 import { push } from '../src/privacy/dependence/graph/push.js';
 import { informed } from '../src/privacy/dependence/informed/informed.js';
-import { chainScale } from '../src/evaluate/papers/compare/chain-calculus.js';
 import { type Bench, inTurns } from './bench.js';
 
 /** The same numbers in every run (mulberry32); nothing here is noise. */

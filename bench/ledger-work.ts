@@ -1,8 +1,8 @@
 import Database from 'libsql';
 import { rational } from '../src/base/exact/rational.js';
-import type { Reservation } from '../src/release/ledger/ledger.js';
 import { pureProfile } from '../src/privacy/mechanism/profile.js';
 import { everyRecord } from '../src/privacy/mechanism/record-class.js';
+import type { Reservation } from '../src/release/ledger/ledger.js';
 
 /** A booking of the usual size. */
 export const reservation = (analyst: string, i: number): Reservation => ({

@@ -1,4 +1,5 @@
-import { FriendCoefficients, type FriendLaw } from '../src/evaluate/papers/dependent-tuples/friend-model.js';
+import type { FriendLaw } from '../src/analysis/learn/odds/friend-law.js';
+import { FriendCoefficients } from '../src/evaluate/papers/dependent-tuples/friend-model.js';
 import { quiltOnChain } from '../src/evaluate/papers/pufferfish/markov-quilt.js';
 import { type Bench, secondsPer } from './bench.js';
 

@@ -2,14 +2,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { countByDatabase, countStreaming } from '../src/query/count/count.js';
-import { type Pinned, pinned, type Statement } from '../src/data/engine/engine.js';
+import { surveyBatch } from '../src/analysis/survey/query.js';
 import { parseRational } from '../src/base/exact/rational.js';
+import { type Pinned, pinned, type Statement } from '../src/data/engine/engine.js';
+import { openEngine } from '../src/data/terms/open.js';
 import type { Column, Policy } from '../src/policy/policy.js';
 import { bindBatch } from '../src/query/bind.js';
+import { countByDatabase, countStreaming } from '../src/query/count/count.js';
 import { parseBatch } from '../src/query/parse.js';
-import { surveyBatch } from '../src/analysis/survey/query.js';
-import { openEngine } from '../src/data/terms/open.js';
 import { type Bench, inTurns, repeat, versus } from './bench.js';
 import { rawSurvey } from './raw-survey.js';
 

@@ -2,10 +2,10 @@ import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { openLedger } from '../src/release/ledger/open.js';
-import { createSession, type Session } from '../src/release/session.js';
 import { openEngine } from '../src/data/terms/open.js';
 import { readPolicy } from '../src/data/terms/read.js';
+import { openLedger } from '../src/release/ledger/open.js';
+import { createSession, type Session } from '../src/release/session/session.js';
 import { type Bench, inTurns, repeat, versus } from './bench.js';
 
 const columns =

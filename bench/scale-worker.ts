@@ -1,8 +1,8 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import pg from 'pg';
-import { countByDatabase } from '../src/query/count/count.js';
 import { open } from '../src/index.js';
 import { bindBatch } from '../src/query/bind.js';
+import { countByDatabase } from '../src/query/count/count.js';
 import { parseBatch } from '../src/query/parse.js';
 import { ask } from '../test/cluster/start-cluster.js';
 import { openEngine, readPolicy } from '../test/inside.js';

@@ -2,13 +2,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { countCells } from '../src/query/count/count.js';
 import { type Engine, type Pinned, pinned } from '../src/data/engine/engine.js';
-import type { Policy } from '../src/policy/policy.js';
-import { bindBatch } from '../src/query/bind.js';
-import { parseSql } from '../src/query/sql/sql.js';
 import { openEngine } from '../src/data/terms/open.js';
 import { readPolicy } from '../src/data/terms/read.js';
+import type { Policy } from '../src/policy/policy.js';
+import { bindBatch } from '../src/query/bind.js';
+import { countCells } from '../src/query/count/count.js';
+import { parseSql } from '../src/query/sql/sql.js';
 import { type Bench, inTurns, versus } from './bench.js';
 
 /** A million persons with ten visits each, but for a few who have forty: of theirs, twenty are used. */

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { openLedger } from '../src/release/ledger/open.js';
-import { createSession, type Session } from '../src/release/session.js';
 import { openEngine } from '../src/data/terms/open.js';
 import { readPolicy } from '../src/data/terms/read.js';
+import { openLedger } from '../src/release/ledger/open.js';
+import { createSession, type Session } from '../src/release/session/session.js';
 
 /** A process of its own, so that its memory is that of one session: opens the policy of a folder, then plans and releases in turns with the policy without ties. */
 const [folder, rounds] = [process.argv[2]!, Number(process.argv[3] ?? 15)];

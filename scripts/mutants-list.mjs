@@ -6,12 +6,12 @@ const mechanism = 'src/privacy/mechanism/mechanism.test.ts';
 const drawn = 'src/privacy/mechanism/drawn.test.ts';
 const every = 'test/every-mechanism.test.ts';
 const effects = 'src/query/count/effects.test.ts';
-const account = 'src/release/accounting/account.test.ts';
+const account = 'src/release/accountant/account.test.ts';
 const kmeans = 'src/analysis/learn/kmeans/audit.test.ts';
 const degrees = 'src/analysis/pattern/degrees/degrees.test.ts';
 const ladders = 'src/analysis/pattern/query/ladders.test.ts';
 const smallGraphs = 'src/analysis/pattern/every-small-graph.test.ts';
-const quota = 'src/release/quota.test.ts';
+const quota = 'src/release/session/quota.test.ts';
 const used = 'src/data/ties/used-records.test.ts';
 const kinds = 'test/ties-kinds.test.ts';
 const tilt = 'src/analysis/learn/classify/tilt.test.ts';
@@ -45,17 +45,17 @@ const priced = 'src/privacy/mechanism/zcdp-of-pure.test.ts';
 // biome-ignore format: one line per mutant
 const shares = [
   mutant('zcdp-price-halved', 'src/privacy/mechanism/zcdp-of-pure.ts', 'mulUp(epsilon, tanhUp(epsilon / 2))', 'mulUp(epsilon / 2, tanhUp(epsilon / 2))', priced),
-  mutant('zcdp-price-forgotten', 'src/release/accounting/account.ts', 'return pricedAs(booked, addProfiles(cost, zcdpProfile(ofAnswers)));', 'return pricedAs(booked, zcdpProfile(ofAnswers));', remaining),
+  mutant('zcdp-price-forgotten', 'src/release/accountant/account.ts', 'return pricedAs(booked, addProfiles(cost, zcdpProfile(ofAnswers)));', 'return pricedAs(booked, zcdpProfile(ofAnswers));', remaining),
   mutant('zcdp-price-of-totals', 'src/privacy/mechanism/profile.ts', 'a.zcdp || b.zcdp ? { zcdp: addProfiles(inZcdp(a), inZcdp(b)) } : {};', '{};', priced, remaining),
-  mutant('earlier-releases-repriced', 'src/release/accounting/room.ts', "offered('zcdp', rho, whole.rho!) : zero", "offered('zcdp', multiply(whole.rho!, share), whole.rho!) : zero", remaining),
-  mutant('laplace-closes-for-nothing', 'src/release/accounting/choose.ts', 'export const closing = 2;', 'export const closing = 1;', remaining),
-  mutant('zcdp-of-a-spent-value', 'src/release/accounting/by-slice.ts', 'const gaussian = isKeptInZcdp(route, spent, slicing) ? route.gaussian : undefined;', 'const gaussian = route.gaussian;', remaining),
-  mutant('only-the-part-is-judged', 'src/release/accounting/moved.ts', '[about, aboutEverybody, ...single, ...booked]', '[about]', remaining),
-  mutant('other-values-not-judged', 'src/release/accounting/moved.ts', '[about, aboutEverybody, ...single, ...booked]', '[about, aboutEverybody]', remaining),
-  mutant('noise-of-less-for-too-much', 'src/release/accounting/choose.ts', '!asksTooMuch(account, share, spent, about) || !isOfLess(plan, plans)', 'true || !isOfLess(plan, plans)', remaining),
-  mutant('totals-judged-for-less', 'src/release/accounting/room-to-spend.ts', 'part?.cost(allotment) ?? costOf(allotment, [record])', 'costOf(allotment, [record])', remaining),
-  mutant('amount-not-cut', 'src/release/accounting/moved.ts', 'if (high.excess <= 0) return amount;', 'return amount;', 'src/release/accounting/moved.test.ts'),
-  mutant('less-than-was-asked-for', 'src/release/accounting/room.ts', 'if (compare(target, one) > 0) return maximum(amount, full);', '', remaining),
+  mutant('earlier-releases-repriced', 'src/release/accountant/room.ts', "offered('zcdp', rho, whole.rho!) : zero", "offered('zcdp', multiply(whole.rho!, share), whole.rho!) : zero", remaining),
+  mutant('laplace-closes-for-nothing', 'src/release/accountant/choose.ts', 'export const closing = 2;', 'export const closing = 1;', remaining),
+  mutant('zcdp-of-a-spent-value', 'src/release/accountant/by-slice.ts', 'const gaussian = isKeptInZcdp(route, spent, slicing) ? route.gaussian : undefined;', 'const gaussian = route.gaussian;', remaining),
+  mutant('only-the-part-is-judged', 'src/release/accountant/moved.ts', '[about, aboutEverybody, ...single, ...booked]', '[about]', remaining),
+  mutant('other-values-not-judged', 'src/release/accountant/moved.ts', '[about, aboutEverybody, ...single, ...booked]', '[about, aboutEverybody]', remaining),
+  mutant('noise-of-less-for-too-much', 'src/release/accountant/choose.ts', '!asksTooMuch(account, share, spent, about) || !isOfLess(plan, plans)', 'true || !isOfLess(plan, plans)', remaining),
+  mutant('totals-judged-for-less', 'src/release/accountant/room-to-spend.ts', 'part?.cost(allotment) ?? costOf(allotment, [record])', 'costOf(allotment, [record])', remaining),
+  mutant('amount-not-cut', 'src/release/accountant/moved.ts', 'if (high.excess <= 0) return amount;', 'return amount;', 'src/release/accountant/moved.test.ts'),
+  mutant('less-than-was-asked-for', 'src/release/accountant/room.ts', 'if (compare(target, one) > 0) return maximum(amount, full);', '', remaining),
   mutant('exchange-of-larger-draws', 'src/privacy/mechanism/paid.ts', 'costsNoMore(inZcdp(a), inZcdp(b))', 'true', mechanism),
 ];
 
@@ -68,7 +68,7 @@ const beforehand = [
   mutant('model-out-after-spending', 'src/app/cli/learn.ts', "refuseUnwritable(words.out, { hint: 'Choose another --out.' });", '', 'test/nothing-dropped.test.ts'),
   mutant('option-twice', 'src/app/cli/options.ts', 'if (given)', 'if (false)', 'test/nothing-dropped.test.ts'),
   mutant('draft-code-both', 'src/data/draft/draft.ts', '!gone.has(codeText(code))', '!gone.has(codeText(code)) || true', 'test/drafts-are-read.test.ts'),
-  mutant('max-unsaid', 'src/release/batch.ts', 'instead.length > 0 ?', 'false ?', 'test/sql-instead.test.ts'),
+  mutant('max-unsaid', 'src/release/session/batch.ts', 'instead.length > 0 ?', 'false ?', 'test/sql-instead.test.ts'),
   mutant('ties-page-without-order', 'src/app/api/tie-figures.ts', 'structureColumns(policy.dependence)', '{ names: structureColumns(policy.dependence).names }', 'test/service/documented-policies.test.ts'),
   mutant('names-of-tables-taken', 'src/app/cli/write-release.ts', 'refuseUnwritableFolder(directory, namesTaken(directory), anotherOut);', '', 'test/nothing-dropped.test.ts'),
   mutant('link-to-nothing-for-a-folder', 'src/base/files/write-file.ts', 'return lstatSync(path, { throwIfNoEntry: false }) !== undefined;', 'return statSync(path, { throwIfNoEntry: false }) !== undefined;', 'test/nothing-dropped.test.ts'),
@@ -80,7 +80,7 @@ const found = [
   mutant('presence-half', 'src/query/count/effects.ts', 'l1: touched * most.l1,', 'l1: (touched * most.l1) / 2n,', effects, every),
   mutant(
     'presence-carries-over',
-    'src/release/accounting/open-account.ts',
+    'src/release/accountant/open-account.ts',
     'addsRemoves(policy) ? `presence of ${given}` : given',
     'given',
     'test/add-remove.test.ts',
@@ -127,14 +127,14 @@ const found = [
   ),
   mutant(
     'belief-one-sided',
-    'src/release/accounting/belief-delta.ts',
+    'src/release/accountant/belief-delta.ts',
     'addUp(1, expUp(-toNumberDown(epsilon)))',
     '1',
-    'src/release/accounting/belief-delta.test.ts',
+    'src/release/accountant/belief-delta.test.ts',
   ),
   mutant(
     'settled-though-changed',
-    'src/release/present-account.ts',
+    'src/release/session/present-account.ts',
     'if (boundsOf(account) !== boundsOf(desk.account)) throw tiesChanged();',
     '',
     'test/two-sessions.test.ts',
@@ -195,7 +195,7 @@ const synthetic = [
   ),
   mutant(
     'ground-without-pairs',
-    'src/release/ground.ts',
+    'src/release/session/ground.ts',
     'protect.pairs !== undefined, data.links ?? null, ',
     '',
     'test/estimate.test.ts',
@@ -514,7 +514,7 @@ const sensitivity = [
 const admission = [
   mutant(
     'shares-above-one',
-    'src/release/accounting/allocate.ts',
+    'src/release/accountant/allocate.ts',
     'weights[k]! / total)',
     'weights[k]! / Math.max(...weights))',
     account,
@@ -535,41 +535,41 @@ const admission = [
   ),
   mutant(
     'spent-of-last-class',
-    'src/release/accounting/account.ts',
+    'src/release/accountant/account.ts',
     'if (scope(name)) most = maximum(most, cost);',
     'if (scope(name)) most = cost;',
     account,
   ),
   mutant(
     'conditions-always-met',
-    'src/release/accounting/account.ts',
+    'src/release/accountant/account.ts',
     'perRecord.get(everyRecord) ?? zero) === 0;',
     'perRecord.get(everyRecord) ?? zero) <= 0;',
     account,
   ),
   mutant(
     'pure-beside-gaussian',
-    'src/release/accounting/account.ts',
+    'src/release/accountant/account.ts',
     'if (spent.zcdp.perRecord.size === 0 && (compare(total.pure',
     'if ((compare(total.pure',
     account,
   ),
-  mutant('delta-not-shared', 'src/release/accounting/open-account.ts', 'const parts = firsts + worth.size;', 'const parts = 1;', account),
+  mutant('delta-not-shared', 'src/release/accountant/open-account.ts', 'const parts = firsts + worth.size;', 'const parts = 1;', account),
   mutant(
     'answers-not-booked',
-    'src/release/accounting/account.ts',
+    'src/release/accountant/account.ts',
     'const more = whole === undefined || profile.perRecord.size > 1 ? [] : columns;',
     'const more = [] as typeof columns;',
     account,
   ),
   mutant(
     'once-and-again',
-    'src/release/accounting/account.ts',
+    'src/release/accountant/account.ts',
     'if (paidTwice(after))',
     'if (paidTwice(before))',
     'src/analysis/pattern/release.test.ts',
   ),
-  mutant('quota-unheeded', 'src/release/accounting/account.ts', 'if (compare(own, add(epsilon, multiply(account.epsilon, quotaCrumb))) <= 0) return;', 'return;', quota),
+  mutant('quota-unheeded', 'src/release/accountant/account.ts', 'if (compare(own, add(epsilon, multiply(account.epsilon, quotaCrumb))) <= 0) return;', 'return;', quota),
   mutant(
     'total-rounded-down',
     'src/release/ledger/index/total.ts',
@@ -594,14 +594,14 @@ const admission = [
   ),
   mutant(
     'quota-not-left',
-    'src/release/accounting/share.ts',
+    'src/release/accountant/share.ts',
     'return minimum(left, subtract(divide(quota, account.epsilon), usedShareOf(account, spent, standing, about)));',
     'return left;',
     quota,
   ),
   mutant(
     'charge-marks-forgotten',
-    'src/release/charge.ts',
+    'src/release/session/charge.ts',
     'account.book(cost, request.reading)',
     'cost',
     'test/max-ties.test.ts',
@@ -609,14 +609,14 @@ const admission = [
   ),
   mutant(
     'charge-public-columns-forgotten',
-    'src/release/charge.ts',
+    'src/release/session/charge.ts',
     'request.relied ?? reliedByRow(policy, cost)',
     'request.relied ?? []',
     'test/given-away.test.ts',
   ),
   mutant(
     'enter-columns-forgotten',
-    'src/release/enter.ts',
+    'src/release/session/enter.ts',
     '...reliedByOthers(policy), ',
     '',
     'test/publishers.test.ts',
@@ -646,23 +646,23 @@ const admission = [
 ];
 
 const routing = [
-  mutant('factored-by-two', 'src/release/accounting/choose.ts', 'filter(isPart).length <= 1', 'filter(isPart).length <= 2', account),
+  mutant('factored-by-two', 'src/release/accountant/choose.ts', 'filter(isPart).length <= 1', 'filter(isPart).length <= 2', account),
   mutant(
     'relations-as-rows',
-    'src/release/accounting/reading.ts',
+    'src/release/accountant/reading.ts',
     'beyond !== true',
     'true',
-    'src/release/accounting/reading.test.ts',
+    'src/release/accountant/reading.test.ts',
     'test/max-ties.test.ts',
   ),
   mutant(
     'levels-unless-told',
-    'src/release/accounting/reading.ts',
+    'src/release/accountant/reading.ts',
     'readsWithin(counting, resolution)) === true',
     'readsWithin(counting, resolution)) !== false',
-    'src/release/accounting/reading.test.ts',
+    'src/release/accountant/reading.test.ts',
   ),
-  mutant('sums-of-two-answers', 'src/release/accounting/reading.ts', 'answersMoving(m) <= 1', 'answersMoving(m) <= 2', account),
+  mutant('sums-of-two-answers', 'src/release/accountant/reading.ts', 'answersMoving(m) <= 1', 'answersMoving(m) <= 2', account),
   mutant(
     'base-of-last-class',
     'src/privacy/dependence/base.ts',
@@ -745,7 +745,7 @@ const routing = [
 const spending = 'test/spending.test.ts';
 const drafts = 'src/data/draft/draft.test.ts';
 const decided = [
-  mutant('undecided-is-none', 'src/release/ready.ts', 'if (undecided)', 'if (undecided && false)', 'test/undecided.test.ts'),
+  mutant('undecided-is-none', 'src/release/session/ready.ts', 'if (undecided)', 'if (undecided && false)', 'test/undecided.test.ts'),
   mutant('undecided-same-terms', 'src/data/terms/digest.ts', "undecided ? 'undecided' : ties", 'ties', 'test/undecided.test.ts'),
   mutant('drafts-none', 'src/data/draft/policy-text.ts', "'dependence: undecided',", "'dependence: none',", drafts),
   mutant(
@@ -757,13 +757,13 @@ const decided = [
   ),
   mutant(
     'room-not-admitted',
-    'src/release/accounting/room-to-spend.ts',
+    'src/release/accountant/room-to-spend.ts',
     'const given = fitting.length > 0 ? fitting : possible;',
     'const given = possible;',
     spending,
   ),
-  mutant('spends-unasked', 'src/release/charge.ts', 'await desk.decide?.(request.plan);', ';', spending),
-  mutant('certifies-anything', 'src/release/accounting/guarantee.ts', 'certified: nothing === undefined,', 'certified: true,', spending),
+  mutant('spends-unasked', 'src/release/session/charge.ts', 'await desk.decide?.(request.plan);', ';', spending),
+  mutant('certifies-anything', 'src/release/accountant/guarantee.ts', 'certified: nothing === undefined,', 'certified: true,', spending),
 ];
 
 /** One for each row of test/found.test.ts: what a new user met must be met again without its guard. */
@@ -775,23 +775,23 @@ const rowsOfFound = [
   mutant('found-group-key', 'src/data/draft/draft.ts', '.flatMap((column) => foundGroups(column) ?? [])', '.flatMap((column) => (column.rows < 0 ? foundGroups(column)! : []))', firstMile),
   mutant('found-none-in-silence', 'src/data/draft/policy-text.ts', "'dependence: undecided',", "'dependence: none',", firstMile),
   mutant('found-timings', 'src/data/draft/guess.ts', "return out('timing', 'a timing');", '{}', firstMile),
-  mutant('found-last-crumb', 'src/release/plan.ts', 'if (!isPositive(left) || compare(share, left) !== 0) return undefined;', 'if (left !== undefined) return undefined;', firstMile),
-  mutant('found-mostly-noise', 'src/release/plan.ts', 'return by > 1 / 10 ?', 'return by > 1e9 ?', firstMile),
+  mutant('found-last-crumb', 'src/release/session/plan.ts', 'if (!isPositive(left) || compare(share, left) !== 0) return undefined;', 'if (left !== undefined) return undefined;', firstMile),
+  mutant('found-mostly-noise', 'src/release/session/plan.ts', 'return by > 1 / 10 ?', 'return by > 1e9 ?', firstMile),
   mutant('found-second-release', 'src/app/cli/write-release.ts', 'if (released && !overwrite)', 'if (false)', firstMile),
   mutant('found-attack-page', 'src/app/cli/attack.ts', "out ?? join(dirname(policy), 'private', name)", "out ?? join(dirname(policy), 'out', name)", firstMile),
   mutant('found-mistyped', 'src/query/count/hidden-cells.ts', 'if (unknown.length > 0) this.#undeclared.add(new Set(unknown));', '', 'test/private-check.test.ts'),
   mutant('found-mistyped-unsaid', 'src/app/cli/check.ts', 'const hidden = columns.filter((c) => c.hidden > 0);', 'const hidden = columns.filter(() => false);', firstMile),
   mutant('found-labels', 'src/app/report/key-labels.ts', 'column.labels.get(one) ?? one', 'one', firstMile),
   mutant('found-percent', 'src/app/report/published-table.ts', "const shares = table.rows.some(({ share }) => share);", 'const shares = false;', firstMile),
-  mutant('found-paths', 'src/release/receipt.ts', 'population: publicName(policy)', 'population: policy.population', 'test/publish.test.ts'),
+  mutant('found-paths', 'src/release/session/receipt.ts', 'population: publicName(policy)', 'population: policy.population', 'test/publish.test.ts'),
   mutant('found-sav-labels', 'src/data/codebook/statfile.ts', "labels: new Map([...told].filter(([, words]) => words !== '')),", 'labels: new Map(),', firstMile),
   mutant('found-sav-missing', 'src/data/codebook/statfile.ts', 'missing: [...none],', 'missing: [],', firstMile),
   mutant('found-sav-cells', 'src/data/statfile/sav/cases.ts', 'told === nothing ? missing : ready[told]!', 'told === nothing ? missing : ready[0]!', 'test/statfile/statfile.test.ts'),
   mutant('found-weights', 'src/data/draft/guess.ts', "return { type: 'weight', bounds: rounded(column.range!, false), missing: [] };", 'return guessNumber(column, known);', firstMile),
   mutant('found-few-pairs', 'src/analysis/learn/odds/odds-evidence.ts', 'if (!shared || high <= worthwhile * shared.high)', 'if (!shared || high > 0)', firstMile),
-  mutant('found-members-stay', 'src/release/session.ts', 'engine: unused ? await whole.without(unused.column, unused.names) : whole,', 'engine: whole,', firstMile),
+  mutant('found-members-stay', 'src/release/session/session.ts', 'engine: unused ? await whole.without(unused.column, unused.names) : whole,', 'engine: whole,', firstMile),
   mutant('found-one-member-more', 'src/data/ties/used-records.ts', '(members.get(group[record]!) ?? 0) < most', '(members.get(group[record]!) ?? 0) <= most', firstMile),
-  mutant('found-plan-says-yes', 'src/release/accounting/room-to-spend.ts', 'const given = fitting.length > 0 ? fitting : possible;', 'const given = possible;', firstMile),
+  mutant('found-plan-says-yes', 'src/release/accountant/room-to-spend.ts', 'const given = fitting.length > 0 ? fitting : possible;', 'const given = possible;', firstMile),
   mutant('found-same-terms', 'src/release/ledger/chained-ledger.ts', 'const changed = changedTerms(known, asked);', 'const changed = known === asked ? changedTerms(known, asked) : undefined;', firstMile),
   mutant('found-protects-nothing', 'src/app/api/fugu.ts', 'if (why === undefined) return;', 'return;', firstMile),
   mutant('found-saw-tooth', 'src/policy/bins.ts', "return type === 'integer' ? add(steps, rational(1)) : steps;", 'return steps;', 'src/policy/bins.test.ts', firstMile),
@@ -840,7 +840,7 @@ const silent = [
   mutant('skewness-without-bounds', 'src/query/statistics/skew.ts', 'Math.min(most, Math.max(least, third))', 'third', skew),
   mutant('skewness-of-noise', 'src/query/statistics/skew.ts', 'Math.min(sure, Math.abs(third) - strays)', 'sure', skew),
   mutant('skewness-left-out', 'src/query/statistics/group-means.ts', 'shifts({ third, strays }, all)', 'shifts({ third: 0, strays }, all)', skew),
-  mutant('worth-as-its-cells', 'src/release/accounting/choose.ts', 'm.worth ?? m.cells.length', 'm.cells.length', account),
+  mutant('worth-as-its-cells', 'src/release/accountant/choose.ts', 'm.worth ?? m.cells.length', 'm.cells.length', account),
   mutant('variance-by-one-sum', 'src/query/kinds/variance.ts', '(wide[k]! * by) / (rows - less)', '(k === 0 ? wide[k]! * by : 0) / (rows - less)', 'src/query/bind.test.ts'),
   mutant('product-uncentred', 'src/query/statistics/moments.ts', '{ ...all, factor: multiply(all.factor, lifted) }', 'all', 'src/query/statistics/statistics.test.ts'),
   mutant('encoding-unread', 'src/data/engine/duckdb/loading.ts', 'if (at !== 0 || encoding === undefined) return path;', 'if (at === 0) return path;', 'test/encodings.test.ts'),
@@ -851,7 +851,7 @@ const silent = [
   mutant('row-in-silence', 'src/data/draft/draft.ts', "if (unit === undefined) return { secret: 'row', said: false };", "if (person === undefined || unit === undefined) return { secret: 'row', said: false };", panels),
   mutant('panel-by-chance', 'src/data/draft/panel.ts', 'this.#met <= chance * pairs * alike', 'this.#met <= pairs * alike', panels),
   mutant('names-apart-by-comma', 'src/data/engine/name.ts', "(?:[.,]0*)?$'", "(?:[.]0*)?$'", 'src/data/engine/name.test.ts'),
-  mutant('hint-that-is-refused', 'src/release/amend.ts', 'if (!refused) return error;', 'return error;', 'test/changed-terms.test.ts'),
+  mutant('hint-that-is-refused', 'src/release/session/amend.ts', 'if (!refused) return error;', 'return error;', 'test/changed-terms.test.ts'),
 ];
 
 /** Bounds of large graphs that forget somebody. */
@@ -897,12 +897,12 @@ const parts = [
   mutant('slice-open-end', 'src/query/count/effects.ts', 'test.to >= last - first ? Number.POSITIVE_INFINITY : first + test.to', 'first + test.to', effects),
   mutant('slice-of-missing', 'src/query/count/effects.ts', '[...ranges, ...(missing ? [none] : [])]', '[...ranges]', effects),
   mutant('places-of-others-kept', 'src/query/count/effects.ts', 'isFixed(shape.counting, key, columns));', 'isFixed(shape.counting, key, slicingsOf(policy)));', effects, 'test/given-away.test.ts'),
-  mutant('step-kept-by-others', 'src/release/running-plan.ts', 'isSlice(record) && columnsIn(boxIn(record).of).includes(step);', 'isSlice(record);', 'test/stream.test.ts'),
+  mutant('step-kept-by-others', 'src/release/session/running-plan.ts', 'isSlice(record) && columnsIn(boxIn(record).of).includes(step);', 'isSlice(record);', 'test/stream.test.ts'),
   mutant('chain-along-alone', 'src/privacy/dependence/chain/chain-amplifier.ts', 'addUp(subUp(leakage(full), toNumberUp(full)), toNumberUp(own)),', 'toNumberUp(own),', 'src/privacy/dependence/chain/chain-amplifier.test.ts'),
   mutant('chain-along-windows', 'src/privacy/dependence/chain/chain-amplifier.ts', 'subUp(leakage(full), toNumberUp(full)), toNumberUp(own)),', 'subUp(leakage(full), mulUp(window, toNumberUp(full))), toNumberUp(own)),', 'src/privacy/dependence/chain/chain-amplifier.test.ts'),
-  mutant('parts-without-end', 'src/release/accounting/account.ts', 'partsTogether(after) > mostParts &&', 'partsTogether(after) > 2 * mostParts &&', 'src/release/accounting/by-slice.test.ts'),
-  mutant('pure-by-values-for-nothing', 'src/release/accounting/by-slice.ts', 'counted({ rho: costAt(rho, v), pure: costAt(e, v), total: costAt(all, v) })', 'counted({ rho: costAt(rho, v), pure: zero, total: costAt(rho, v) })', 'src/release/accounting/by-slice.test.ts'),
-  mutant('dearest-value-forgotten', 'src/release/accounting/by-slice.ts', '.filter((v) => isAmong(first!, v))', '.filter((v) => isAmong(first!, v)).slice(0, 1)', 'src/release/accounting/by-slice.test.ts'),
+  mutant('parts-without-end', 'src/release/accountant/account.ts', 'partsTogether(after) > mostParts &&', 'partsTogether(after) > 2 * mostParts &&', 'src/release/accountant/by-slice.test.ts'),
+  mutant('pure-by-values-for-nothing', 'src/release/accountant/by-slice.ts', 'counted({ rho: costAt(rho, v), pure: costAt(e, v), total: costAt(all, v) })', 'counted({ rho: costAt(rho, v), pure: zero, total: costAt(rho, v) })', 'src/release/accountant/by-slice.test.ts'),
+  mutant('dearest-value-forgotten', 'src/release/accountant/by-slice.ts', '.filter((v) => isAmong(first!, v))', '.filter((v) => isAmong(first!, v)).slice(0, 1)', 'src/release/accountant/by-slice.test.ts'),
   mutant('beyond-the-end-for-nothing', 'src/data/ties/slicing-column.ts', 'positionOf(unbounded, numberOf(cell, column.decimal))', 'positionOf(grid, numberOf(cell, column.decimal))', weeks),
   mutant('chain-ends-as-declared', 'src/privacy/dependence/chain/chain-amplifier.ts', 'lastOf(base.costs, last)', 'last', 'test/sequences.test.ts'),
   mutant('public-is-no-term', 'src/data/terms/digest.ts', "protect.secret === 'answer' || protect.secret === 'row' || protect.secret === 'step'", "protect.secret === 'answer'", weeks),
@@ -910,7 +910,7 @@ const parts = [
   mutant('slices-for-persons', 'src/data/ties/slicings.ts', "secret === 'row' || secret === 'step'", "secret !== 'edge'", effects, weeks),
   mutant('everybody-for-nothing', 'src/privacy/mechanism/profile.ts', 'if (!isPositive(rest)) return own;', 'if (rest) return own;', slices, 'src/privacy/mechanism/together.test.ts', weeks),
   mutant('runs-joined-across', 'src/privacy/mechanism/slices.ts', 'run.from === last.to + 1 && equal(', 'run.from <= last.to + 2 && equal(', slices),
-  mutant('neighbouring-weeks-for-nothing', 'src/release/accounting/by-slice.ts', 'knows(route, slicing) && leakageOf(route, slicing, costs) <=', 'toNumberDown(largestOf(costs, columnsIn(slicing).length)) <=', weeks),
+  mutant('neighbouring-weeks-for-nothing', 'src/release/accountant/by-slice.ts', 'knows(route, slicing) && leakageOf(route, slicing, costs) <=', 'toNumberDown(largestOf(costs, columnsIn(slicing).length)) <=', weeks),
   mutant('shape-without-values', 'src/privacy/dependence/graph/distinct.ts', 'shape[nodes.length + k + 1] = comparable(told.values[nodes[k]!])', 'shape[nodes.length + k + 1] = 0', 'src/privacy/dependence/graph/distinct.test.ts'),
   mutant('window-of-one', 'src/privacy/dependence/chain/chain-leakage.ts', 'const width = Math.min(window, end - start + 1);', 'const width = 1;', chains),
   mutant('future-for-nothing', 'src/privacy/dependence/chain/chain-leakage.ts', "along(mirrored(spells), leapsOf(law, 'forward', gaps), gaps)", "along(mirrored(spells).map((s) => ({ ...s, cost: 0 })), leapsOf(law, 'forward', gaps), gaps)", chains),
@@ -926,7 +926,7 @@ const parts = [
   mutant('steps-of-a-person', 'src/analysis/learn/transitions/learn-transitions.ts', 'return rowsMoved(protect.maxRows - 1);', 'return rowsMoved(protect.maxRows - 2);', followed),
   mutant('steps-counted-again', 'src/analysis/learn/transitions/followed-by.ts', "'copies = 1 AND later_copies = 1'", "'copies > 0'", followed),
   mutant('pure-beside-sums', 'src/privacy/dependence/gaussian/sums.ts', 'divUp(1, (bestOrder(', 'divUp(0.5, (bestOrder(', 'src/privacy/dependence/gaussian/sums.test.ts'),
-  mutant('failure-at-any-order', 'src/release/accounting/belief-delta.ts', 'bound.deltaBelow?.(spent, kept, less) ?? ', '', 'src/release/accounting/belief-delta.test.ts'),
+  mutant('failure-at-any-order', 'src/release/accountant/belief-delta.ts', 'bound.deltaBelow?.(spent, kept, less) ?? ', '', 'src/release/accountant/belief-delta.test.ts'),
   mutant('one-reading-in-all-encodings', 'src/data/ties/slicing-column.ts', 'encoding === undefined ? type', 'true ? type', 'test/given-away.test.ts'),
   mutant('steps-seen-once', 'src/app/api/stream-steps.ts', '(await session.moment()) === moment ? seen', 'true ? seen', 'test/stream.test.ts'),
   mutant('parts-at-half-price', 'src/privacy/dependence/gaussian/sums.ts', 'parts ? mulUp(parts[u]!, base) : base', 'parts ? mulUp(parts[u]!, base / 4) : base', 'src/privacy/dependence/gaussian/sums.test.ts'),
@@ -940,15 +940,15 @@ const overTime = [
   mutant('totals-step-moves-once', 'src/privacy/mechanism/running/way.ts', "'within a step' ? 1n : 2n", "'within a step' ? 1n : 1n", running),
   mutant('totals-no-slack', 'src/privacy/mechanism/running/convolution.ts', 'return 2n;', 'return 0n;', running),
   mutant('totals-column-short', 'src/privacy/mechanism/running/way.ts', 't <= way.horizon', 't < way.horizon', running),
-  mutant('totals-person-stays', 'src/release/running-plan.ts', "if (policy.protect.secret === 'answer') return measure;", "if (policy.protect.secret !== 'row') return measure;", streamed),
-  mutant('parts-unpaid', 'src/release/charge.ts', 'if (paid && [booked, before].some((profile) => sameProfile(paid.entry.profile, profile)))', 'if (paid)', streamed),
-  mutant('parts-twice', 'src/release/charge.ts', 'onceOnly(`part ${request.prepaid!.part} of entry ${payer.sequence}`)', 'costTogether([])', streamed),
+  mutant('totals-person-stays', 'src/release/session/running-plan.ts', "if (policy.protect.secret === 'answer') return measure;", "if (policy.protect.secret !== 'row') return measure;", streamed),
+  mutant('parts-unpaid', 'src/release/session/charge.ts', 'if (paid && [booked, before].some((profile) => sameProfile(paid.entry.profile, profile)))', 'if (paid)', streamed),
+  mutant('parts-twice', 'src/release/session/charge.ts', 'onceOnly(`part ${request.prepaid!.part} of entry ${payer.sequence}`)', 'costTogether([])', streamed),
   mutant('steps-not-public', 'src/query/count/public-steps.ts', "if (column.public !== true && policy.protect.secret !== 'person')", 'if (false)', streamed),
 ];
 
 /** Pairs of values: how far they move a measure, what is booked along them, and what was told without noise. */
 const pairEffects = 'src/query/count/pair-effects.test.ts';
-const byPairs = 'src/release/accounting/by-pairs.test.ts';
+const byPairs = 'src/release/accountant/by-pairs.test.ts';
 const pairTerms = 'test/pairs.test.ts';
 const ordered = 'src/privacy/mechanism/ordered/ordered.test.ts';
 const orderedEffects = 'src/query/count/ordered-effects.test.ts';
@@ -970,8 +970,8 @@ const alongPairs = [
   mutant('unbounded-grid-ends', 'src/policy/grid.ts', 'const last = Number(mostPositions);', 'const last = grid.last + 1;', asRead),
   mutant('conditions-end-at-the-bound', 'src/query/same/ends.ts', 'return { ...test, to: mostPositions };', 'return test;', same),
   mutant('counted-numbers-without-bounds', 'src/query/same/ends.ts', 'const column = kept.has(name) ? undefined : policy.columns.get(name);', 'const column = policy.columns.get(name);', same),
-  mutant('records-with-bounds-lost', 'src/release/batch.ts', '...(before.key === key ? [] : [before.key]), ', '', 'test/wider-bounds.test.ts'),
-  mutant('reading-unsaid', 'src/release/accounting/guarantee.ts', 'asRead === undefined ? [] : [asRead]', 'asRead === undefined ? [] : []', asRead),
+  mutant('records-with-bounds-lost', 'src/release/session/batch.ts', '...(before.key === key ? [] : [before.key]), ', '', 'test/wider-bounds.test.ts'),
+  mutant('reading-unsaid', 'src/release/accountant/guarantee.ts', 'asRead === undefined ? [] : [asRead]', 'asRead === undefined ? [] : []', asRead),
   mutant('edge-cells-unsaid', 'src/policy/as-read.ts', 'const read = firstAt(grid, start);', 'const read = edge;', asRead),
   mutant('classifier-bins-of-cells', 'src/analysis/learn/classify/features.ts', 'isReadAsIs(declared) ? toNumber(edge) : firstAt(grid, starts[k]!)', 'toNumber(edge)', asRead),
   mutant('soft-one-way', 'src/analysis/learn/kmeans/soft.ts', 'const moved = 2 * parts.reduce', 'const moved = parts.reduce', 'src/analysis/learn/kmeans/soft.test.ts'),
@@ -1004,9 +1004,9 @@ const alongPairs = [
   mutant('pairs-others-along', 'src/privacy/dependence/graph-amplifier.ts', 'if (!used) return addUp(subUp(leakage(full), spent), less);', 'if (!used) return leakage(own);', 'src/privacy/dependence/pairs-with-ties.test.ts'),
   mutant('pairs-unused-forgotten', 'src/privacy/dependence/graph-amplifier.ts', 'used[u] ? addUp(subUp(leak, spent), less) : leak)', 'addUp(subUp(leak, spent), less))', 'src/privacy/dependence/pairs-with-ties.test.ts'),
   mutant('pairs-rest-free', 'src/privacy/mechanism/profile.ts', 'isPositive(rest) ? add(own, rest) : own', 'own', byPairs),
-  mutant('pairs-gaussian-under-ties', 'src/release/accounting/by-pairs.ts', 'if (!gaussian || !amplifier.strangers)', 'if (!gaussian)', byPairs),
-  mutant('pairs-other-digest', 'src/release/relied.ts', 'what !== pairsOf(pairs.digest) || dependence.length > 0', 'dependence.length > 0', pairTerms),
-  mutant('pairs-ties-later', 'src/release/relied.ts', ' || dependence.length > 0;', ';', pairTerms),
+  mutant('pairs-gaussian-under-ties', 'src/release/accountant/by-pairs.ts', 'if (!gaussian || !amplifier.strangers)', 'if (!gaussian)', byPairs),
+  mutant('pairs-other-digest', 'src/release/session/relied.ts', 'what !== pairsOf(pairs.digest) || dependence.length > 0', 'dependence.length > 0', pairTerms),
+  mutant('pairs-ties-later', 'src/release/session/relied.ts', ' || dependence.length > 0;', ';', pairTerms),
   mutant('pairs-reading-out-of-terms', 'src/policy/pairs/declare.ts', 'readingOf(columns.get(name)!), ', '', 'src/data/terms/pairs.test.ts'),
   mutant('pairs-rounded-up', 'src/privacy/mechanism/record-class.ts', "isSliced(record) || kindOf(record) === 'paired'", 'isSliced(record)', 'src/release/ledger/index/total.test.ts'),
 ];
@@ -1021,13 +1021,13 @@ const beside = [
   mutant('known-squares-apart', 'src/query/count/known-effects.ts', 'l2squared: records ** 2n * l2squared', 'l2squared: records * l2squared', knownEffects),
   mutant('known-swap', 'src/policy/known/together.ts', 'return { most: kinds.length, singles: true };', 'return { most: 2, singles: true };', together),
   mutant('known-missing-forgotten', 'src/query/count/known-effects.ts', 'passing.length + (missing ? 1 : 0)', 'passing.length', knownEffects),
-  mutant('known-carries-over', 'src/release/accounting/open-account.ts', 'policy.known ? `known totals ${policy.known.digest} beside ${whose}` : whose', 'whose', knownTotals),
+  mutant('known-carries-over', 'src/release/accountant/open-account.ts', 'policy.known ? `known totals ${policy.known.digest} beside ${whose}` : whose', 'whose', knownTotals),
   mutant('known-told-from-data', 'src/query/count/noisy-cells.ts', 'add(m.published ?? exact)', 'add(exact)', knownTotals),
-  mutant('known-for-analyses', 'src/release/allowance.ts', 'if (policy.known && !reading.together)', 'if (false)', knownTotals),
-  mutant('others-forgotten', 'src/release/charge.ts', '(withOthers(account, after), withOthers(account, before), own)', '(after, before, own)', publishers),
-  mutant('others-one-record', 'src/release/accounting/others.ts', 'BigInt(known?.together ?? 1)', '1n', publishers),
-  mutant('entered-any-secret', 'src/release/enter.ts', 'if (!rowsOrPersons.has(secret))', 'if (false)', publishers),
-  mutant('entered-unasked-over', 'src/release/enter.ts', 'entering.over || admit(', 'true || admit(', publishers),
+  mutant('known-for-analyses', 'src/release/session/allowance.ts', 'if (policy.known && !reading.together)', 'if (false)', knownTotals),
+  mutant('others-forgotten', 'src/release/session/charge.ts', '(withOthers(account, after), withOthers(account, before), own)', '(after, before, own)', publishers),
+  mutant('others-one-record', 'src/release/accountant/others.ts', 'BigInt(known?.together ?? 1)', '1n', publishers),
+  mutant('entered-any-secret', 'src/release/session/enter.ts', 'if (!rowsOrPersons.has(secret))', 'if (false)', publishers),
+  mutant('entered-unasked-over', 'src/release/session/enter.ts', 'entering.over || admit(', 'true || admit(', publishers),
 ];
 
 /** Many tables at once. */
@@ -1057,17 +1057,17 @@ const tables = [
 const moved = 'test/moved-folder.test.ts';
 const knownData = 'test/known-data.test.ts';
 const oneBudget = [
-  mutant('known-data-not-looked-up', 'src/release/data-claims.ts', 'for (const { digest, other } of unexplained(found)) this.#refuse(digest, other);', '', knownData),
-  mutant('known-data-claims-not-compared', 'src/release/data-claims.ts', '      this.#refuse(digest, other);\n      const reason', '      const reason', 'src/release/data-claims.test.ts'),
-  mutant('known-data-by-path', 'src/release/data-claims.ts', 'await Promise.all(files.map(unpackedDigest))', 'files.map(({ path }) => path)', knownData),
+  mutant('known-data-not-looked-up', 'src/release/session/data-claims.ts', 'for (const { digest, other } of unexplained(found)) this.#refuse(digest, other);', '', knownData),
+  mutant('known-data-claims-not-compared', 'src/release/session/data-claims.ts', '      this.#refuse(digest, other);\n      const reason', '      const reason', 'src/release/session/data-claims.test.ts'),
+  mutant('known-data-by-path', 'src/release/session/data-claims.ts', 'await Promise.all(files.map(unpackedDigest))', 'files.map(({ path }) => path)', knownData),
   mutant('known-data-without-key', 'src/release/ledger/known-data.ts', "createHmac('sha256', Buffer.from(key, 'hex')).update(digest).digest('hex')", 'key && digest', knownData),
-  mutant('known-data-own-claim-covers-other-files', 'src/release/data-claims.ts', 'other && !reasons.has(each.digest)', 'other && !found.some(({ own }) => own)', knownData),
-  mutant('known-data-own-claim-covers-registries', 'src/release/data-claims.ts', 'own?.reason === undefined ?', 'own === undefined ?', knownData),
-  mutant('known-data-reason-for-any-content', 'src/release/data-claims.ts', 'this.#explained?.has(digest) ?', 'this.#explained ?', knownData),
-  mutant('known-data-changed-since-served', 'src/release/data-claims.ts', 'throw changedSinceServed();', 'this.#ahead = new Set(digests);', knownData),
-  mutant('known-data-reason-of-nobody', 'src/release/data-claims.ts', 'if (!other || reasons.has(digest)) return;', 'if (reasons.has(digest)) return;\n      if (!other) { if (this.#options.newBudget !== undefined) reasons.set(digest, this.#options.newBudget); return; }', knownData),
+  mutant('known-data-own-claim-covers-other-files', 'src/release/session/data-claims.ts', 'other && !reasons.has(each.digest)', 'other && !found.some(({ own }) => own)', knownData),
+  mutant('known-data-own-claim-covers-registries', 'src/release/session/data-claims.ts', 'own?.reason === undefined ?', 'own === undefined ?', knownData),
+  mutant('known-data-reason-for-any-content', 'src/release/session/data-claims.ts', 'this.#explained?.has(digest) ?', 'this.#explained ?', knownData),
+  mutant('known-data-changed-since-served', 'src/release/session/data-claims.ts', 'throw changedSinceServed();', 'this.#ahead = new Set(digests);', knownData),
+  mutant('known-data-reason-of-nobody', 'src/release/session/data-claims.ts', 'if (!other || reasons.has(digest)) return;', 'if (reasons.has(digest)) return;\n      if (!other) { if (this.#options.newBudget !== undefined) reasons.set(digest, this.#options.newBudget); return; }', knownData),
   mutant('known-data-packed-bytes', 'src/data/engine/data-file.ts', 'digestOf(file, isPacked(file.path))', 'digestOf(file, false)', knownData),
-  mutant('known-data-tables-unclaimed', 'src/release/data-claims.ts', 'tables: secretServerTables(policy),', 'tables: [],', 'src/release/data-claims.test.ts'),
+  mutant('known-data-tables-unclaimed', 'src/release/session/data-claims.ts', 'tables: secretServerTables(policy),', 'tables: [],', 'src/release/session/data-claims.test.ts'),
   mutant('known-data-key-unchecked', 'src/release/ledger/known-data.ts', 'if (check === undefined ? isUsed : check !== checkOf(key))', 'if (check === undefined && isUsed)', knownData),
   mutant('known-data-lost-key-check', 'src/release/ledger/known-data.ts', 'if (check === undefined ? isUsed : check !== checkOf(key))', 'if (check !== undefined && check !== checkOf(key))', knownData),
   mutant('known-data-dangling-as-absent', 'src/release/ledger/known-data.ts', "throw unreadable(registry, 'cannot be reached');", 'return true;', knownData),
@@ -1075,9 +1075,9 @@ const oneBudget = [
   mutant('known-data-claim-taken-back', 'src/release/ledger/known-data.ts', 'if (text === undefined) return undefined;\n  const { population', "if (text === undefined) throw unreadable(registry, 'lost a claim');\n  const { population", 'src/release/ledger/known-data.test.ts'),
   mutant('known-data-reason-not-kept', 'src/release/ledger/chained-ledger.ts', '...(reason !== undefined && { reason: well(reason) })', '', knownData),
   mutant('known-data-unreadable-as-absent', 'src/release/ledger/known-data.ts', "throw error instanceof Fault ? error : unreadable(registry, 'cannot be read');", 'return undefined;', knownData),
-  mutant('former-key-not-looked-up', 'src/release/key-on-record.ts', 'for (const own of former) if (await isKnown(own)) return own;', '', moved),
-  mutant('key-of-full-path', 'src/policy/data-source.ts', "isDatabase(ledger) ? path : relative(dirname(ledger), path).split(sep).join('/')", 'path', moved, 'src/release/request-key.test.ts'),
-  mutant('former-key-of-present-path-only', 'src/policy/full-path.ts', 'isMoved ? [fullPath, movedBack(now, before)] : [fullPath]', '[fullPath]', moved, 'src/release/request-key.test.ts'),
+  mutant('former-key-not-looked-up', 'src/release/session/key-on-record.ts', 'for (const own of former) if (await isKnown(own)) return own;', '', moved),
+  mutant('key-of-full-path', 'src/policy/data-source.ts', "isDatabase(ledger) ? path : relative(dirname(ledger), path).split(sep).join('/')", 'path', moved, 'src/release/session/request-key.test.ts'),
+  mutant('former-key-of-present-path-only', 'src/policy/full-path.ts', 'isMoved ? [fullPath, movedBack(now, before)] : [fullPath]', '[fullPath]', moved, 'src/release/session/request-key.test.ts'),
 ];
 
 const sql = [
@@ -1121,7 +1121,7 @@ const sql = [
   mutant('days-told-as-dates', 'src/query/sql/expression.ts', "op === '-' && dateLiteral(expr.right) !== undefined", 'false', 'test/joined-columns.test.ts'),
   mutant('recorded-whatever-is-read', 'src/query/view/view-pin.ts', '      ...dataRead(policy, view),\n', '', 'test/joined-columns.test.ts'),
   mutant('mean-per-person-on-steps', 'src/query/view/declared.ts', 'if (rows === 1 || date) return {};', 'if (rows > 0) return {};', 'test/joined-columns.test.ts'),
-  mutant('different-values-as-sums', 'src/release/accounting/reading.ts', '!isDistinct(m.counting) && ', '', 'src/query/neighbours.test.ts'),
+  mutant('different-values-as-sums', 'src/release/accountant/reading.ts', '!isDistinct(m.counting) && ', '', 'src/query/neighbours.test.ts'),
   mutant('places-beyond-their-domain', 'src/query/count/derived.ts', 'n >= 0 && n <= last ? n : -1', 'n >= 0 ? n : -1', 'src/query/neighbours.test.ts'),
 ];
 
@@ -1204,7 +1204,7 @@ const servers = [
   mutant('server-long-names', 'src/data/engine/postgres/dialect.ts', "return `CASE WHEN octet_length(${cell}) <= ${longestText} THEN CASE WHEN ${simple}", "return `CASE WHEN octet_length(${cell}) <= 1e12 THEN CASE WHEN ${simple}", 'test/postgres/memory.spec.ts'),
   mutant('server-long-codes', 'src/data/engine/postgres/dialect.ts', "`btrim(${short(cell)}, ${blanks})`", "`btrim(${cell}, ${blanks})`", 'test/postgres/memory.spec.ts'),
   mutant('server-long-lists', 'src/data/engine/postgres/table.ts', 'const mostStored = longestText / 4;', 'const mostStored = 1e12;', 'test/postgres/memory.spec.ts'),
-  mutant('booking-found-by-a-clock-that-was-set', 'src/release/charge.ts', 'const since = set ? Number.NEGATIVE_INFINITY : asked.told - unsure;', 'const since = asked.told - unsure;', 'test/moved-clock.test.ts'),
+  mutant('booking-found-by-a-clock-that-was-set', 'src/release/session/charge.ts', 'const since = set ? Number.NEGATIVE_INFINITY : asked.told - unsure;', 'const since = asked.told - unsure;', 'test/moved-clock.test.ts'),
   mutant('turns-by-a-clock-that-is-set', 'src/app/service/turns.ts', 'wait(name: string, now = performance.now()): number', 'wait(name: string, now = Date.now()): number', 'test/moved-clock.test.ts'),
   mutant('file-long-texts-kept', 'src/data/engine/duckdb/scan.ts', "if (type !== 'text' || !may(column)) return column;", 'if (!may(column) || column) return column;', 'test/long-texts.test.ts'),
   mutant('server-money-of-any-rate', 'src/data/engine/postgres/dialect.ts', 'if (!Number.isSafeInteger(rate) || rate === 1 ||', 'if (rate === 1 ||', 'test/postgres/hazards.spec.ts'),
@@ -1238,10 +1238,10 @@ const servers = [
 const unpaid = [
   mutant('stream-looks-at-persons', 'src/query/count/public-steps.ts', ': slicingsOf(policy).some(({ column }) => column.name === name);', ': policy.columns.get(name)?.public === true;', 'test/public-reads.test.ts'),
   mutant('stream-looks-within-known-totals', 'src/query/count/public-steps.ts', ': slicingsOf(policy).some(({ column }) => column.name === name);', ": secret !== 'person' && policy.columns.get(name)?.public === true;", 'test/public-reads.test.ts'),
-  mutant('stream-leaves-no-note', 'src/release/public-read.ts', "await keepRelied(desk, read.name, read.relied?.(policy, asked) ?? []);", '', 'test/public-reads.test.ts'),
-  mutant('stream-note-after-reading', 'src/release/public-read.ts', "  await keepRelied(desk, read.name, read.relied?.(policy, asked) ?? []);\n  return pinned(engine, (data) => read.read(data, policy, asked));", "  const found = await pinned(engine, (data) => read.read(data, policy, asked));\n  await keepRelied(desk, read.name, read.relied?.(policy, asked) ?? []);\n  return found;", 'test/public-reads.test.ts'),
+  mutant('stream-leaves-no-note', 'src/release/session/public-read.ts', "await keepRelied(desk, read.name, read.relied?.(policy, asked) ?? []);", '', 'test/public-reads.test.ts'),
+  mutant('stream-note-after-reading', 'src/release/session/public-read.ts', "  await keepRelied(desk, read.name, read.relied?.(policy, asked) ?? []);\n  return pinned(engine, (data) => read.read(data, policy, asked));", "  const found = await pinned(engine, (data) => read.read(data, policy, asked));\n  await keepRelied(desk, read.name, read.relied?.(policy, asked) ?? []);\n  return found;", 'test/public-reads.test.ts'),
   mutant('steps-read-as-cells', 'src/query/count/public-steps.ts', 'return { place: positionOrNull,', "return { place: `CASE WHEN ${numberExpression(dialect, source)} = floor(${numberExpression(dialect, source)}) THEN ${positionOrNull} END`,", 'test/public-reads.test.ts'),
-  mutant('public-read-made-elsewhere', 'src/release/public-read.ts', 'if (!registered.has(read))', 'if (!registered)', 'test/public-reads.test.ts'),
+  mutant('public-read-made-elsewhere', 'src/release/session/public-read.ts', 'if (!registered.has(read))', 'if (!registered)', 'test/public-reads.test.ts'),
   mutant('data-pinned-elsewhere', 'src/analysis/learn/public-size.ts', "import type { Session } from '../release/session.js';", "import type { Session } from '../release/session.js';\nexport { pinned as readIt } from '../engine/engine.js';", 'test/rooms.test.ts'),
   mutant('max-used-shared-name', 'src/data/ties/record-ties.ts', 'if (groups.length > 0) records.refuseSharedNames();', '', 'test/max-used.test.ts'),
 ];
@@ -1249,54 +1249,54 @@ const unpaid = [
 /** Receipts of other publishers, and terms that change. */
 const receipts = 'test/entered-receipts.test.ts';
 const receiptsOfOthers = [
-  mutant('receipt-unit-not-asked', 'src/release/enter.ts', 'if (records !== undefined) return records;', 'return records ?? 1;', receipts),
-  mutant('receipt-records-uncounted', 'src/release/enter.ts', 'const together = rational(BigInt(records));', 'const together = rational(1n);', receipts),
-  mutant('receipt-rho-times-once', 'src/release/enter.ts', '{ rho: multiply(amount, multiply(together, together)) }', '{ rho: multiply(amount, together) }', receipts),
-  mutant('receipt-facts-forgotten', 'src/release/enter.ts', '...(entering.relied ?? [])', '', receipts),
-  mutant('receipt-public-there', 'src/release/enter.ts', '...unit.public.map(stepIn)', '', receipts),
-  mutant('receipt-tied-there', 'src/release/enter.ts', 'unit.ties.find((name) => !open.has(name))', 'unit.ties.find(() => false)', receipts),
-  mutant('receipt-rows-told', 'src/release/enter.ts', '|| (told.length > 0 && records > 1)', '', receipts),
-  mutant('receipt-larger-bound-ignored', 'src/release/enter.ts', 'if (compare(now!, booked!) <= 0) return entry;', 'return entry;', receipts),
-  mutant('amended-broken', 'src/release/amend.ts', '  if (kept) return;\n', '  if (kept || !kept) return;\n', 'test/broken-amendments.test.ts'),
-  mutant('broken-belief-by-its-epsilon', 'src/release/amend.ts', '  if (policy.budget.belief) throw', '  if (policy.budget.belief && !kept === kept) throw', 'test/broken-amendments.test.ts'),
-  mutant('wider-belief-by-its-epsilon', 'src/release/accounting/broken-beliefs.ts', 'if (isZero(account.delta) && loss >', 'if (loss < 0 || loss <', 'test/broken-amendments.test.ts'),
-  mutant('belief-that-holds-rounded-in', 'src/release/accounting/broken-beliefs.ts', 'if (compare(epsilonOf({ prior, bound, isUpward }), lost) >= 0) return bound;', 'return rational(n - step, scale);', 'test/broken-amendments.test.ts'),
-  mutant('rho-in-a-pure-budget-unsaid', 'src/release/enter.ts', "if (noise === 'pure' || routes.some(isGaussian)) return undefined;", 'return undefined;', receipts),
-  mutant('amended-without-others', 'src/release/amend.ts', 'refuseBroken(withOthers(account, spent), { policy, account });', 'refuseBroken(spent, { policy, account });', 'test/broken-amendments.test.ts'),
-  mutant('exceeded-looks-spent', 'src/release/accounting/budget-state.ts', 'spent: Math.max(total, used), remaining: 0', 'spent: Math.min(total, used), remaining: 0', 'test/broken-amendments.test.ts'),
-  mutant('exceeded-still-certified', 'src/release/frame.ts', 'isKept(account, spent) ? promise(route)', 'isKept(account, spent) || true ? promise(route)', 'test/broken-amendments.test.ts'),
-  mutant('asked-up-to-what-is-left', 'src/release/accounting/account.ts', 'maximum(raised, shareAlone(account, requested, about))', 'raised', 'test/refused-figures.test.ts'),
-  mutant('refused-in-figures-of-everybody', 'src/release/accounting/account.ts', '[aboutOf([{ effects: requested.perRecord }]), aboutEverybody].map', '[aboutEverybody].map', 'test/refused-figures.test.ts'),
+  mutant('receipt-unit-not-asked', 'src/release/session/enter.ts', 'if (records !== undefined) return records;', 'return records ?? 1;', receipts),
+  mutant('receipt-records-uncounted', 'src/release/session/enter.ts', 'const together = rational(BigInt(records));', 'const together = rational(1n);', receipts),
+  mutant('receipt-rho-times-once', 'src/release/session/enter.ts', '{ rho: multiply(amount, multiply(together, together)) }', '{ rho: multiply(amount, together) }', receipts),
+  mutant('receipt-facts-forgotten', 'src/release/session/enter.ts', '...(entering.relied ?? [])', '', receipts),
+  mutant('receipt-public-there', 'src/release/session/enter.ts', '...unit.public.map(stepIn)', '', receipts),
+  mutant('receipt-tied-there', 'src/release/session/enter.ts', 'unit.ties.find((name) => !open.has(name))', 'unit.ties.find(() => false)', receipts),
+  mutant('receipt-rows-told', 'src/release/session/enter.ts', '|| (told.length > 0 && records > 1)', '', receipts),
+  mutant('receipt-larger-bound-ignored', 'src/release/session/enter.ts', 'if (compare(now!, booked!) <= 0) return entry;', 'return entry;', receipts),
+  mutant('amended-broken', 'src/release/session/amend.ts', '  if (kept) return;\n', '  if (kept || !kept) return;\n', 'test/broken-amendments.test.ts'),
+  mutant('broken-belief-by-its-epsilon', 'src/release/session/amend.ts', '  if (policy.budget.belief) throw', '  if (policy.budget.belief && !kept === kept) throw', 'test/broken-amendments.test.ts'),
+  mutant('wider-belief-by-its-epsilon', 'src/release/accountant/broken-beliefs.ts', 'if (isZero(account.delta) && loss >', 'if (loss < 0 || loss <', 'test/broken-amendments.test.ts'),
+  mutant('belief-that-holds-rounded-in', 'src/release/accountant/broken-beliefs.ts', 'if (compare(epsilonOf({ prior, bound, isUpward }), lost) >= 0) return bound;', 'return rational(n - step, scale);', 'test/broken-amendments.test.ts'),
+  mutant('rho-in-a-pure-budget-unsaid', 'src/release/session/enter.ts', "if (noise === 'pure' || routes.some(isGaussian)) return undefined;", 'return undefined;', receipts),
+  mutant('amended-without-others', 'src/release/session/amend.ts', 'refuseBroken(withOthers(account, spent), { policy, account });', 'refuseBroken(spent, { policy, account });', 'test/broken-amendments.test.ts'),
+  mutant('exceeded-looks-spent', 'src/release/accountant/budget-state.ts', 'spent: Math.max(total, used), remaining: 0', 'spent: Math.min(total, used), remaining: 0', 'test/broken-amendments.test.ts'),
+  mutant('exceeded-still-certified', 'src/release/session/frame.ts', 'isKept(account, spent) ? promise(route)', 'isKept(account, spent) || true ? promise(route)', 'test/broken-amendments.test.ts'),
+  mutant('asked-up-to-what-is-left', 'src/release/accountant/account.ts', 'maximum(raised, shareAlone(account, requested, about))', 'raised', 'test/refused-figures.test.ts'),
+  mutant('refused-in-figures-of-everybody', 'src/release/accountant/account.ts', '[aboutOf([{ effects: requested.perRecord }]), aboutEverybody].map', '[aboutEverybody].map', 'test/refused-figures.test.ts'),
 ];
 
-/** Several files or tables in one account (src/release/accounting/sources.proof.md). */
+/** Several files or tables in one account (src/release/accountant/sources.proof.md). */
 const twoFiles = 'test/two-files.test.ts';
 const sameData = 'test/same-data.test.ts';
 const sources = [
   mutant(
     'sources-never-checked',
-    'src/release/accounting/sources.ts',
+    'src/release/accountant/sources.ts',
     '  !source.isTied ||\n',
     '  source.isTied ||\n',
     twoFiles,
   ),
   mutant(
     'source-mark-of-nobody',
-    'src/release/accounting/sources.ts',
+    'src/release/accountant/sources.ts',
     'const data = digest([dataSource(policy)]);',
     "const data = digest(['data']);",
     twoFiles,
   ),
   mutant(
     'unmarked-costs-are-own',
-    'src/release/accounting/sources.ts',
+    'src/release/accountant/sources.ts',
     'ownsUnmarked || compare(unknown[1], roundings) <= 0',
     'ownsUnmarked || compare(unknown[1], roundings) !== 2',
     twoFiles,
   ),
   mutant(
     'declared-costs-offset-any-source',
-    'src/release/accounting/sources.ts',
+    'src/release/accountant/sources.ts',
     'undeclared(declaredMark(mark, name), cost)',
     'undeclared(declaredMark(mark), cost)',
     sameData,
@@ -1317,28 +1317,28 @@ const sources = [
   ),
   mutant(
     'overlapping-marks-are-read',
-    'src/release/accounting/sources.ts',
+    'src/release/accountant/sources.ts',
     '!marksOverlap(profile) && ',
     '',
     sameData,
   ),
   mutant(
     'declared-outside-the-transaction',
-    'src/release/same-data.ts',
+    'src/release/session/same-data.ts',
     'isStale = textOf(before) !== state;',
     'isStale = textOf(before) === "";',
     sameData,
   ),
   mutant(
     'declared-entries-cost-all',
-    'src/release/accounting/account.ts',
+    'src/release/accountant/account.ts',
     'const own = usedByRoutes(account, part, about)',
     'const own = usedBy(account, part, about)',
     twoFiles,
   ),
   mutant(
     'tie-relations-have-no-source',
-    'src/release/accounting/sources.ts',
+    'src/release/accountant/sources.ts',
     'const mark = relations.length === 0 ? sourceMark(data)',
     'const mark = relations.length >= 0 ? sourceMark(data)',
     twoFiles,

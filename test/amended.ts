@@ -1,5 +1,5 @@
 import type { Policy } from '../src/policy/policy.js';
-import { type Amended, amendTerms } from '../src/release/amend.js';
+import { type Amended, amendTerms } from '../src/release/session/amend.js';
 import { createSession, type Ledger, openEngine } from './inside.js';
 
 /** Takes over the terms of a policy, over the ties of its data. */

@@ -1,23 +1,33 @@
 import { describe, expect, it } from 'vitest';
-import type { Account } from '../src/release/accounting/account.js';
-import { chooseNoise, type NoisePlan } from '../src/release/accounting/choose.js';
-import { openAccount } from '../src/release/accounting/open-account.js';
-import type { Measure } from '../src/query/count/measure.js';
-import { numbersToNoise } from '../src/query/count/noisy-cells.js';
-import { rowCounter } from '../src/query/count/rows.js';
+import {
+  add,
+  compare,
+  divide,
+  multiply,
+  parseRational,
+  type Rational,
+  rational,
+  toText,
+  zero,
+} from '../src/base/exact/rational.js';
+import type { Cell } from '../src/data/engine/engine.js';
+import { slicingsOf } from '../src/data/ties/slicings.js';
+import type { Column, Policy } from '../src/policy/policy.js';
 import { fromPairs, untied } from '../src/privacy/dependence/graph/factor-graph.js';
 import { graphAmplifier } from '../src/privacy/dependence/graph-amplifier.js';
-import type { Cell } from '../src/data/engine/engine.js';
-import { add, compare, divide, multiply, parseRational, type Rational, rational, toText, zero } from '../src/base/exact/rational.js';
 import type { Law } from '../src/privacy/mechanism/law.js';
 import { nothingSpent, paidBySlice, pureProfile, type Spent, spend, zcdpProfile } from '../src/privacy/mechanism/profile.js';
 import { answersTo, everyRecord, type RecordClass } from '../src/privacy/mechanism/record-class.js';
 import { costAt, largestOn } from '../src/privacy/mechanism/slices.js';
-import type { Column, Policy } from '../src/policy/policy.js';
 import { bindBatch } from '../src/query/bind.js';
 import type { BoundBatch } from '../src/query/bound.js';
+import type { Measure } from '../src/query/count/measure.js';
+import { numbersToNoise } from '../src/query/count/noisy-cells.js';
+import { rowCounter } from '../src/query/count/rows.js';
 import type { Query } from '../src/query/query.js';
-import { slicingsOf } from '../src/data/ties/slicings.js';
+import type { Account } from '../src/release/accountant/account.js';
+import { chooseNoise, type NoisePlan } from '../src/release/accountant/choose.js';
+import { openAccount } from '../src/release/accountant/open-account.js';
 import { category, multi, number, samplePolicy, weight } from './sample-policy.js';
 
 /**

@@ -1,7 +1,7 @@
-import { type Counting, type RowKey, weightOf } from '../src/query/count/measure.js';
-import { type LeafTest, passesWhere } from '../src/query/count/row-test.js';
 import { gridOf, numberAt } from '../src/policy/grid.js';
 import type { Column, Policy } from '../src/policy/policy.js';
+import { type Counting, type RowKey, weightOf } from '../src/query/count/measure.js';
+import { type LeafTest, passesWhere } from '../src/query/count/row-test.js';
 import { nearestDouble, numberSaid, positionSaid, type Stored, type Ugly } from './ugly-cells.js';
 
 /** A column read by hand: for every row the codes, options or grid position it stands for. */

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { countCells } from '../src/query/count/count.js';
 import { type Engine, pinned } from '../src/data/engine/engine.js';
+import { openEngine } from '../src/data/terms/open.js';
+import { parsePolicy } from '../src/data/terms/read.js';
 import { calendarOf, dateText, dayAt, daysOf } from '../src/policy/date-text.js';
 import type { Policy } from '../src/policy/policy.js';
 import { bindBatch } from '../src/query/bind.js';
+import { countCells } from '../src/query/count/count.js';
 import { parseSql } from '../src/query/sql/sql.js';
-import { openEngine } from '../src/data/terms/open.js';
-import { parsePolicy } from '../src/data/terms/read.js';
 
 /** Good dates, and what only looks like one. */
 const cells = [

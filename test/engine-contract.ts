@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Cell, type Engine, type Pinned, pinned } from '../src/data/engine/engine.js';
 import { Fault } from '../src/base/errors.js';
+import { type Cell, type Engine, type Pinned, pinned } from '../src/data/engine/engine.js';
 
 /**
  * What every engine must do. `open` receives a table (first row = names, null = NULL) under the policy's data view, and a symmetric relation `friend`

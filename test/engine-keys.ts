@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { countCells } from '../src/query/count/count.js';
-import { type Pinned, pinned } from '../src/data/engine/engine.js';
 import { countNext } from '../src/analysis/learn/keys/prefixes.js';
+import { type Pinned, pinned } from '../src/data/engine/engine.js';
+import { openEngine } from '../src/data/terms/open.js';
 import type { Policy, Table } from '../src/policy/policy.js';
 import { bindBatch } from '../src/query/bind.js';
+import { countCells } from '../src/query/count/count.js';
 import { parseBatch } from '../src/query/parse.js';
 import { parseSql } from '../src/query/sql/sql.js';
-import { openEngine } from '../src/data/terms/open.js';
 import { quoted, type Twins } from './engine-equal.js';
 import { category, number, samplePolicy } from './sample-policy.js';
 

@@ -7,7 +7,7 @@ import type { Mechanism } from '../src/privacy/mechanism/mechanism.js';
 import { answersTo, everyRecord, type RecordClass, tuplesOf } from '../src/privacy/mechanism/record-class.js';
 import type { Tilting } from '../src/privacy/mechanism/tilted.js';
 import type { Rungs } from '../src/privacy/noise/ladder.js';
-import type { Session } from '../src/release/session.js';
+import type { Session } from '../src/release/session/session.js';
 import { openWorkshop, type Workshop } from './workshop.js';
 
 /**

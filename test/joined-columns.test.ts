@@ -2,15 +2,15 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { countCells } from '../src/query/count/count.js';
-import { type Engine, pinned } from '../src/data/engine/engine.js';
 import type { Fault } from '../src/base/errors.js';
-import { everyRecord } from '../src/privacy/mechanism/record-class.js';
-import type { Policy } from '../src/policy/policy.js';
-import { bindBatch, identityOf } from '../src/query/bind.js';
-import { parseSql } from '../src/query/sql/sql.js';
+import { type Engine, pinned } from '../src/data/engine/engine.js';
 import { openEngine } from '../src/data/terms/open.js';
 import { parsePolicy, readPolicy } from '../src/data/terms/read.js';
+import type { Policy } from '../src/policy/policy.js';
+import { everyRecord } from '../src/privacy/mechanism/record-class.js';
+import { bindBatch, identityOf } from '../src/query/bind.js';
+import { countCells } from '../src/query/count/count.js';
+import { parseSql } from '../src/query/sql/sql.js';
 
 const text = `data: {source: people.csv, links: [parent]}
 protect: {secret: person, unit: person, maxRows: 1}

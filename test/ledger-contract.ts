@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Fault } from '../src/base/errors.js';
 import { compare, parseRational, rational, toText } from '../src/base/exact/rational.js';
-import { emptyText } from '../src/release/ledger/index/total.js';
-import type { Ledger, Reservation, Verification } from '../src/release/ledger/ledger.js';
 import { type Profile, pureProfile, zcdpProfile } from '../src/privacy/mechanism/profile.js';
 import { answersTo, everyRecord } from '../src/privacy/mechanism/record-class.js';
+import { emptyText } from '../src/release/ledger/index/total.js';
+import type { Ledger, Reservation, Verification } from '../src/release/ledger/ledger.js';
 import { asking as asked, faultOf } from './ledger-folder.js';
 
 /** Room for one ledger, which may be opened many times; its tables can be written behind its back. */

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rational } from '../src/base/exact/rational.js';
-import { openLedger } from '../src/release/ledger/open.js';
 import { pureProfile } from '../src/privacy/mechanism/profile.js';
 import { everyRecord } from '../src/privacy/mechanism/record-class.js';
+import { openLedger } from '../src/release/ledger/open.js';
 import { builtOnce } from './fugu.js';
 
 /** FUGU_TORTURE=1 runs the full counts; the suite a slice of each. */

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Fault } from '../src/base/errors.js';
 import { rational, toText } from '../src/base/exact/rational.js';
-import type { Ledger, Reservation } from '../src/release/ledger/ledger.js';
-import { openLedger } from '../src/release/ledger/open.js';
 import { pureProfile } from '../src/privacy/mechanism/profile.js';
 import { everyRecord } from '../src/privacy/mechanism/record-class.js';
+import type { Ledger, Reservation } from '../src/release/ledger/ledger.js';
+import { openLedger } from '../src/release/ledger/open.js';
 
 /** A folder for one ledger and whatever lies beside it; ledgers opened through it are closed with it. */
 export interface LedgerFolder {

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { toText } from '../src/base/exact/rational.js';
-import { openLedger } from '../src/release/ledger/open.js';
 import { everyRecord } from '../src/privacy/mechanism/record-class.js';
+import { openLedger } from '../src/release/ledger/open.js';
 import { type Line, spender } from './ledger-race.js';
 
 let folder: string;

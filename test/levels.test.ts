@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { chooseNoise } from '../src/release/accounting/choose.js';
-import { openAccount } from '../src/release/accounting/open-account.js';
 import { register as registerLearn } from '../src/app/cli/learn.js';
 import { register as registerPlan } from '../src/app/cli/plan.js';
 import { one, parseRational, toNumber } from '../src/base/exact/rational.js';
+import { declaredAmplifiers } from '../src/data/ties/declared.js';
 import { nothingSpent } from '../src/privacy/mechanism/profile.js';
 import { bindBatch } from '../src/query/bind.js';
 import { parseBatch } from '../src/query/parse.js';
-import { declaredAmplifiers } from '../src/data/ties/declared.js';
+import { chooseNoise } from '../src/release/accountant/choose.js';
+import { openAccount } from '../src/release/accountant/open-account.js';
 import { runCommand } from './command.js';
 import { Fault, readPolicy, type Session } from './inside.js';
 import { openNow } from './now.js';

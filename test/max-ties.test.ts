@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { planDegrees } from '../src/analysis/pattern/degrees/release.js';
 import { planPattern } from '../src/analysis/pattern/release.js';
-import { deskOf } from '../src/release/session.js';
+import { deskOf } from '../src/release/session/session.js';
 import { now } from './now.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { deskOf } from '../src/release/session.js';
+import { deskOf } from '../src/release/session/session.js';
 import { now } from './now.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 

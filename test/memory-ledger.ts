@@ -1,6 +1,6 @@
-import type { AccountTerms, Entry, Ledger, Reservation } from '../src/release/ledger/ledger.js';
 import { nothingSpent, type Spent, spend, toStored } from '../src/privacy/mechanism/profile.js';
-import { spentBy } from '../src/release/quota.js';
+import type { AccountTerms, Entry, Ledger, Reservation } from '../src/release/ledger/ledger.js';
+import { spentBy } from '../src/release/session/quota.js';
 
 interface Kept extends Entry {
   readonly digest: string;

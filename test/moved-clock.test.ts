@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
-import type { Ledger } from '../src/release/ledger/ledger.js';
 import { Rate } from '../src/app/service/turns.js';
+import type { Ledger } from '../src/release/ledger/ledger.js';
 import { faultOf } from './fault.js';
 import { createSession, openEngine, openLedger, readPolicy } from './inside.js';
 

@@ -6,7 +6,7 @@ import { open } from '../src/app/api/fugu.js';
 import { openAll } from '../src/app/api/opened.js';
 import { recordedAnswer } from '../src/app/api/recorded.js';
 import { type StreamOptions, stream } from '../src/app/api/stream.js';
-import { Session } from '../src/release/session.js';
+import { Session } from '../src/release/session/session.js';
 import { Fault } from './inside.js';
 
 /** What was paid for is told again after the folder of data, policy and ledger was moved, or restored from a backup elsewhere. */

@@ -1,8 +1,8 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterEach, describe, expect, it } from 'vitest';
-import { toNumber } from '../src/base/exact/rational.js';
 import { releaseDegrees } from '../src/analysis/pattern/degrees/release.js';
 import { releasePattern } from '../src/analysis/pattern/release.js';
+import { toNumber } from '../src/base/exact/rational.js';
 import type { Session } from './inside.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 

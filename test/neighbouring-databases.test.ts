@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { countCells } from '../src/query/count/count.js';
-import type { Measure } from '../src/query/count/measure.js';
 import { Fault } from '../src/base/errors.js';
 import { everyRecord } from '../src/privacy/mechanism/record-class.js';
 import { bindBatch } from '../src/query/bind.js';
+import { countCells } from '../src/query/count/count.js';
+import type { Measure } from '../src/query/count/measure.js';
 import { parseSql } from '../src/query/sql/sql.js';
 import {
   drawing,

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { releaseKmeans } from '../src/analysis/learn/kmeans/kmeans.js';
-import { deskOf, type Session, Session as Sessions } from '../src/release/session.js';
+import { deskOf, type Session, Session as Sessions } from '../src/release/session/session.js';
 import type { Engine, Ledger, Outcome } from './inside.js';
 import { chooseSurveyBatch, createSession, Fault, Outcomes, openEngine, readPolicy } from './inside.js';
 import { type MemoryLedger, memoryLedger } from './memory-ledger.js';

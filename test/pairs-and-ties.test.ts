@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { chooseNoise } from '../src/release/accounting/choose.js';
-import { openAccount } from '../src/release/accounting/open-account.js';
+import { one, parseRational, toNumber } from '../src/base/exact/rational.js';
+import type { Cell } from '../src/data/engine/engine.js';
 import { type Few, mostGained, type Price } from '../src/evaluate/attack/inference/few-records.js';
 import { telling } from '../src/evaluate/attack/inference/told-numbers.js';
+import type { ColumnPairs, Pairs } from '../src/policy/pairs/pairs.js';
+import type { Policy } from '../src/policy/policy.js';
 import type { Amplifier } from '../src/privacy/dependence/amplifier.js';
 import { fromPairs } from '../src/privacy/dependence/graph/factor-graph.js';
 import { graphAmplifier } from '../src/privacy/dependence/graph-amplifier.js';
 import { emptyBounds } from '../src/privacy/dependence/kept-bounds.js';
-import type { Cell } from '../src/data/engine/engine.js';
-import { one, parseRational, toNumber } from '../src/base/exact/rational.js';
 import { nothingSpent } from '../src/privacy/mechanism/profile.js';
 import { everyRecord } from '../src/privacy/mechanism/record-class.js';
-import type { ColumnPairs, Pairs } from '../src/policy/pairs/pairs.js';
-import type { Policy } from '../src/policy/policy.js';
 import { bindBatch } from '../src/query/bind.js';
 import { parseBatch } from '../src/query/parse.js';
+import { chooseNoise } from '../src/release/accountant/choose.js';
+import { openAccount } from '../src/release/accountant/open-account.js';
 import { category, number, samplePolicy } from './sample-policy.js';
 
 /**

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { countCells } from '../src/query/count/count.js';
-import { type Engine, pinned } from '../src/data/engine/engine.js';
 import { Fault } from '../src/base/errors.js';
-import type { Policy } from '../src/policy/policy.js';
-import { bindBatch } from '../src/query/bind.js';
-import { parseSql } from '../src/query/sql/sql.js';
+import { type Engine, pinned } from '../src/data/engine/engine.js';
 import { openEngine } from '../src/data/terms/open.js';
 import { parsePolicy } from '../src/data/terms/read.js';
+import type { Policy } from '../src/policy/policy.js';
+import { bindBatch } from '../src/query/bind.js';
+import { countCells } from '../src/query/count/count.js';
+import { parseSql } from '../src/query/sql/sql.js';
 import { peerQueries } from './peers-queries.js';
 
 const yaml = `data: {source: people.csv, links: [zip]}

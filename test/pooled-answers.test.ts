@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { rowCounter } from '../src/query/count/rows.js';
+import { explain } from '../src/data/terms/explain.js';
+import { parsePolicy } from '../src/data/terms/read.js';
 import { levelsOf } from '../src/policy/domain.js';
 import type { CategoryColumn } from '../src/policy/policy.js';
 import { bindBatch } from '../src/query/bind.js';
-import { explain } from '../src/data/terms/explain.js';
-import { parsePolicy } from '../src/data/terms/read.js';
+import { rowCounter } from '../src/query/count/rows.js';
 
 let folder: string;
 beforeAll(() => {

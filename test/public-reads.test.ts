@@ -7,7 +7,7 @@ import { planStream, type StreamOptions, stream, streamIn } from '../src/app/api
 import { register as registerLedger } from '../src/app/cli/ledger.js';
 import { register as registerStream } from '../src/app/cli/stream.js';
 import { amendTerms } from '../src/index.js';
-import { lookInto, type PublicRead, publicReads } from '../src/release/public-read.js';
+import { lookInto, type PublicRead, publicReads } from '../src/release/session/public-read.js';
 import { runCommand } from './command.js';
 import { createSession, Fault, openEngine, openLedger, readPolicy } from './inside.js';
 

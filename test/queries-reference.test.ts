@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { rational } from '../src/base/exact/rational.js';
+import { readPolicy } from '../src/data/terms/read.js';
 import type { Column, Policy } from '../src/policy/policy.js';
 import { bindBatch } from '../src/query/bind.js';
 import { queryKinds } from '../src/query/kinds.js';
 import { parseBatch } from '../src/query/parse.js';
 import { parseSql } from '../src/query/sql/sql.js';
-import { readPolicy } from '../src/data/terms/read.js';
 
 const root = join(import.meta.dirname, '..');
 const page = readFileSync(join(root, 'docs/queries-reference.md'), 'utf8');

@@ -1,10 +1,10 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { releaseKmeans } from '../src/analysis/learn/kmeans/kmeans.js';
 import { register } from '../src/app/cli/release.js';
 import { parseRational, rational } from '../src/base/exact/rational.js';
-import { releaseKmeans } from '../src/analysis/learn/kmeans/kmeans.js';
-import { type AskOptions, deskOf, Session } from '../src/release/session.js';
+import { type AskOptions, deskOf, Session } from '../src/release/session/session.js';
 import { runCommand } from './command.js';
 import { costing } from './costing.js';
 import { Fault } from './inside.js';

@@ -4,8 +4,8 @@ import { publicData } from '../experiments/data.js';
 import { measure } from '../experiments/reference-ties/measure.js';
 import { lineOf, pageOf, readLines } from '../experiments/reference-ties/page.js';
 import { referenceTies, sources } from '../experiments/reference-ties/ties.js';
-import { measuredTies, unknownStrength } from '../src/app/cli/interview.js';
 import { toDeclare } from '../src/analysis/learn/odds/odds-interval.js';
+import { measuredTies, unknownStrength } from '../src/app/cli/interview.js';
 
 const page = readFileSync(new URL('../docs/reference-ties.md', import.meta.url), 'utf8');
 const lines = readLines(readFileSync(new URL('../experiments/reference-ties/measured.csv', import.meta.url), 'utf8'));

@@ -2,7 +2,7 @@
 import { openEngine } from '../dist/data/terms/open.js';
 import { openLedger } from '../dist/release/ledger/open.js';
 import { readPolicy } from '../dist/data/terms/read.js';
-import { createSession } from '../dist/release/session.js';
+import { createSession } from '../dist/release/session/session.js';
 
 const [policyFile, name, count, first] = process.argv.slice(2);
 // Ages from one to another: what counts the same is the same question, whatever it is called.

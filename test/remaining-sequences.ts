@@ -1,19 +1,19 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { budgetState } from '../src/release/accounting/budget-state.js';
 import { pattern } from '../src/app/api/kinds/pattern.js';
 import { survey } from '../src/app/api/kinds/survey.js';
 import { workload } from '../src/app/api/kinds/workload.js';
 import { spendingOf } from '../src/app/api/ledger.js';
-import { stepsOf } from '../src/query/count/public-steps.js';
-import { partsAsked } from '../src/release/parts.js';
-import type { Plan } from '../src/release/plan.js';
-import { quotaUses } from '../src/release/quota.js';
-import type { Receipt } from '../src/release/receipt.js';
-import { openTotals } from '../src/release/running.js';
-import { prepareTotals } from '../src/release/running-plan.js';
 import { slicingsOf } from '../src/data/ties/slicings.js';
+import { stepsOf } from '../src/query/count/public-steps.js';
+import { budgetState } from '../src/release/accountant/budget-state.js';
+import { partsAsked } from '../src/release/session/parts.js';
+import type { Plan } from '../src/release/session/plan.js';
+import { quotaUses } from '../src/release/session/quota.js';
+import type { Receipt } from '../src/release/session/receipt.js';
+import { openTotals } from '../src/release/session/running.js';
+import { prepareTotals } from '../src/release/session/running-plan.js';
 import { atMost } from './fixtures/new-mechanism.js';
 import { createSession, Fault, type Ledger, openEngine, openLedger, readPolicy, type Session } from './inside.js';
 

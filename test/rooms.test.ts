@@ -4,51 +4,55 @@ import { parseAst } from 'rolldown/parseAst';
 import { describe, expect, it } from 'vitest';
 
 const root = join(import.meta.dirname, '..', 'src');
-/** A room imports only rooms to its left (and its own files). */
+/** A room imports only rooms above it in this list: areas from base to app, and the rooms inside each area. */
 const order = [
-  'client',
-  'files',
-  'input',
-  'statfile',
-  'exact',
-  'noise',
-  'mechanism',
+  'base',
+  'base/files',
+  'base/input',
+  'base/exact',
   'policy',
-  'engine',
-  'dependence',
-  'ties',
-  'terms',
-  'audit',
-  'papers',
-  'count',
-  'view',
+  'privacy/noise',
+  'privacy/mechanism',
+  'privacy/dependence',
+  'data/statfile',
+  'data/codebook',
+  'data/draft',
+  'data/engine',
+  'data/ties',
+  'data/terms',
+  'query/count',
+  'query/view',
   'query',
-  'accounting',
-  'ledger',
-  'release',
-  'pattern',
-  'survey',
-  'graphical',
-  'workload',
-  'learn',
-  'synth',
-  'attack',
-  'ask',
-  'report',
-  'service',
-  'cli',
+  'release/accountant',
+  'release/ledger',
+  'release/session',
+  'analysis/pattern',
+  'analysis/survey',
+  'analysis/graphical',
+  'analysis/workload',
+  'analysis/learn',
+  'analysis/synth',
+  'evaluate/audit',
+  'evaluate/papers',
+  'evaluate/attack',
+  'app/client',
+  'app/api',
+  'app/report',
+  'app/service',
+  'app/cli',
 ];
+const areas = ['base', 'policy', 'privacy', 'data', 'query', 'release', 'analysis', 'evaluate', 'app'];
 const drivers: Record<string, RegExp> = {
-  '@duckdb/node-api': /^engine\/duckdb\//,
-  pg: /^engine\/postgres\//,
-  'node:http': /^(engine\/trino|service)\//,
-  'node:https': /^(engine\/trino|service)\//,
-  hono: /^service\//,
-  '@hono/node-server': /^service\//,
-  libsql: /^ledger\/index\/sqlite/,
-  commander: /^cli\//,
-  'pgsql-ast-parser': /^(query|pattern)\/(sql|query\/sql)/,
-  yaml: /^policy\//,
+  '@duckdb/node-api': /^data\/engine\/duckdb\//,
+  pg: /^data\/engine\/postgres\//,
+  'node:http': /^(data\/engine\/trino|app\/service)\//,
+  'node:https': /^(data\/engine\/trino|app\/service)\//,
+  hono: /^app\/service\//,
+  '@hono/node-server': /^app\/service\//,
+  libsql: /^release\/ledger\/index\/sqlite/,
+  commander: /^app\/cli\//,
+  'pgsql-ast-parser': /^(query|analysis\/pattern)\/(sql|query\/sql)/,
+  yaml: /^(policy|data\/draft)\//,
 };
 
 interface Source {
@@ -61,7 +65,12 @@ const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
 const sources: readonly Source[] = files
   .filter((f) => !f.endsWith('.test.ts'))
   .map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }));
-const room = (file: string) => (file.includes('/') ? file.slice(0, file.indexOf('/')) : '');
+/** Room of a file: the longest folder of the order list that holds it; '' for the library's entry. */
+const room = (file: string): string => {
+  const [first = '', second = ''] = file.split('/');
+  if (!file.includes('/')) return '';
+  return order.includes(`${first}/${second}`) ? `${first}/${second}` : first;
+};
 
 interface Node {
   readonly type: string;
@@ -131,7 +140,7 @@ const downward: Fence = (source) =>
     )
     .map(({ target }) => `${source.file} -> ${target}`);
 
-const opening = /^(engine|count|view|pattern|learn|synth)\//;
+const opening = /^(data\/engine|query\/(count|view)|analysis\/(pattern|learn|synth))\//;
 /** Wherever `open` is taken from something and not from a module: `.open()`, `['open']`, `const { open } = …`. */
 const openExact: Fence = (source) =>
   opening.test(source.file)
@@ -142,7 +151,7 @@ const openExact: Fence = (source) =>
         return (node.properties as Node[]).filter((p) => nameOf(p.key) === 'open').map(() => `${source.file}: { open }`);
       });
 
-const structure = /^(engine|count|view|pattern|learn|synth|ties)\//;
+const structure = /^(data\/(engine|ties)|query\/(count|view)|analysis\/(pattern|learn|synth))\//;
 const readers = new Set(['readStructure', 'readBlocks', 'countStructure']);
 const asked = new Set(['rows', 'stream', 'size', 'count']);
 /** Reading what the engine holds: its own methods, called on something that is called an engine, and the doors of engine/structure.ts. */
@@ -156,20 +165,22 @@ const readEngine: Fence = (source) => {
     return /engine|whole/i.test(nameOf(of) ?? '') ? [`${source.file}: ${nameOf(of)}.${nameOf(callee.property)}()`] : [];
   });
   const taken = imports(source)
-    .filter(({ target, names }) => target === 'engine/structure.js' && names.some((name) => readers.has(name) || name === '*'))
+    .filter(
+      ({ target, names }) => target === 'data/engine/structure.js' && names.some((name) => readers.has(name) || name === '*'),
+    )
     .map(({ target }) => `${source.file} -> ${target}`);
   return [...calls, ...taken];
 };
 
 const makesPaid: Fence = (source) =>
-  source.file === 'release/charge.ts'
+  source.file === 'release/session/charge.ts'
     ? []
     : nodes(source)
         .filter((node) => node.type === 'NewExpression' && nameOf(node.callee) === 'Paid')
         .map(() => `${source.file}: new Paid`);
 
 /** A profile is made where a law is priced and where totals are added up; once more for a method that is only ever compared with. */
-const pricing = /^(mechanism\/|accounting\/account\.ts$|learn\/classify\/objective\.ts$)/;
+const pricing = /^(privacy\/mechanism\/|release\/accountant\/account\.ts$|analysis\/learn\/classify\/objective\.ts$)/;
 const makesProfile: Fence = (source) =>
   pricing.test(source.file)
     ? []
@@ -180,27 +191,32 @@ const makesProfile: Fence = (source) =>
       );
 
 /** Bits are for whoever needs a coin; whole numbers under a root are no noise. */
-const harmless = (target: string, name: string): boolean => target === 'noise/bits.js' || name === 'integerRoot';
+const harmless = (target: string, name: string): boolean => target === 'privacy/noise/bits.js' || name === 'integerRoot';
 const drawsNoise: Fence = (source) =>
-  /^(noise|mechanism|papers)\//.test(source.file)
+  /^(privacy\/(noise|mechanism)|evaluate\/papers)\//.test(source.file)
     ? []
     : imports(source)
-        .filter(({ target, names, typeOnly }) => room(target) === 'noise' && !typeOnly && names.some((n) => !harmless(target, n)))
+        .filter(
+          ({ target, names, typeOnly }) =>
+            room(target) === 'privacy/noise' && !typeOnly && names.some((n) => !harmless(target, n)),
+        )
         .map(({ target }) => `${source.file} -> ${target}`);
 
 /** Types hold no logic: those may come from anywhere. */
 const commandLine: Fence = (source) =>
-  room(source.file) !== 'cli'
+  room(source.file) !== 'app/cli'
     ? []
     : imports(source)
         .filter(
           ({ target, typeOnly }) =>
-            !typeOnly && order.includes(room(target)) && !/^(ask|report|service|input|files|cli)\//.test(target),
+            !typeOnly &&
+            order.includes(room(target)) &&
+            !/^(app\/(api|report|service|cli)|base\/(input|files))\/|^base\/(errors|version)\.js$/.test(target),
         )
         .map(({ target }) => `${source.file} -> ${target}`);
 
 const takesDesk: Fence = (source) =>
-  /^release\//.test(source.file)
+  /^release\/session\//.test(source.file)
     ? []
     : imports(source)
         .filter(({ names }) => names.includes('deskOf'))
@@ -208,21 +224,21 @@ const takesDesk: Fence = (source) =>
 
 /** The doors to the data, each with what it lets through. Whoever pins an engine can read all of it. */
 const doors: Readonly<Record<string, string>> = {
-  'release/present-account.ts': 'charge: what is read was paid for, but for registered public facts before',
-  'release/public-read.ts': 'registered public facts (docs/unpaid-reads.md)',
-  'ask/steward-read.ts': 'for whoever holds the rows (docs/unpaid-reads.md)',
-  'terms/open.ts': 'names of columns, when the data is opened',
+  'release/session/present-account.ts': 'charge: what is read was paid for, but for registered public facts before',
+  'release/session/public-read.ts': 'registered public facts (docs/unpaid-reads.md)',
+  'app/api/steward-read.ts': 'for whoever holds the rows (docs/unpaid-reads.md)',
+  'data/terms/open.ts': 'names of columns, when the data is opened',
 };
 /** Pinning in any spelling: a call or a mention of `.pin`, `['pin']`, `{ pin }`, or the helper of engine/engine.ts. Adapters pin what they wrap. */
 const pinsData: Fence = (source) => {
-  if (room(source.file) === 'engine' || source.file in doors) return [];
+  if (room(source.file) === 'data/engine' || source.file in doors) return [];
   const mentions = nodes(source).flatMap((node) => {
     if (node.type === 'MemberExpression' && nameOf(node.property) === 'pin') return [`${source.file}: .pin`];
     if (node.type !== 'ObjectPattern') return [];
     return (node.properties as Node[]).filter((p) => nameOf(p.key) === 'pin').map(() => `${source.file}: { pin }`);
   });
   const taken = imports(source)
-    .filter(({ target, names }) => target === 'engine/engine.js' && names.some((name) => name === 'pinned' || name === '*'))
+    .filter(({ target, names }) => target === 'data/engine/engine.js' && names.some((name) => name === 'pinned' || name === '*'))
     .map(({ target }) => `${source.file}: pinned from ${target}`);
   return [...mentions, ...taken];
 };
@@ -230,21 +246,21 @@ const pinsData: Fence = (source) => {
 /** Files that read the rows as the steward; the service's are behind a steward's role (docs/service-api.md). */
 const stewards = new Set(
   ['attack', 'attack-stream', 'check', 'draft', 'learn', 'published', 'tie-figures', 'transitions'].map(
-    (name) => `ask/${name}.ts`,
+    (name) => `app/api/${name}.ts`,
   ),
-).add('service/aside-task.ts');
+).add('app/service/aside-task.ts');
 const readsAsSteward: Fence = (source) =>
   stewards.has(source.file)
     ? []
     : imports(source)
-        .filter(({ target, typeOnly }) => target === 'ask/steward-read.js' && !typeOnly)
+        .filter(({ target, typeOnly }) => target === 'app/api/steward-read.js' && !typeOnly)
         .map(({ target }) => `${source.file} -> ${target}`);
 
 /** Rooms that can hold a session. */
-const afterLedger = new Set(['release', 'pattern', 'survey', 'workload', 'learn', 'synth', 'attack', 'ask', 'service', 'cli']);
+const afterLedger = /^(release\/session|analysis\/(?!graphical)\w+|evaluate\/attack|app\/(api|service|cli))\//;
 /** What is read before it is paid for is named on the spot: nobody hands a read over in a variable, or makes one. */
 const namesItsRead: Fence = (source) =>
-  !afterLedger.has(room(source.file)) || source.file === 'release/public-read.ts'
+  !afterLedger.test(source.file) || source.file === 'release/session/public-read.ts'
     ? []
     : nodes(source).flatMap((node) => {
         if (node.type !== 'CallExpression' || !isNode(node.callee)) return [];
@@ -259,7 +275,7 @@ const namesItsRead: Fence = (source) =>
 
 /** Files that open files by themselves: policies, ledgers, pages, and one that waits for the end of a line. Data is opened by engines. */
 const opensFiles =
-  /^(engine|statfile|files|input|ledger)\/|^(ask\/(confirm|learn-domain|stream-follow)|cli\/write-release|service\/pages)\.ts$/;
+  /^(data\/(engine|statfile)|base\/(files|input)|release\/ledger)\/|^app\/(api\/(confirm|learn-domain|stream-follow)|cli\/write-release|service\/pages)\.ts$/;
 const fileReaders = new Set(['createReadStream', 'readFileSync', 'readFile', 'openSync', 'open', 'readSync', '*']);
 const readsFiles: Fence = (source) =>
   opensFiles.test(source.file)
@@ -269,7 +285,7 @@ const readsFiles: Fence = (source) =>
         .map(({ target }) => `${source.file} -> ${target}`);
 
 /** The ledger's own SQLite, and readers of SQL that people write, speak of other things. */
-const otherSql = /^(ledger\/|query\/sql\/|pattern\/query\/sql\.ts$|engine\/(duckdb|postgres|trino)\/)/;
+const otherSql = /^(release\/ledger\/|query\/sql\/|analysis\/pattern\/query\/sql\.ts$|data\/engine\/(duckdb|postgres|trino)\/)/;
 /** Types, functions and signs that not every database has, or not with one meaning; what all of them read alike is not in this list. */
 const ownWords = new RegExp(
   [
@@ -297,13 +313,21 @@ const ownSql: Fence = (source) =>
       });
 
 describe('the rooms', () => {
-  it('are all in the order list', () => {
+  it('are in nine areas', () => {
+    const found = sources.filter(({ file }) => file.includes('/')).map(({ file }) => file.slice(0, file.indexOf('/')));
+    expect([...new Set(found)].sort()).toEqual([...areas].sort());
+  });
+
+  it('are all in the order list, area by area', () => {
+    expect([...new Set(order.map((r) => r.split('/')[0]))]).toEqual(areas);
     expect([...new Set(sources.map(({ file }) => room(file)))].filter((r) => r !== '' && !order.includes(r))).toEqual([]);
   });
 
-  it('draw randomness only in noise/bits.ts', () => {
+  it('draw randomness only in privacy/noise/bits.ts', () => {
     const random = /Math\.random|randomBytes|randomFill|randomInt|getRandomValues|webcrypto/;
-    expect(sources.filter(({ file, text }) => file !== 'noise/bits.ts' && random.test(text)).map(({ file }) => file)).toEqual([]);
+    expect(
+      sources.filter(({ file, text }) => file !== 'privacy/noise/bits.ts' && random.test(text)).map(({ file }) => file),
+    ).toEqual([]);
   });
 
   it('confine each driver to its adapter', () => {
@@ -325,89 +349,105 @@ const fences: readonly [string, Fence, ...(readonly [file: string, text: string]
   [
     'import only rooms above them',
     downward,
-    ['count/planted.ts', "import { bindBatch } from '../query/bind.js';"],
-    ['policy/planted.ts', "export const x = await import('../cli/main.js');"],
-    ['ask/planted.ts', "export { register } from '../cli/plan.js';"],
+    ['query/count/planted.ts', "import { bindBatch } from '../bind.js';"],
+    ['policy/planted.ts', "export const x = await import('../app/cli/main.js');"],
+    ['app/api/planted.ts', "export { register } from '../cli/plan.js';"],
   ],
   [
     'open exact answers only in engine, count, pattern, learn and synth',
     openExact,
-    ['release/planted.ts', 'export const x = async (engine: { size(): Promise<any> }) => (await engine.size()).open();'],
-    ['attack/planted.ts', 'export const x = (cells: any) => cells.map((c: any) => c?.open());'],
-    ['ask/planted.ts', "export const x = (cells: any) => cells['open']();"],
-    ['release/planted.ts', 'export const x = ({ open }: any) => open();'],
+    ['release/session/planted.ts', 'export const x = async (engine: { size(): Promise<any> }) => (await engine.size()).open();'],
+    ['evaluate/attack/planted.ts', 'export const x = (cells: any) => cells.map((c: any) => c?.open());'],
+    ['app/api/planted.ts', "export const x = (cells: any) => cells['open']();"],
+    ['release/session/planted.ts', 'export const x = ({ open }: any) => open();'],
   ],
   [
     'read what the engine holds only there, and ties for their structure',
     readEngine,
-    ['ask/planted.ts', "export const x = (engine: any) => engine.rows({ sql: 'SELECT 1', values: [] });"],
-    ['release/planted.ts', 'export const x = (desk: any) => desk.engine.stream({});'],
-    ['attack/planted.ts', "import { readStructure } from '../engine/structure.js';\nexport const x = readStructure;"],
+    ['app/api/planted.ts', "export const x = (engine: any) => engine.rows({ sql: 'SELECT 1', values: [] });"],
+    ['release/session/planted.ts', 'export const x = (desk: any) => desk.engine.stream({});'],
+    [
+      'evaluate/attack/planted.ts',
+      "import { readStructure } from '../../data/engine/structure.js';\nexport const x = readStructure;",
+    ],
   ],
   [
     'leave what databases write differently to their dialects',
     ownSql,
-    ['count/planted.ts', 'export const x = (y: string) => `CASE WHEN \u0024{y} > 0 THEN TRY_CAST(\u0024{y} AS BIGINT) END`;'],
-    ['count/planted.ts', 'export const x = (y: string) => `CASE WHEN \u0024{y} > 0 THEN \u0024{y} // 4 END`;'],
-    ['ties/planted.ts', "export const x = 'SELECT max(a::DOUBLE) FROM fugu_data';"],
-    ['learn/planted.ts', 'export const x = (y: string) => `SELECT list_sum(\u0024{y}) FROM fugu_data`;'],
-    ['pattern/planted.ts', 'export const x = (v: string) => `SELECT c0 FROM ties FOR VERSION AS OF \u0024{v}`;'],
-    ['count/planted.ts', 'export const x = (y: string) => `CASE WHEN is_nan(\u0024{y}) THEN 0 END`;'],
+    [
+      'query/count/planted.ts',
+      'export const x = (y: string) => `CASE WHEN \u0024{y} > 0 THEN TRY_CAST(\u0024{y} AS BIGINT) END`;',
+    ],
+    ['query/count/planted.ts', 'export const x = (y: string) => `CASE WHEN \u0024{y} > 0 THEN \u0024{y} // 4 END`;'],
+    ['data/ties/planted.ts', "export const x = 'SELECT max(a::DOUBLE) FROM fugu_data';"],
+    ['analysis/learn/planted.ts', 'export const x = (y: string) => `SELECT list_sum(\u0024{y}) FROM fugu_data`;'],
+    ['analysis/pattern/planted.ts', 'export const x = (v: string) => `SELECT c0 FROM ties FOR VERSION AS OF \u0024{v}`;'],
+    ['query/count/planted.ts', 'export const x = (y: string) => `CASE WHEN is_nan(\u0024{y}) THEN 0 END`;'],
   ],
-  ['hand out the right to draw only where it was paid for', makesPaid, ['learn/planted.ts', 'export const x = new Paid([]);']],
+  [
+    'hand out the right to draw only where it was paid for',
+    makesPaid,
+    ['analysis/learn/planted.ts', 'export const x = new Paid([]);'],
+  ],
   [
     'price noise only in the mechanisms',
     makesProfile,
-    ['learn/planted.ts', "import { pureProfile } from '../mechanism/profile.js';\nexport const x = pureProfile([]);"],
     [
-      'release/planted.ts',
-      "import { type Profile, zcdpProfile as cheap } from '../mechanism/profile.js';\nexport const x = cheap([]);",
+      'analysis/learn/planted.ts',
+      "import { pureProfile } from '../../privacy/mechanism/profile.js';\nexport const x = pureProfile([]);",
+    ],
+    [
+      'release/session/planted.ts',
+      "import { type Profile, zcdpProfile as cheap } from '../../privacy/mechanism/profile.js';\nexport const x = cheap([]);",
     ],
   ],
   [
     'draw noise only in mechanisms and papers',
     drawsNoise,
-    ['learn/planted.ts', "import { laplaceSampler } from '../noise/discrete-laplace.js';\nexport const x = laplaceSampler;"],
-    ['pattern/planted.ts', "import * as noise from '../noise/exponential.js';\nexport const x = noise;"],
+    [
+      'analysis/learn/planted.ts',
+      "import { laplaceSampler } from '../../privacy/noise/discrete-laplace.js';\nexport const x = laplaceSampler;",
+    ],
+    ['analysis/pattern/planted.ts', "import * as noise from '../../privacy/noise/exponential.js';\nexport const x = noise;"],
   ],
   [
     'keep product logic out of the command line',
     commandLine,
-    ['cli/planted.ts', "import { openEngine } from '../engine/open.js';\nexport const x = openEngine;"],
-    ['cli/planted.ts', "export const x = await import('../ledger/open.js');"],
+    ['app/cli/planted.ts', "import { openEngine } from '../../data/engine/open.js';\nexport const x = openEngine;"],
+    ['app/cli/planted.ts', "export const x = await import('../../release/ledger/open.js');"],
   ],
   [
     'take hold of data and ledger of a session only where releases are paid for',
     takesDesk,
-    ['ask/planted.ts', "import { deskOf } from '../release/session.js';\nexport const x = deskOf;"],
-    ['learn/planted.ts', "import { deskOf } from '../release/session.js';\nexport const x = deskOf;"],
+    ['app/api/planted.ts', "import { deskOf } from '../../release/session/session.js';\nexport const x = deskOf;"],
+    ['analysis/learn/planted.ts', "import { deskOf } from '../../release/session/session.js';\nexport const x = deskOf;"],
   ],
   [
     'read data only through charge, the registry of public reads, and the reads of the steward',
     pinsData,
-    ['release/planted.ts', "import { pinned } from '../engine/engine.js';\nexport const x = pinned;"],
-    ['learn/planted.ts', "import * as all from '../engine/engine.js';\nexport const x = all;"],
-    ['ask/planted.ts', 'export const x = (session: any) => session.engine.pin();'],
-    ['release/planted.ts', "export const x = (engine: any) => engine['pin']();"],
-    ['service/planted.ts', 'export const x = ({ pin }: any) => pin();'],
+    ['release/session/planted.ts', "import { pinned } from '../../data/engine/engine.js';\nexport const x = pinned;"],
+    ['analysis/learn/planted.ts', "import * as all from '../../data/engine/engine.js';\nexport const x = all;"],
+    ['app/api/planted.ts', 'export const x = (session: any) => session.engine.pin();'],
+    ['release/session/planted.ts', "export const x = (engine: any) => engine['pin']();"],
+    ['app/service/planted.ts', 'export const x = ({ pin }: any) => pin();'],
   ],
   [
     'read the rows as a steward only in commands that say so',
     readsAsSteward,
-    ['ask/planted.ts', "import { readAsSteward } from './steward-read.js';\nexport const x = readAsSteward;"],
-    ['service/planted.ts', "import { withData } from '../ask/steward-read.js';\nexport const x = withData;"],
+    ['app/api/planted.ts', "import { readAsSteward } from './steward-read.js';\nexport const x = readAsSteward;"],
+    ['app/service/planted.ts', "import { withData } from '../api/steward-read.js';\nexport const x = withData;"],
   ],
   [
     'name every public read where it is made',
     namesItsRead,
-    ['learn/planted.ts', 'export const x = (session: any, read: any) => session.read(read);'],
-    ['synth/planted.ts', 'export const x = { still: async (look: any) => look({ read: async (data: any) => data }) };'],
+    ['analysis/learn/planted.ts', 'export const x = (session: any, read: any) => session.read(read);'],
+    ['analysis/synth/planted.ts', 'export const x = { still: async (look: any) => look({ read: async (data: any) => data }) };'],
   ],
   [
     'open files by themselves only where no data is in them',
     readsFiles,
-    ['ask/planted.ts', "import { readFileSync } from 'node:fs';\nexport const x = readFileSync;"],
-    ['learn/planted.ts', "import { open } from 'node:fs/promises';\nexport const x = open;"],
+    ['app/api/planted.ts', "import { readFileSync } from 'node:fs';\nexport const x = readFileSync;"],
+    ['analysis/learn/planted.ts', "import { open } from 'node:fs/promises';\nexport const x = open;"],
   ],
 ];
 
@@ -415,7 +455,7 @@ describe('the doors to the data', () => {
   it('are files that are there and pin', () => {
     for (const door of Object.keys(doors)) {
       const source = sources.find(({ file }) => file === door);
-      expect(source && pinsData({ ...source, file: `release/as-if-${door.length}.ts` }), door).not.toEqual([]);
+      expect(source && pinsData({ ...source, file: door.replace(/[\w-]+\.ts$/, 'elsewhere.ts') }), door).not.toEqual([]);
     }
     expect([...stewards].filter((file) => !sources.some((source) => source.file === file && /readAsSteward|withData/.test(source.text)))).toEqual([]); // biome-ignore format: one line
   });
@@ -430,10 +470,15 @@ describe('the fences', () => {
   );
 
   it('let types pass where only values are fenced', () => {
-    const file = 'cli/planted.ts';
-    expect(commandLine({ file, text: "import type { Plan } from '../release/plan.js';\nexport type X = Plan;" })).toEqual([]);
+    const file = 'app/cli/planted.ts';
     expect(
-      drawsNoise({ file: 'learn/planted.ts', text: "import type { Rungs } from '../noise/ladder.js';\nexport type X = Rungs;" }),
+      commandLine({ file, text: "import type { Plan } from '../../release/session/plan.js';\nexport type X = Plan;" }),
+    ).toEqual([]);
+    expect(
+      drawsNoise({
+        file: 'analysis/learn/planted.ts',
+        text: "import type { Rungs } from '../../privacy/noise/ladder.js';\nexport type X = Rungs;",
+      }),
     ).toEqual([]);
   });
 });

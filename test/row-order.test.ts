@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { openAccount } from '../src/release/accounting/open-account.js';
+import { toText } from '../src/base/exact/rational.js';
+import { readRecords } from '../src/data/ties/records.js';
 import { type FactorGraph, fromPairs } from '../src/privacy/dependence/graph/factor-graph.js';
 import { graphAmplifier } from '../src/privacy/dependence/graph-amplifier.js';
-import { toText } from '../src/base/exact/rational.js';
-import { deskOf } from '../src/release/session.js';
-import { readRecords } from '../src/data/ties/records.js';
+import { openAccount } from '../src/release/accountant/open-account.js';
+import { deskOf } from '../src/release/session/session.js';
 import type { Session } from './inside.js';
 import { now } from './now.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';

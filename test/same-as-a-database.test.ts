@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { countCells } from '../src/query/count/count.js';
 import { type Engine, pinned } from '../src/data/engine/engine.js';
-import type { Policy } from '../src/policy/policy.js';
-import { bindBatch } from '../src/query/bind.js';
-import { parseSql } from '../src/query/sql/sql.js';
 import { openEngine } from '../src/data/terms/open.js';
 import { readPolicy } from '../src/data/terms/read.js';
+import type { Policy } from '../src/policy/policy.js';
+import { bindBatch } from '../src/query/bind.js';
+import { countCells } from '../src/query/count/count.js';
+import { parseSql } from '../src/query/sql/sql.js';
 
 /** Tables in which everything is declared, within its bounds and used: a database says what we do before noise. */
 const policyText = `data: {source: people.csv, links: [home]}

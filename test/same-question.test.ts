@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { countCells } from '../src/query/count/count.js';
 import { Fault } from '../src/base/errors.js';
 import { open } from '../src/index.js';
 import { bindBatch } from '../src/query/bind.js';
+import { countCells } from '../src/query/count/count.js';
 import { countedAs, reordered } from '../src/query/same/counted.js';
 import { parseSql } from '../src/query/sql/sql.js';
 import { drawing, openRows, shapeOf, statementOf, typeOf, worldOf } from './neighbouring-databases.js';

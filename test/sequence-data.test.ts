@@ -2,13 +2,13 @@ import { fileURLToPath } from 'node:url';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { describe, expect, it } from 'vitest';
 import { publicData } from '../experiments/data.js';
+import { parseRational, toNumber } from '../src/base/exact/rational.js';
+import { quiltOnChain } from '../src/evaluate/papers/pufferfish/markov-quilt.js';
 import { chainAmplifier } from '../src/privacy/dependence/chain/chain-amplifier.js';
 import { informedLaw, uninformedLaw } from '../src/privacy/dependence/chain/chain-law.js';
 import { stationaryOf } from '../src/privacy/dependence/chain/stationary.js';
 import { logOddsRatio } from '../src/privacy/dependence/model/odds.js';
-import { parseRational, toNumber } from '../src/base/exact/rational.js';
 import { slicingOf } from '../src/privacy/mechanism/record-class.js';
-import { quiltOnChain } from '../src/evaluate/papers/pufferfish/markov-quilt.js';
 
 type Matrix = readonly (readonly number[])[];
 const folder = publicData('sequences/', 'mvad.parquet');

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { type LearnedKeys, learnKeys } from '../src/analysis/learn/keys/learn-keys.js';
 import type { Cell, Engine, Pinned } from '../src/data/engine/engine.js';
 import { Exact } from '../src/data/engine/exact.js';
-import { type LearnedKeys, learnKeys } from '../src/analysis/learn/keys/learn-keys.js';
-import { deskOf, Session } from '../src/release/session.js';
+import { deskOf, Session } from '../src/release/session/session.js';
 import { forgetful, remembering } from './statistical/again.js';
 import { atLeast, atMost } from './statistical/confidence.js';
 import { deltaAt } from './statistical/delta.js';

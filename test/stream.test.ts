@@ -10,7 +10,7 @@ import { additive } from '../src/privacy/mechanism/additive.js';
 import { pure } from '../src/privacy/mechanism/allotment.js';
 import { effectOn } from '../src/privacy/mechanism/effect.js';
 import { everyRecord } from '../src/privacy/mechanism/record-class.js';
-import { requestKeys } from '../src/release/request-key.js';
+import { requestKeys } from '../src/release/session/request-key.js';
 import { builtOnce, fugu, mainFile } from './fugu.js';
 import { createSession, Fault, openEngine, openLedger, readPolicy } from './inside.js';
 

@@ -6,9 +6,9 @@ import { generatedSurvey } from '../bench/learn.js';
 import { register as registerLearn } from '../src/app/cli/learn.js';
 import { register as registerPlan } from '../src/app/cli/plan.js';
 import { register as registerRelease } from '../src/app/cli/release.js';
+import { parseRational, toNumber } from '../src/base/exact/rational.js';
 import { readBif } from '../src/privacy/dependence/model/bif.js';
 import { readNetworkJson } from '../src/privacy/dependence/model/network-json.js';
-import { parseRational, toNumber } from '../src/base/exact/rational.js';
 import { runCommand } from './command.js';
 import { Fault, openLedger } from './inside.js';
 

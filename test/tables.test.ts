@@ -2,17 +2,17 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { countCells } from '../src/query/count/count.js';
 import { type Engine, pinned } from '../src/data/engine/engine.js';
-import { everyRecord } from '../src/privacy/mechanism/record-class.js';
-import type { Policy } from '../src/policy/policy.js';
-import { secretFiles } from '../src/policy/population.js';
-import { bindBatch } from '../src/query/bind.js';
-import { parseBatch } from '../src/query/parse.js';
-import { parseSql } from '../src/query/sql/sql.js';
 import { explainPolicy } from '../src/data/terms/explain.js';
 import { openEngine } from '../src/data/terms/open.js';
 import { parsePolicy } from '../src/data/terms/read.js';
+import type { Policy } from '../src/policy/policy.js';
+import { secretFiles } from '../src/policy/population.js';
+import { everyRecord } from '../src/privacy/mechanism/record-class.js';
+import { bindBatch } from '../src/query/bind.js';
+import { countCells } from '../src/query/count/count.js';
+import { parseBatch } from '../src/query/parse.js';
+import { parseSql } from '../src/query/sql/sql.js';
 
 const one = `data: {source: people.csv}
 protect: {secret: person, unit: person, maxRows: 1}

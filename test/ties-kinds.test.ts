@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { push } from '../src/privacy/dependence/graph/push.js';
 import { toNumber } from '../src/base/exact/rational.js';
+import { push } from '../src/privacy/dependence/graph/push.js';
 import { answersTo, everyRecord, type RecordClass } from '../src/privacy/mechanism/record-class.js';
 import { Fault } from './inside.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { open } from '../src/app/api/fugu.js';
-import type { Trail } from '../src/release/trail.js';
+import type { Trail } from '../src/release/session/trail.js';
 import { builtOnce, fugu } from './fugu.js';
 import { openWorkshop } from './workshop.js';
 

@@ -321,7 +321,7 @@ async function spendAsBefore(file: string, stored: Readonly<Record<string, strin
   const [{ namesBefore }, { fromStored }, { termsOf }] = await Promise.all([
     import('../src/data/ties/slicings.js'),
     import('../src/privacy/mechanism/profile.js'),
-    import('../src/release/accounting/open-account.js'),
+    import('../src/release/accountant/open-account.js'),
   ]);
   const read = await readPolicy(file);
   const before = [...namesBefore(read).values()][0]?.split('#')[1] ?? '';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Pinned } from '../src/data/engine/engine.js';
 import { rational, toNumber } from '../src/base/exact/rational.js';
-import { deskOf } from '../src/release/session.js';
+import type { Pinned } from '../src/data/engine/engine.js';
+import { deskOf } from '../src/release/session/session.js';
 import { costing } from './costing.js';
 import type { Engine, Ledger, Session } from './inside.js';
 import { createSession, openEngine, openLedger, readPolicy } from './inside.js';

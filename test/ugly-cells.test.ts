@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Cell, Pinned, Statement } from '../src/data/engine/engine.js';
 import { Fault } from '../src/base/errors.js';
+import type { Cell, Pinned, Statement } from '../src/data/engine/engine.js';
 import {
   type Course,
   type File,

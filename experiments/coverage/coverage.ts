@@ -1,6 +1,6 @@
-import type { SelectedMeasure } from '../../src/query/count/measure.js';
 import { toNumber } from '../../src/base/exact/rational.js';
 import type { AnswerRow } from '../../src/query/bound.js';
+import type { SelectedMeasure } from '../../src/query/count/measure.js';
 import { type Case, policyOf } from './cases.js';
 import { samples, type Times } from './samples.js';
 import { asked, type Budget, countedTimes, type Data, type Exact, released, truthOf } from './world.js';

@@ -1,13 +1,13 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { countCells } from '../../src/query/count/count.js';
 import { pinned } from '../../src/data/engine/engine.js';
-import type { Policy } from '../../src/policy/policy.js';
-import type { Query } from '../../src/query/query.js';
-import { parseSql } from '../../src/query/sql/sql.js';
 import { openEngine } from '../../src/data/terms/open.js';
 import { parsePolicy } from '../../src/data/terms/read.js';
+import type { Policy } from '../../src/policy/policy.js';
+import { countCells } from '../../src/query/count/count.js';
+import type { Query } from '../../src/query/query.js';
+import { parseSql } from '../../src/query/sql/sql.js';
 import { costOf } from './people.js';
 import { type Asked, type Data, type Exact, seeded, toNoise } from './world.js';
 

@@ -1,5 +1,5 @@
-import type { SelectedMeasure } from '../../src/query/count/measure.js';
 import type { SelectionLaw } from '../../src/privacy/mechanism/law.js';
+import type { SelectedMeasure } from '../../src/query/count/measure.js';
 import type { Asked, Exact } from './world.js';
 
 /**

@@ -1,19 +1,19 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { chooseNoise } from '../../src/release/accounting/choose.js';
-import { openAccount } from '../../src/release/accounting/open-account.js';
-import type { CountedMeasure } from '../../src/query/count/measure.js';
+import { csvOf } from '../../src/app/report/csv.js';
+import { one, parseRational, rational, toNumber } from '../../src/base/exact/rational.js';
+import type { Policy } from '../../src/policy/policy.js';
 import { gaussianSums } from '../../src/privacy/dependence/gaussian/sums.js';
 import { type FactorGraph, untied } from '../../src/privacy/dependence/graph/factor-graph.js';
 import { fromGroups } from '../../src/privacy/dependence/graph/group-graph.js';
 import { graphAmplifier } from '../../src/privacy/dependence/graph-amplifier.js';
 import { percolation } from '../../src/privacy/dependence/uninformed/percolation.js';
-import { one, parseRational, rational, toNumber } from '../../src/base/exact/rational.js';
 import { varianceOf } from '../../src/privacy/mechanism/law.js';
 import { nothingSpent } from '../../src/privacy/mechanism/profile.js';
 import { everyRecord } from '../../src/privacy/mechanism/record-class.js';
-import type { Policy } from '../../src/policy/policy.js';
-import { csvOf } from '../../src/app/report/csv.js';
+import type { CountedMeasure } from '../../src/query/count/measure.js';
+import { chooseNoise } from '../../src/release/accountant/choose.js';
+import { openAccount } from '../../src/release/accountant/open-account.js';
 
 const budget = { epsilon: rational(1), delta: parseRational('1e-6') };
 /** delta at epsilon 1 of one untied count under Gaussian noise, by the midpoint rule. */

@@ -8,10 +8,10 @@ import { huberHinge, logistic } from '../../src/analysis/learn/classify/loss.js'
 import { minimise } from '../../src/analysis/learn/classify/minimise.js';
 import { type ClassifyResult, predict } from '../../src/analysis/learn/classify/predict.js';
 import { parseClassify } from '../../src/analysis/learn/classify/request.js';
-import { openLedger } from '../../src/release/ledger/open.js';
-import { createSession, type Session } from '../../src/release/session.js';
 import { openEngine } from '../../src/data/terms/open.js';
 import { readPolicy } from '../../src/data/terms/read.js';
+import { openLedger } from '../../src/release/ledger/open.js';
+import { createSession, type Session } from '../../src/release/session/session.js';
 import { aboveMajority } from '../above-majority.js';
 
 export type Row = Readonly<Record<string, string>>;

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fromNumber } from '../../src/base/exact/rational.js';
 import { releaseClassify } from '../../src/analysis/learn/classify/classify.js';
 import type { KmeansRequest } from '../../src/analysis/learn/kmeans/kmeans.js';
+import { fromNumber } from '../../src/base/exact/rational.js';
 import { askPeer } from '../peer.js';
 import type { Bench } from './bench.js';
 import type { ClusterSet } from './cluster-sets.js';

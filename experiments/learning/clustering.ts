@@ -1,11 +1,11 @@
-import { type Rational, rational } from '../../src/base/exact/rational.js';
 import { chooseVariant, type KmeansRequest } from '../../src/analysis/learn/kmeans/kmeans.js';
 import type { Box, Points } from '../../src/analysis/learn/kmeans/points.js';
 import type { Variant } from '../../src/analysis/learn/kmeans/variant.js';
 import { nearest, weightedLloyd } from '../../src/analysis/learn/kmeans/weighted.js';
+import { type Rational, rational } from '../../src/base/exact/rational.js';
+import { gridOf } from '../../src/policy/grid.js';
 import { pure } from '../../src/privacy/mechanism/allotment.js';
 import { Paid } from '../../src/privacy/mechanism/paid.js';
-import { gridOf } from '../../src/policy/grid.js';
 import { type ClusterSet, last } from './cluster-sets.js';
 
 /** What the rows would be told as in a session, with bounds -1 .. 1. */

@@ -1,12 +1,18 @@
-import { type Attacker, friendPrior, independentPrior, knownPeople, tiePrior } from '../../src/evaluate/attack/inference/attacker.js';
+import type { Series } from '../../src/app/report/line-chart.js';
+import { toNumber } from '../../src/base/exact/rational.js';
+import {
+  type Attacker,
+  friendPrior,
+  independentPrior,
+  knownPeople,
+  tiePrior,
+} from '../../src/evaluate/attack/inference/attacker.js';
 import { infer } from '../../src/evaluate/attack/inference/infer.js';
 import { type AttackSummary, type Estimate, summarise } from '../../src/evaluate/attack/inference/measures.js';
 import type { Population } from '../../src/evaluate/attack/inference/patterns.js';
 import type { Target } from '../../src/evaluate/attack/inference/target.js';
 import { copyTie, declaredTie, distanceTie } from '../../src/evaluate/attack/inference/tie-law.js';
 import type { FactorGraph } from '../../src/privacy/dependence/graph/factor-graph.js';
-import { toNumber } from '../../src/base/exact/rational.js';
-import type { Series } from '../../src/app/report/line-chart.js';
 import { allRanks } from './cluster.js';
 import { type Book, type Cell, short } from './output.js';
 import type { Published } from './published-lines.js';

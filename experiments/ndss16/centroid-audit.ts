@@ -1,7 +1,7 @@
+import { toNumber } from '../../src/base/exact/rational.js';
 import { simulated } from '../../src/evaluate/attack/inference/attacker.js';
 import type { Population } from '../../src/evaluate/attack/inference/patterns.js';
 import type { FactorGraph } from '../../src/privacy/dependence/graph/factor-graph.js';
-import { toNumber } from '../../src/base/exact/rational.js';
 import { allRanks, lloyd, publicStart, type Vectors } from './cluster.js';
 import { type Book, type Cell, short } from './output.js';
 import type { Published } from './published-lines.js';

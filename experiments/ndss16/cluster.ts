@@ -1,5 +1,5 @@
-import type { Population } from '../../src/evaluate/attack/inference/patterns.js';
 import { packedCentres } from '../../src/analysis/learn/kmeans/centres.js';
+import type { Population } from '../../src/evaluate/attack/inference/patterns.js';
 
 /** Points row by row, `width` coordinates in [0, 1] each. */
 export interface Vectors {

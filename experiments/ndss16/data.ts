@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
-import { locationPatterns, type Population } from '../../src/evaluate/attack/inference/patterns.js';
-import { buildSpace, type City } from '../../src/evaluate/attack/inference/space.js';
 import { readStructure } from '../../src/data/engine/structure.js';
 import { openEngine } from '../../src/data/terms/open.js';
+import { locationPatterns, type Population } from '../../src/evaluate/attack/inference/patterns.js';
+import { buildSpace, type City } from '../../src/evaluate/attack/inference/space.js';
 import { publicData } from '../data.js';
 
 export const dataFolder = publicData('', 'gowalla/');

@@ -1,9 +1,9 @@
-import { largestBelow } from '../../src/privacy/dependence/largest-below.js';
-import { divide, parseRational, type Rational, rational } from '../../src/base/exact/rational.js';
 import { accuracy, tieEffect } from '../../src/analysis/pattern/degrees/distribution.js';
 import { degreeCounts } from '../../src/analysis/pattern/degrees/projection.js';
 import type { Series } from '../../src/app/report/line-chart.js';
+import { divide, parseRational, type Rational, rational } from '../../src/base/exact/rational.js';
 import { tupleLeakage } from '../../src/data/ties/tuples.js';
+import { largestBelow } from '../../src/privacy/dependence/largest-below.js';
 import { drawDegrees } from '../relationships/draw-degrees.js';
 import { readColumns } from './data.js';
 import { type Book, short } from './output.js';

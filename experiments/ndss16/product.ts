@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { releaseKmeans } from '../../src/analysis/learn/kmeans/kmeans.js';
-import { openLedger } from '../../src/release/ledger/open.js';
-import { createSession, type Session } from '../../src/release/session.js';
 import { openEngine } from '../../src/data/terms/open.js';
 import { readPolicy } from '../../src/data/terms/read.js';
+import { openLedger } from '../../src/release/ledger/open.js';
+import { createSession, type Session } from '../../src/release/session/session.js';
 import type { Vectors } from './cluster.js';
 
 /** A folder with a policy, opened as the product opens it, and removed afterwards. */

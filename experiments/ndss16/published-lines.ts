@@ -1,7 +1,7 @@
+import { backstrom } from '../../src/analysis/learn/odds/friend-law.js';
 import type { Population } from '../../src/evaluate/attack/inference/patterns.js';
 import { kilometresPerMile } from '../../src/evaluate/attack/inference/space.js';
 import type { Calibration } from '../../src/evaluate/papers/compare/mechanism.js';
-import { backstrom } from '../../src/evaluate/papers/dependent-tuples/friend-model.js';
 import {
   type CentroidSetting,
   correlatedDegree,

@@ -1,13 +1,13 @@
-import type { Population } from '../../src/evaluate/attack/inference/patterns.js';
-import type { CentroidsTarget, Round, TotalsTarget } from '../../src/evaluate/attack/inference/target.js';
-import { type FactorGraph, fromPairs } from '../../src/privacy/dependence/graph/factor-graph.js';
-import { largestBase } from '../../src/privacy/dependence/leakage.js';
+import { lloydSplit } from '../../src/analysis/learn/kmeans/split.js';
 import { logUp } from '../../src/base/exact/outward.js';
 import { divide, multiply, parseRational, type Rational, rational, toNumber } from '../../src/base/exact/rational.js';
-import { lloydSplit } from '../../src/analysis/learn/kmeans/split.js';
+import type { Population } from '../../src/evaluate/attack/inference/patterns.js';
+import type { CentroidsTarget, Round, TotalsTarget } from '../../src/evaluate/attack/inference/target.js';
+import { perturb } from '../../src/evaluate/papers/dependent-tuples/perturbed-centroids.js';
+import { type FactorGraph, fromPairs } from '../../src/privacy/dependence/graph/factor-graph.js';
+import { largestBase } from '../../src/privacy/dependence/leakage.js';
 import { roundUp } from '../../src/privacy/mechanism/law.js';
 import { laplaceSampler } from '../../src/privacy/noise/discrete-laplace.js';
-import { perturb } from '../../src/evaluate/papers/dependent-tuples/perturbed-centroids.js';
 import { nearestCentre, publicStart, type Vectors } from './cluster.js';
 
 /** Friendships as ties of one odds ratio. */

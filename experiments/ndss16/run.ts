@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
+import { progress } from '../../src/app/cli/output.js';
 import { independentPrior } from '../../src/evaluate/attack/inference/attacker.js';
 import { infer } from '../../src/evaluate/attack/inference/infer.js';
-import { progress } from '../../src/app/cli/output.js';
 import { type AttackSetting, figure5, figure7, figure10, shifts, threeCities } from './attack-figures.js';
 import { centroidAudit } from './centroid-audit.js';
 import { allRanks, lloyd, publicStart } from './cluster.js';

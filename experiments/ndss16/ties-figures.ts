@@ -1,7 +1,7 @@
+import { type Drawing, element, line, series as palette, words } from '../../src/app/report/svg.js';
 import { simulated } from '../../src/evaluate/attack/inference/attacker.js';
 import { type Population, patternDistance } from '../../src/evaluate/attack/inference/patterns.js';
 import { haversine } from '../../src/evaluate/attack/inference/space.js';
-import { type Drawing, element, line, series as palette, words } from '../../src/app/report/svg.js';
 import type { Gowalla } from './data.js';
 import { type Book, type Rows, short } from './output.js';
 

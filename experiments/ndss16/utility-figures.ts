@@ -1,9 +1,9 @@
+import type { Series } from '../../src/app/report/line-chart.js';
+import { toNumber } from '../../src/base/exact/rational.js';
 import { simulated } from '../../src/evaluate/attack/inference/attacker.js';
 import type { Population } from '../../src/evaluate/attack/inference/patterns.js';
-import type { FactorGraph } from '../../src/privacy/dependence/graph/factor-graph.js';
-import { toNumber } from '../../src/base/exact/rational.js';
 import { perturb } from '../../src/evaluate/papers/dependent-tuples/perturbed-centroids.js';
-import type { Series } from '../../src/app/report/line-chart.js';
+import type { FactorGraph } from '../../src/privacy/dependence/graph/factor-graph.js';
 import { allRanks, bestLloyd, clusteringAccuracy, lloyd, publicStart, take, topPlace, type Vectors } from './cluster.js';
 import { type Book, type Cell, short } from './output.js';
 import { certifiedCentres, type Ties } from './product.js';

@@ -1,13 +1,13 @@
-import { chooseNoise } from '../../src/release/accounting/choose.js';
+import { one } from '../../src/base/exact/rational.js';
+import type { Cell } from '../../src/data/engine/engine.js';
 import { independentBut, mostGained } from '../../src/evaluate/attack/inference/few-records.js';
 import { telling } from '../../src/evaluate/attack/inference/told-numbers.js';
-import type { Measure, MechanismOf } from '../../src/query/count/measure.js';
-import type { Cell } from '../../src/data/engine/engine.js';
-import { one } from '../../src/base/exact/rational.js';
-import { nothingSpent } from '../../src/privacy/mechanism/profile.js';
 import type { Policy } from '../../src/policy/policy.js';
+import { nothingSpent } from '../../src/privacy/mechanism/profile.js';
 import { bindBatch } from '../../src/query/bind.js';
+import type { Measure, MechanismOf } from '../../src/query/count/measure.js';
 import { parseBatch } from '../../src/query/parse.js';
+import { chooseNoise } from '../../src/release/accountant/choose.js';
 import { policyWith, sequence, strangersOf } from './bench.js';
 import type { Figure } from './distributions.js';
 

@@ -1,28 +1,28 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Account } from '../../src/release/accounting/account.js';
-import { chooseNoise } from '../../src/release/accounting/choose.js';
-import { openAccount } from '../../src/release/accounting/open-account.js';
-import type { MechanismOf } from '../../src/query/count/measure.js';
-import { numbersToNoise } from '../../src/query/count/noisy-cells.js';
-import { rowCounter } from '../../src/query/count/rows.js';
+import { one } from '../../src/base/exact/rational.js';
+import type { Cell } from '../../src/data/engine/engine.js';
+import { parsePolicy } from '../../src/data/terms/read.js';
+import type { Policy } from '../../src/policy/policy.js';
 import { untied } from '../../src/privacy/dependence/graph/factor-graph.js';
 import { graphAmplifier } from '../../src/privacy/dependence/graph-amplifier.js';
 import { emptyBounds } from '../../src/privacy/dependence/kept-bounds.js';
-import type { Cell } from '../../src/data/engine/engine.js';
-import { one } from '../../src/base/exact/rational.js';
 import type { Additive } from '../../src/privacy/mechanism/additive.js';
 import { inDoubles } from '../../src/privacy/mechanism/law.js';
 import { Paid } from '../../src/privacy/mechanism/paid.js';
 import { nothingSpent } from '../../src/privacy/mechanism/profile.js';
 import { everyRecord } from '../../src/privacy/mechanism/record-class.js';
-import type { Policy } from '../../src/policy/policy.js';
 import { bindBatch } from '../../src/query/bind.js';
 import type { AnswerTable, BoundBatch, NoisyCounts } from '../../src/query/bound.js';
+import type { MechanismOf } from '../../src/query/count/measure.js';
+import { numbersToNoise } from '../../src/query/count/noisy-cells.js';
+import { rowCounter } from '../../src/query/count/rows.js';
 import { parseBatch } from '../../src/query/parse.js';
-import { type Agreement, agreementOf } from '../../src/release/agree.js';
-import { parsePolicy } from '../../src/data/terms/read.js';
+import type { Account } from '../../src/release/accountant/account.js';
+import { chooseNoise } from '../../src/release/accountant/choose.js';
+import { openAccount } from '../../src/release/accountant/open-account.js';
+import { type Agreement, agreementOf } from '../../src/release/session/agree.js';
 
 /** A policy as a steward writes it: rows of strangers, with these columns and pairs, and perhaps more. */
 export async function policyWith(columns: string, pairs: string, epsilon: string, more = ''): Promise<Policy> {

@@ -1,14 +1,14 @@
 import { fileURLToPath } from 'node:url';
-import type { Cell } from '../../src/data/engine/engine.js';
-import { readStructure } from '../../src/data/engine/structure.js';
 import { chooseVariant } from '../../src/analysis/learn/kmeans/kmeans.js';
 import { nearIn } from '../../src/analysis/learn/kmeans/near.js';
 import { boxOf, type Points } from '../../src/analysis/learn/kmeans/points.js';
 import { nearest, weightedLloyd } from '../../src/analysis/learn/kmeans/weighted.js';
+import type { Cell } from '../../src/data/engine/engine.js';
+import { readStructure } from '../../src/data/engine/structure.js';
+import { openEngine } from '../../src/data/terms/open.js';
+import { positionOf } from '../../src/policy/grid.js';
 import { pure } from '../../src/privacy/mechanism/allotment.js';
 import { Paid } from '../../src/privacy/mechanism/paid.js';
-import { positionOf } from '../../src/policy/grid.js';
-import { openEngine } from '../../src/data/terms/open.js';
 import { publicData } from '../data.js';
 import { policyWith, sequence, strangersOf } from './bench.js';
 

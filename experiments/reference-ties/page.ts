@@ -1,5 +1,5 @@
-import { detectDelimiter, parseCsv } from '../../src/data/codebook/csv.js';
 import { csvOf } from '../../src/app/report/csv.js';
+import { detectDelimiter, parseCsv } from '../../src/base/input/csv.js';
 import type { Measured } from './measure.js';
 import { sources } from './ties.js';
 

@@ -1,10 +1,10 @@
-import { largestBelow } from '../../src/privacy/dependence/largest-below.js';
-import { parseRational, type Rational } from '../../src/base/exact/rational.js';
-import { isotonic } from '../../src/privacy/mechanism/ordered/isotonic.js';
 import { accuracy, cumulate, fromCumulative, personEffect, tieEffect } from '../../src/analysis/pattern/degrees/distribution.js';
 import { degreeCounts, projectedDegrees } from '../../src/analysis/pattern/degrees/projection.js';
 import { degreeOf } from '../../src/analysis/pattern/graph/csr.js';
+import { parseRational, type Rational } from '../../src/base/exact/rational.js';
 import { tupleLeakage } from '../../src/data/ties/tuples.js';
+import { largestBelow } from '../../src/privacy/dependence/largest-below.js';
+import { isotonic } from '../../src/privacy/mechanism/ordered/isotonic.js';
 import { drawDegrees } from './draw-degrees.js';
 import type { NamedGraph } from './graphs.js';
 

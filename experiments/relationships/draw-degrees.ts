@@ -1,8 +1,13 @@
+import {
+  type DegreeEffect,
+  type DegreeForm,
+  degreeNoise,
+  noisyDegrees,
+} from '../../src/analysis/pattern/degrees/distribution.js';
 import type { Rational } from '../../src/base/exact/rational.js';
 import { pure } from '../../src/privacy/mechanism/allotment.js';
 import { Paid } from '../../src/privacy/mechanism/paid.js';
 import { everyRecord } from '../../src/privacy/mechanism/record-class.js';
-import { type DegreeEffect, type DegreeForm, degreeNoise, noisyDegrees } from '../../src/analysis/pattern/degrees/distribution.js';
 
 /** One release of a degree distribution, outside any account. */
 export function drawDegrees(counts: readonly number[], form: DegreeForm, effect: DegreeEffect, epsilon: Rational): number[] {

@@ -1,12 +1,12 @@
-import { fromNumber } from '../../src/base/exact/rational.js';
 import { fit as modelOf } from '../../src/analysis/graphical/fit.js';
-import { zcdp } from '../../src/privacy/mechanism/allotment.js';
-import { Paid } from '../../src/privacy/mechanism/paid.js';
 import { cellsOf, countsOf } from '../../src/analysis/synth/counts.js';
 import { type Setting, totalOf } from '../../src/analysis/synth/method.js';
 import { type Candidate, inRounds, type Schedule, usual } from '../../src/analysis/synth/rounds.js';
 import { drawCodes } from '../../src/analysis/synth/rows.js';
 import { subsetsUpTo } from '../../src/analysis/workload/closure.js';
+import { fromNumber } from '../../src/base/exact/rational.js';
+import { zcdp } from '../../src/privacy/mechanism/allotment.js';
+import { Paid } from '../../src/privacy/mechanism/paid.js';
 import type { Coded } from '../workloads/measured.js';
 
 /** What one synthesis came to: how far tables of its rows are from the truth, and how long it took. */

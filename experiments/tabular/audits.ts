@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { auditSubSurveys, subSurveys } from '../../src/evaluate/attack/survey/audit.js';
-import { attackHeldOut } from '../../src/evaluate/attack/survey/survey.js';
 import { barChart } from '../../src/app/report/bar-chart.js';
 import { type Drawing, smallMultiples, standalone } from '../../src/app/report/svg.js';
+import { auditSubSurveys, subSurveys } from '../../src/evaluate/attack/survey/audit.js';
+import { attackHeldOut } from '../../src/evaluate/attack/survey/survey.js';
 import { mechanisms, type Prepared } from './mechanisms.js';
 import { type Row, save } from './save.js';
 

@@ -1,5 +1,13 @@
+import type { CodedTable } from '../../src/analysis/learn/network/coded.js';
+import { pairTables } from '../../src/analysis/learn/network/contingency.js';
 import type { Calibrate } from '../../src/evaluate/attack/survey/audit.js';
 import { learnTabular, tabularCalibrate } from '../../src/evaluate/attack/survey/published.js';
+import {
+  dependentSensitivity,
+  type TabularChunk,
+  type TabularReadingName,
+  tabularReadings,
+} from '../../src/evaluate/papers/correlated-columns/tabular.js';
 import {
   commonAnswers,
   largestPairwiseBase,
@@ -7,14 +15,6 @@ import {
   pairwiseSpread,
 } from '../../src/privacy/dependence/pairwise/leakage.js';
 import type { PairTables } from '../../src/privacy/dependence/pairwise/pair-tables.js';
-import type { CodedTable } from '../../src/analysis/learn/network/coded.js';
-import { pairTables } from '../../src/analysis/learn/network/contingency.js';
-import {
-  dependentSensitivity,
-  type TabularChunk,
-  type TabularReadingName,
-  tabularReadings,
-} from '../../src/evaluate/papers/correlated-columns/tabular.js';
 import { largestRho } from './rho.js';
 
 /** One survey with everything that is computed once. */

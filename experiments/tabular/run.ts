@@ -1,12 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { learnTabular, mostParents } from '../../src/evaluate/attack/survey/published.js';
-import { fromNumber } from '../../src/base/exact/rational.js';
-import { gaussianSampler } from '../../src/privacy/noise/discrete-gaussian.js';
-import { laplaceSampler } from '../../src/privacy/noise/discrete-laplace.js';
 import { barChart } from '../../src/app/report/bar-chart.js';
 import { lineChart } from '../../src/app/report/line-chart.js';
 import { smallMultiples, standalone } from '../../src/app/report/svg.js';
+import { fromNumber } from '../../src/base/exact/rational.js';
+import { learnTabular, mostParents } from '../../src/evaluate/attack/survey/published.js';
+import { gaussianSampler } from '../../src/privacy/noise/discrete-gaussian.js';
+import { laplaceSampler } from '../../src/privacy/noise/discrete-laplace.js';
 import { anesFolder, anesSurveys, pooled, readAnes } from './anes.js';
 import { audits } from './audits.js';
 import { type Drawn, mechanisms, type Prepared, prepare } from './mechanisms.js';

@@ -1,9 +1,9 @@
+import { logUp } from '../../src/base/exact/outward.js';
+import { toNumber } from '../../src/base/exact/rational.js';
 import { alike } from '../../src/privacy/dependence/alike/alike.js';
 import { fromFactors } from '../../src/privacy/dependence/graph/factor-graph.js';
 import { largestBelow } from '../../src/privacy/dependence/largest-below.js';
 import { leakage } from '../../src/privacy/dependence/leakage.js';
-import { logUp } from '../../src/base/exact/outward.js';
-import { toNumber } from '../../src/base/exact/rational.js';
 
 export interface Panel {
   readonly people: number;

@@ -1,15 +1,15 @@
+import { lineChart } from '../../src/app/report/line-chart.js';
+import { rational } from '../../src/base/exact/rational.js';
 import { beliefsAlong, beliefsBefore, reversed, stationary } from '../../src/evaluate/attack/stream/trajectory.js';
 import { prepareAudit } from '../../src/evaluate/audit/audit.js';
 import { exactLoss } from '../../src/evaluate/audit/exact-loss.js';
 import { readModel } from '../../src/privacy/dependence/model/model-file.js';
 import { carriedBy, temporalBudgets, temporalLeakage } from '../../src/privacy/dependence/temporal/temporal.js';
-import { rational } from '../../src/base/exact/rational.js';
 import { pure, zcdp } from '../../src/privacy/mechanism/allotment.js';
 import { effectOn } from '../../src/privacy/mechanism/effect.js';
 import { everyRecord } from '../../src/privacy/mechanism/record-class.js';
 import { by, runningTotals } from '../../src/privacy/mechanism/running/running-totals.js';
 import { treesOver } from '../../src/privacy/mechanism/running/tree.js';
-import { lineChart } from '../../src/app/report/line-chart.js';
 import { Book, short } from '../ndss16/output.js';
 import { activity, careers, power, sequencesFolder } from './chains.js';
 import { histogramNoise } from './histograms.js';

@@ -1,15 +1,15 @@
 import { execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { closureOf, subsetsUpTo } from '../../src/analysis/workload/closure.js';
+import { estimateFrom, tableFrom } from '../../src/analysis/workload/estimate.js';
+import { nonNegative } from '../../src/analysis/workload/non-negative.js';
+import { residualLayout } from '../../src/analysis/workload/ways.js';
 import { fromNumber } from '../../src/base/exact/rational.js';
 import { zcdp } from '../../src/privacy/mechanism/allotment.js';
 import { Paid } from '../../src/privacy/mechanism/paid.js';
 import { everyRecord } from '../../src/privacy/mechanism/record-class.js';
 import { noisedTables } from '../../src/privacy/mechanism/residual/residual.js';
-import { closureOf, subsetsUpTo } from '../../src/analysis/workload/closure.js';
-import { estimateFrom, tableFrom } from '../../src/analysis/workload/estimate.js';
-import { nonNegative } from '../../src/analysis/workload/non-negative.js';
-import { residualLayout } from '../../src/analysis/workload/ways.js';
 import { type Coded, countsOf } from './measured.js';
 
 /** How far tables are from the truth: half the L1 distance by the number of rows, mean over tables; and the root mean square error of a cell. */

@@ -1,16 +1,16 @@
+import { subsetsUpTo } from '../../src/analysis/workload/closure.js';
+import { estimateFrom, tableFrom } from '../../src/analysis/workload/estimate.js';
+import { plainLayout, residualLayout } from '../../src/analysis/workload/ways.js';
 import { fromNumber } from '../../src/base/exact/rational.js';
+import { cimRounds } from '../../src/evaluate/papers/correlated-sensitivity/cim.js';
+import { pmwRounds } from '../../src/evaluate/papers/multiplicative-weights/pmw.js';
+import { type Rounds, toldBy } from '../../src/evaluate/papers/multiplicative-weights/rounds.js';
 import { additive } from '../../src/privacy/mechanism/additive.js';
 import { pure, zcdp } from '../../src/privacy/mechanism/allotment.js';
 import { effectOn } from '../../src/privacy/mechanism/effect.js';
 import { Paid } from '../../src/privacy/mechanism/paid.js';
 import { everyRecord } from '../../src/privacy/mechanism/record-class.js';
 import { noisedTables } from '../../src/privacy/mechanism/residual/residual.js';
-import { cimRounds } from '../../src/evaluate/papers/correlated-sensitivity/cim.js';
-import { pmwRounds } from '../../src/evaluate/papers/multiplicative-weights/pmw.js';
-import { type Rounds, toldBy } from '../../src/evaluate/papers/multiplicative-weights/rounds.js';
-import { subsetsUpTo } from '../../src/analysis/workload/closure.js';
-import { estimateFrom, tableFrom } from '../../src/analysis/workload/estimate.js';
-import { plainLayout, residualLayout } from '../../src/analysis/workload/ways.js';
 import { type Coded, countsOf, rhoOf } from './measured.js';
 
 /** Root mean square errors of all cells of all tables of one and two of a few columns, rows replaced: the iterations as published (their histogram has all combinations), and the workload without and with a delta. */

@@ -1,3 +1,7 @@
+import { subsetsUpTo } from '../../src/analysis/workload/closure.js';
+import { estimateFrom, tableFrom } from '../../src/analysis/workload/estimate.js';
+import { nonNegative } from '../../src/analysis/workload/non-negative.js';
+import { residualLayout } from '../../src/analysis/workload/ways.js';
 import { fromNumber } from '../../src/base/exact/rational.js';
 import { additive } from '../../src/privacy/mechanism/additive.js';
 import { zcdp } from '../../src/privacy/mechanism/allotment.js';
@@ -7,10 +11,6 @@ import { everyRecord } from '../../src/privacy/mechanism/record-class.js';
 import { cellsOf } from '../../src/privacy/mechanism/residual/part.js';
 import { noisedTables } from '../../src/privacy/mechanism/residual/residual.js';
 import { nearestCounts } from '../../src/query/nearest-counts.js';
-import { subsetsUpTo } from '../../src/analysis/workload/closure.js';
-import { estimateFrom, tableFrom } from '../../src/analysis/workload/estimate.js';
-import { nonNegative } from '../../src/analysis/workload/non-negative.js';
-import { residualLayout } from '../../src/analysis/workload/ways.js';
 
 /** Rows by the number of their answer to every question. */
 export interface Coded {

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { effectOf } from '../../src/privacy/mechanism/residual/move.js';
-import { cellsOf, type Layout } from '../../src/privacy/mechanism/residual/part.js';
-import { csvOf } from '../../src/app/report/csv.js';
 import { subsetsUpTo } from '../../src/analysis/workload/closure.js';
 import { errorOf, plainLayout, residualLayout } from '../../src/analysis/workload/ways.js';
+import { csvOf } from '../../src/app/report/csv.js';
+import { effectOf } from '../../src/privacy/mechanism/residual/move.js';
+import { cellsOf, type Layout } from '../../src/privacy/mechanism/residual/part.js';
 import { anesFolder, readAnes } from '../tabular/anes.js';
 import { besideIterations, besidePeers } from './beside.js';
 import { measuredErrors, rhoOf } from './measured.js';

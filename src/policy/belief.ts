@@ -1,5 +1,15 @@
 import { logDown } from '../base/exact/outward.js';
-import { divide, floor, fromNumber, multiply, one, type Rational, rational, subtract, toNumberDown } from '../base/exact/rational.js';
+import {
+  divide,
+  floor,
+  fromNumber,
+  multiply,
+  one,
+  type Rational,
+  rational,
+  subtract,
+  toNumberDown,
+} from '../base/exact/rational.js';
 
 /** prior/(1-prior) against posterior/(1-posterior): how far the odds may move. Above one when the posterior is above the prior. */
 export const oddsFactor = (prior: Rational, posterior: Rational): Rational =>

@@ -1,7 +1,7 @@
 import { compare, divide, one, type Rational, rational, subtract } from '../base/exact/rational.js';
 import { evenEdges } from './bins.js';
 import { codeText } from './code.js';
-import type { Codebook, CodebookEntry } from '../data/codebook/codebook.js';
+import type { Codebook, CodebookEntry } from './codebook.js';
 import { daysOf } from './date-text.js';
 import type { Column, NumberColumn } from './policy.js';
 import { declarePools } from './pools.js';

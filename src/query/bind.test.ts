@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { category, number, samplePolicy, surveyColumns } from '../../test/sample-policy.js';
-import { numbersToNoise } from './count/noisy-cells.js';
-import { rowCounter } from './count/rows.js';
-import type { Cell } from '../data/engine/engine.js';
+import { surveyBatch } from '../analysis/survey/query.js';
 import { Fault } from '../base/errors.js';
+import type { Cell } from '../data/engine/engine.js';
+import type { Policy } from '../policy/policy.js';
 import type { AdditiveLaw } from '../privacy/mechanism/law.js';
 import { widthOf } from '../privacy/mechanism/law-width.js';
-import type { Policy } from '../policy/policy.js';
-import { surveyBatch } from '../analysis/survey/query.js';
 import { bindBatch } from './bind.js';
 import type { AnswerTable, BoundBatch, NoisyMeasure } from './bound.js';
+import { numbersToNoise } from './count/noisy-cells.js';
+import { rowCounter } from './count/rows.js';
 import { parseBatch } from './parse.js';
 import { parseSql } from './sql/sql.js';
 

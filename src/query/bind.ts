@@ -1,11 +1,9 @@
 import type * as z from 'zod';
-import { countedText, type Measure } from './count/measure.js';
 import { Fault } from '../base/errors.js';
 import type { Policy } from '../policy/policy.js';
-import type { View } from './view/view.js';
-import { seenThrough } from './view/view-pin.js';
 import { arranged, checkArranged } from './arrange.js';
 import type { AnswerTable, BoundBatch } from './bound.js';
+import { countedText, type Measure } from './count/measure.js';
 import { viewOf } from './from.js';
 import { keyOf } from './keys.js';
 import type { QueryKind } from './kind.js';
@@ -14,6 +12,8 @@ import { canonical } from './parse.js';
 import type { Batch, Query } from './query.js';
 import { type BoundQuery, openScope, type Scope } from './scope.js';
 import { withDates } from './told-dates.js';
+import type { View } from './view/view.js';
+import { seenThrough } from './view/view-pin.js';
 
 /** Ties queries to the policy: the integer measures they need, each once, with proven effects. Reads no data. */
 export function bindBatch({ queries, arrange }: Batch, policy: Policy): BoundBatch {

@@ -1,7 +1,7 @@
-import type { Measure } from './count/measure.js';
 import type { AdditiveLaw, Law } from '../privacy/mechanism/law.js';
-import type { View } from './view/view.js';
+import type { Measure } from './count/measure.js';
 import type { Query } from './query.js';
+import type { View } from './view/view.js';
 
 /** Queries tied to a policy: the integers to be noised, and how noisy integers become answers. Made by query/bind.ts. */
 export interface BoundBatch {

@@ -1,7 +1,7 @@
-import type { Whole } from './count/derived.js';
 import { Fault } from '../base/errors.js';
 import { compare, floor, one, rational } from '../base/exact/rational.js';
 import { calendarOf, dateText, dayAt } from '../policy/date-text.js';
+import type { Whole } from './count/derived.js';
 import type { Quantity } from './quantity.js';
 import * as quantity from './quantity.js';
 

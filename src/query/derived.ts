@@ -1,6 +1,3 @@
-import type { DerivedColumn, Whole } from './count/derived.js';
-import { withDerived } from './count/derived.js';
-import { columnsTested, type RowTest } from './count/row-test.js';
 import { Fault } from '../base/errors.js';
 import { add, divide, multiply, parseRational, type Rational, rational } from '../base/exact/rational.js';
 import { codesOf, codeText } from '../policy/code.js';
@@ -8,6 +5,9 @@ import { columnNamed, isNumber } from '../policy/domain.js';
 import { gridOf } from '../policy/grid.js';
 import type { CategoryColumn, NumberColumn, Policy } from '../policy/policy.js';
 import { type DatePart, dateParts, partOf, truncated } from './calendar.js';
+import type { DerivedColumn, Whole } from './count/derived.js';
+import { withDerived } from './count/derived.js';
+import { columnsTested, type RowTest } from './count/row-test.js';
 import { testOf } from './filter.js';
 import type { Expression } from './form.js';
 import type { Quantity } from './quantity.js';

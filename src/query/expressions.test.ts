@@ -6,12 +6,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generator } from '../../test/garbage-survey.js';
 import { openNow } from '../../test/now.js';
 import { category, number, samplePolicy } from '../../test/sample-policy.js';
-import { countByDatabase, countStreaming } from './count/count.js';
-import { compileMeasures, readCounts } from './count/groups.js';
-import type { Pinned } from '../data/engine/engine.js';
 import { toNumber } from '../base/exact/rational.js';
+import type { Pinned } from '../data/engine/engine.js';
 import { bindBatch } from './bind.js';
 import type { NoisyMeasure } from './bound.js';
+import { countByDatabase, countStreaming } from './count/count.js';
+import { compileMeasures, readCounts } from './count/groups.js';
 import { parseSql } from './sql/sql.js';
 
 /** More expressions: FUGU_EXPRESSIONS=5000 npx vitest run src/query/expressions.test.ts */

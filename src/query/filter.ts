@@ -1,4 +1,3 @@
-import { isLeaf, type LeafTest, type RowTest } from './count/row-test.js';
 import { Fault } from '../base/errors.js';
 import { parseRational, type Rational, rational } from '../base/exact/rational.js';
 import { codesOf } from '../policy/code.js';
@@ -6,6 +5,7 @@ import { daysOf } from '../policy/date-text.js';
 import { columnNamed, declaredCode, isCoded } from '../policy/domain.js';
 import { gridOf, positionsWhere } from '../policy/grid.js';
 import type { NumberColumn, Policy, WeightColumn } from '../policy/policy.js';
+import { isLeaf, type LeafTest, type RowTest } from './count/row-test.js';
 import type { Condition, LeafCondition } from './form.js';
 
 function quantity(column: NumberColumn | WeightColumn, literal: string | number): Rational {

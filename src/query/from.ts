@@ -1,10 +1,10 @@
 import { Fault } from '../base/errors.js';
 import type { Policy } from '../policy/policy.js';
 import { didYouMean } from '../policy/suggest.js';
-import { columnsOfPart, policyOfView } from './view/declared.js';
-import type { Feature, Part, View } from './view/view.js';
 import { filterOf } from './filter.js';
 import type { FromForm, JoinForm, PartForm } from './form.js';
+import { columnsOfPart, policyOfView } from './view/declared.js';
+import type { Feature, Part, View } from './view/view.js';
 
 /** The data's own name in a query. */
 export const dataTable = 'data';

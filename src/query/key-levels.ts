@@ -1,9 +1,9 @@
-import type { RowKey } from './count/measure.js';
-import type { ToldLevels } from '../privacy/dependence/model/told-levels.js';
 import { toText } from '../base/exact/rational.js';
 import { numberNamed } from '../policy/domain.js';
 import { gridOf, numberAt } from '../policy/grid.js';
 import type { Policy } from '../policy/policy.js';
+import type { ToldLevels } from '../privacy/dependence/model/told-levels.js';
+import type { RowKey } from './count/measure.js';
 
 /** The levels into which a key sorts the values of its column, position by position: what a table counted by the key speaks about. */
 export function levelsOfKey(policy: Policy, key: RowKey): ToldLevels {

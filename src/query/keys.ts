@@ -1,9 +1,9 @@
-import { type CodeKey, type JointKey, otherLabel, type RowKey } from './count/measure.js';
 import { Fault } from '../base/errors.js';
 import { shownBins } from '../policy/bins.js';
 import { codesOf, missingLabel } from '../policy/code.js';
 import { categoryNamed, columnNamed, isNumber, isWeight, shownLevels } from '../policy/domain.js';
 import type { Cluster, Policy } from '../policy/policy.js';
+import { type CodeKey, type JointKey, otherLabel, type RowKey } from './count/measure.js';
 
 /** A key and the label of each of its positions. */
 export interface LabelledKey {

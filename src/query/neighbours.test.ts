@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { category, number, samplePolicy } from '../../test/sample-policy.js';
-import { meets } from '../release/accounting/reading.js';
+import { trino } from '../data/engine/trino/dialect.js';
+import type { Policy, Table } from '../policy/policy.js';
+import { everyRecord } from '../privacy/mechanism/record-class.js';
+import { meets } from '../release/accountant/reading.js';
+import { bindBatch } from './bind.js';
 import type { Whole } from './count/derived.js';
 import { compileMeasures } from './count/groups.js';
 import type { Measure } from './count/measure.js';
 import { rowCounter } from './count/rows.js';
-import { trino } from '../data/engine/trino/dialect.js';
-import { everyRecord } from '../privacy/mechanism/record-class.js';
-import type { Policy, Table } from '../policy/policy.js';
-import { bindBatch } from './bind.js';
 import { parseBatch } from './parse.js';
 
 const one = (policy: Policy, query: object) => bindBatch(parseBatch(query), policy).measures[0]!;

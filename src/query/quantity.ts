@@ -1,4 +1,3 @@
-import type { Whole } from './count/derived.js';
 import { Fault } from '../base/errors.js';
 import {
   add,
@@ -12,6 +11,7 @@ import {
   subtract,
   zero,
 } from '../base/exact/rational.js';
+import type { Whole } from './count/derived.js';
 
 /** offset + scale x n for a whole number n of a row that is at least `low` and at most `high`, whatever the row holds (../count/derived.proof.md). */
 export interface Quantity {

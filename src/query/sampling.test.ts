@@ -4,10 +4,10 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { category, samplePolicy } from '../../test/sample-policy.js';
 import { openWorkshop, policyYaml, type Workshop } from '../../test/workshop.js';
 import { open } from '../app/api/fugu.js';
-import { numbersToNoise } from './count/noisy-cells.js';
 import { rational } from '../base/exact/rational.js';
 import { laplaceSampler } from '../privacy/noise/discrete-laplace.js';
 import { bindBatch } from './bind.js';
+import { numbersToNoise } from './count/noisy-cells.js';
 import { parseBatch } from './parse.js';
 import { withSampling } from './sampling.js';
 

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { countByDatabase, countStreaming } from '../../src/query/count/count.js';
-import { numberExpression, numberReading, sourceColumn } from '../../src/query/count/read-column.js';
 import { pinned } from '../../src/data/engine/engine.js';
+import { openEngine } from '../../src/data/terms/open.js';
 import { trimCode } from '../../src/policy/code.js';
 import { gridOf } from '../../src/policy/grid.js';
 import type { NumberColumn } from '../../src/policy/policy.js';
 import { bindBatch } from '../../src/query/bind.js';
+import { countByDatabase, countStreaming } from '../../src/query/count/count.js';
+import { numberExpression, numberReading, sourceColumn } from '../../src/query/count/read-column.js';
 import { parseBatch } from '../../src/query/parse.js';
-import { openEngine } from '../../src/data/terms/open.js';
 import { number, samplePolicy } from '../sample-policy.js';
 import { generator, numberSaid, positionSaid, type Stored, storedTypes, type Ugly } from '../ugly-cells.js';
 import { cluster, Town } from './town.js';

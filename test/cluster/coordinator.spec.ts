@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { verifyLedger } from '../../src/app/api/ledger.js';
-import { pinned } from '../../src/data/engine/engine.js';
 import { Fault } from '../../src/base/errors.js';
+import { pinned } from '../../src/data/engine/engine.js';
 import { openEngine } from '../inside.js';
 import { deadline, Orders, patience } from './orders.js';
 import { coordinatorBack, killCoordinator, startAnew } from './start-cluster.js';

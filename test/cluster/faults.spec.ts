@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { countByDatabase, countStreaming } from '../../src/query/count/count.js';
-import { pinned } from '../../src/data/engine/engine.js';
 import { Fault } from '../../src/base/errors.js';
-import { bindBatch } from '../../src/query/bind.js';
-import { parseBatch } from '../../src/query/parse.js';
+import { pinned } from '../../src/data/engine/engine.js';
 import { openEngine } from '../../src/data/terms/open.js';
+import { bindBatch } from '../../src/query/bind.js';
+import { countByDatabase, countStreaming } from '../../src/query/count/count.js';
+import { parseBatch } from '../../src/query/parse.js';
 import { number, samplePolicy } from '../sample-policy.js';
 import { cluster, Town } from './town.js';
 

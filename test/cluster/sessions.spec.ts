@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { draftPolicy } from '../../src/app/api/draft.js';
 import { type Fugu, open } from '../../src/app/api/fugu.js';
 import type { Question } from '../../src/app/api/kinds.js';
-import type { Trail } from '../../src/release/trail.js';
 import { readPolicy } from '../../src/data/terms/read.js';
+import type { Trail } from '../../src/release/session/trail.js';
 import { friends, homes, learnedHomes, people, type Sessions, sessionsOf, townQueries, valuesOf } from '../engine-sessions.js';
 import { catalogs, cluster, Town } from './town.js';
 

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { countByDatabase, countStreaming } from '../../src/query/count/count.js';
 import { pinned } from '../../src/data/engine/engine.js';
 import { Client } from '../../src/data/engine/trino/client.js';
-import { bindBatch } from '../../src/query/bind.js';
-import { parseBatch } from '../../src/query/parse.js';
 import { openEngine } from '../../src/data/terms/open.js';
+import { bindBatch } from '../../src/query/bind.js';
+import { countByDatabase, countStreaming } from '../../src/query/count/count.js';
+import { parseBatch } from '../../src/query/parse.js';
 import { type Course, type File, fuzz, neighboursDiffer, type Table, type Tally, wanted } from '../cell-fuzz.js';
 import { category, multi, number, samplePolicy } from '../sample-policy.js';
 import { trinoTypes } from '../ugly-cells.js';

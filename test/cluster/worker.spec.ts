@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { verifyLedger } from '../../src/app/api/ledger.js';
-import { Client } from '../../src/data/engine/trino/client.js';
 import { Fault } from '../../src/base/errors.js';
+import { Client } from '../../src/data/engine/trino/client.js';
 import { deadline, Orders, OwnClock, patience } from './orders.js';
 import { ask, running, startVictim } from './start-cluster.js';
 import { cluster } from './town.js';

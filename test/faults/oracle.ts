@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { toNumber } from '../../src/base/exact/rational.js';
-import { verifyPlace } from '../../src/release/ledger/rescue/verify.js';
 import { isOfRecords } from '../../src/privacy/mechanism/record-class.js';
+import { verifyPlace } from '../../src/release/ledger/rescue/verify.js';
 import type { Said } from '../fugu.js';
 import { Fault, openLedger } from '../inside.js';
 import type { Call, Fault as DiskFault } from './disk.js';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { publicPlace } from '../../src/query/count/public-steps.js';
-import { placesOfRows } from '../../src/query/count/rows-to-groups.js';
 import { Binder } from '../../src/data/engine/dialect.js';
 import { parsePolicy } from '../../src/data/terms/read.js';
 import { slicingsOf } from '../../src/data/ties/slicings.js';
+import { publicPlace } from '../../src/query/count/public-steps.js';
+import { placesOfRows } from '../../src/query/count/rows-to-groups.js';
 import { openNow } from '../now.js';
 import { cellsOf, type Declared, days, declared, readPublicValue, readValue } from '../read-cells.js';
 import { server, Town } from './town.js';

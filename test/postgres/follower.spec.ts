@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { pinned } from '../../src/data/engine/engine.js';
 import { Fault } from '../../src/base/errors.js';
+import { pinned } from '../../src/data/engine/engine.js';
 import { openEngine } from '../../src/data/terms/open.js';
 import { followerOf, type Standby } from './standby.js';
 import { freePort, isInstalled, type Started, startServer } from './start-server.js';

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { countByDatabase, countStreaming } from '../../src/query/count/count.js';
 import { type Pinned, pinned } from '../../src/data/engine/engine.js';
+import { openEngine } from '../../src/data/terms/open.js';
 import { gridOf, positionOf } from '../../src/policy/grid.js';
 import type { NumberColumn } from '../../src/policy/policy.js';
 import { bindBatch } from '../../src/query/bind.js';
+import { countByDatabase, countStreaming } from '../../src/query/count/count.js';
 import { parseBatch } from '../../src/query/parse.js';
-import { openEngine } from '../../src/data/terms/open.js';
 import { openNow } from '../now.js';
 import { category, number, samplePolicy } from '../sample-policy.js';
 import { server, Town } from './town.js';

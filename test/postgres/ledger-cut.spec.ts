@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { Connection } from '../../src/data/engine/postgres/connection.js';
 import { Fault } from '../../src/base/errors.js';
 import { rational, toText } from '../../src/base/exact/rational.js';
+import { Connection } from '../../src/data/engine/postgres/connection.js';
 import type { Entry, Ledger } from '../../src/release/ledger/ledger.js';
 import { openLedger } from '../../src/release/ledger/open.js';
 import { asking, spentBy } from '../ledger-folder.js';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { rational, toText } from '../../src/base/exact/rational.js';
-import { openLedger } from '../../src/release/ledger/open.js';
 import { everyRecord } from '../../src/privacy/mechanism/record-class.js';
+import { openLedger } from '../../src/release/ledger/open.js';
 import { builtOnce } from '../fugu.js';
 import { type Line, spender } from '../ledger-race.js';
 import { LedgerTown } from './ledger-server.js';

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Connection } from '../../src/data/engine/postgres/connection.js';
 import { parseRational, toText } from '../../src/base/exact/rational.js';
+import type { Connection } from '../../src/data/engine/postgres/connection.js';
+import { pureProfile } from '../../src/privacy/mechanism/profile.js';
+import { everyRecord } from '../../src/privacy/mechanism/record-class.js';
 import type { Ledger, Reservation } from '../../src/release/ledger/ledger.js';
 import { openLedger } from '../../src/release/ledger/open.js';
 import { LedgerServer, lock } from '../../src/release/ledger/postgres/server.js';
-import { pureProfile } from '../../src/privacy/mechanism/profile.js';
-import { everyRecord } from '../../src/privacy/mechanism/record-class.js';
 import { faultOf } from '../fault.js';
 import { LedgerTown } from './ledger-server.js';
 import { isInstalled } from './start-server.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { countByDatabase, countStreaming } from '../../src/query/count/count.js';
 import { bindBatch } from '../../src/query/bind.js';
+import { countByDatabase, countStreaming } from '../../src/query/count/count.js';
 import { parseBatch } from '../../src/query/parse.js';
 import { countsOfNotes, mostMemory } from '../memory.js';
 import { openNow } from '../now.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pinned } from '../../src/data/engine/engine.js';
-import { openLedger } from '../../src/release/ledger/open.js';
 import { openEngine } from '../../src/data/terms/open.js';
+import { openLedger } from '../../src/release/ledger/open.js';
 import { faultOf } from '../fault.js';
 import { LedgerTown } from './ledger-server.js';
 import { poolingProxy } from './pooling-proxy.js';

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { draftPolicy } from '../../src/app/api/draft.js';
 import { type Fugu, open } from '../../src/app/api/fugu.js';
-import type { Trail } from '../../src/release/trail.js';
 import { readPolicy } from '../../src/data/terms/read.js';
+import type { Trail } from '../../src/release/session/trail.js';
 import { friends, homes, learnedHomes, people, type Sessions, sessionsOf, townQueries, valuesOf } from '../engine-sessions.js';
 import { server, Town } from './town.js';
 

@@ -1,10 +1,10 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { countByDatabase, countStreaming } from '../../src/query/count/count.js';
-import { spareGroups } from '../../src/query/count/rows-to-groups.js';
 import type { Cell } from '../../src/data/engine/engine.js';
 import type { Column } from '../../src/policy/policy.js';
 import { bindBatch } from '../../src/query/bind.js';
+import { countByDatabase, countStreaming } from '../../src/query/count/count.js';
+import { spareGroups } from '../../src/query/count/rows-to-groups.js';
 import { parseBatch } from '../../src/query/parse.js';
 import { type Course, type File, fuzz, neighboursDiffer, streaming, type Table, type Tally, wanted } from '../cell-fuzz.js';
 import { openNow } from '../now.js';

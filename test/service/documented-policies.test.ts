@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkPolicy } from '../../src/index.js';
 import { appOf } from '../../src/app/service/app.js';
 import { routes } from '../../src/app/service/routes/routes.js';
 import { Service } from '../../src/app/service/service.js';
 import { Tokens } from '../../src/app/service/token.js';
+import { checkPolicy } from '../../src/index.js';
 import { documentedPolicies } from '../documented-policies.js';
 
 const { policies: documented, remove } = documentedPolicies();

@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { Fault } from '../../src/base/errors.js';
 import { problemOf } from '../../src/app/service/problem.js';
+import { Fault } from '../../src/base/errors.js';
 import { openTown, type Town } from './served.js';
 
 let opened: Town[] = [];

@@ -1,7 +1,7 @@
 import type { Chunk, Engine, Pinned, Statement } from '../../src/data/engine/engine.js';
 import type { Exact } from '../../src/data/engine/exact.js';
-import type { Entry, Ledger } from '../../src/release/ledger/ledger.js';
 import { nothingSpent, spend } from '../../src/privacy/mechanism/profile.js';
+import type { Entry, Ledger } from '../../src/release/ledger/ledger.js';
 
 /** A ledger that forgets: everything is admitted that fits an empty account. */
 export const forgetful: Ledger = {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { fromNumber, type Rational, rational } from '../../src/base/exact/rational.js';
 import { enumerate, type Joint } from '../../src/privacy/dependence/model/joint.js';
 import { readModel } from '../../src/privacy/dependence/model/model-file.js';
-import { fromNumber, type Rational, rational } from '../../src/base/exact/rational.js';
 import { cryptoBits } from '../../src/privacy/noise/bits.js';
 import { laplaceNumbers } from '../../src/privacy/noise/discrete-laplace.js';
 import { atLeast, atMost, betaCdf } from './confidence.js';

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { createSession, openEngine, openLedger, readPolicy } from '../../../test/inside.js';
 import { openWorkshop } from '../../../test/workshop.js';
-import type { Plan } from '../../release/plan.js';
-import type { Session } from '../../release/session.js';
+import type { Plan } from '../../release/session/plan.js';
+import type { Session } from '../../release/session/session.js';
 import { planClassify } from './classify/classify.js';
 import { planKmeans } from './kmeans/kmeans.js';
 import { planPaid } from './network/learn-columns.js';

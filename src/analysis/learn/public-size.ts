@@ -1,9 +1,9 @@
-import type { HowCounted } from '../../query/count/count.js';
-import { leavesOut } from '../../query/count/kept-rows.js';
 import { Fault } from '../../base/errors.js';
 import type { Policy } from '../../policy/policy.js';
-import { type Look, publicReads } from '../../release/public-read.js';
-import type { Session } from '../../release/session.js';
+import type { HowCounted } from '../../query/count/count.js';
+import { leavesOut } from '../../query/count/kept-rows.js';
+import { type Look, publicReads } from '../../release/session/public-read.js';
+import type { Session } from '../../release/session/session.js';
 
 /** How many records a session is about as the data is now: public. */
 export const publicRecords = (session: Session): Promise<number> => session.read(publicReads.records);

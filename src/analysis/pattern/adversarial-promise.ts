@@ -1,6 +1,6 @@
 import { Fault } from '../../base/errors.js';
-import type { Plan } from '../../release/plan.js';
-import type { Session } from '../../release/session.js';
+import type { Plan } from '../../release/session/plan.js';
+import type { Session } from '../../release/session/session.js';
 import type { PatternAnalysis } from './query/analyse.js';
 import { boundedAdversary, domainSize } from './query/lambda.js';
 

@@ -1,10 +1,10 @@
-import { askedText } from '../../release/accounting/share.js';
-import { defaultLimits } from '../../data/engine/limits.js';
 import { Fault } from '../../base/errors.js';
 import { add } from '../../base/exact/rational.js';
+import { defaultLimits } from '../../data/engine/limits.js';
 import type { Mechanism } from '../../privacy/mechanism/mechanism.js';
-import type { Receipt } from '../../release/receipt.js';
-import type { Session } from '../../release/session.js';
+import { askedText } from '../../release/accountant/share.js';
+import type { Receipt } from '../../release/session/receipt.js';
+import type { Session } from '../../release/session/session.js';
 import { ownPlan, type PatternPlan, planOf } from './plan.js';
 import { type PatternOptions, type PreparedPattern, preparePattern } from './prepare.js';
 import { clusteringParts } from './query/shortcut.js';

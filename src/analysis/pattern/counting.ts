@@ -1,5 +1,5 @@
-import type { HowCounted } from '../../query/count/count.js';
 import type { Relation } from '../../policy/policy.js';
+import type { HowCounted } from '../../query/count/count.js';
 import { residualPartsCounted } from './pattern-ladder.js';
 import type { PatternAnalysis } from './query/analyse.js';
 import { shapeOf } from './query/shape.js';

@@ -1,6 +1,6 @@
+import { Fault } from '../../base/errors.js';
 import type { Pinned, Statement } from '../../data/engine/engine.js';
 import { Exact } from '../../data/engine/exact.js';
-import { Fault } from '../../base/errors.js';
 import { cliques, diamonds, fourCycles, stars } from './graph/counts.js';
 import type { Graph } from './graph/csr.js';
 import type { PatternAnalysis } from './query/analyse.js';

@@ -1,7 +1,7 @@
 import { Fault } from '../../base/errors.js';
+import type { Policy } from '../../policy/policy.js';
 import { type Effects, effectOn } from '../../privacy/mechanism/effect.js';
 import { everyRecord, type RecordClass, tuplesOf } from '../../privacy/mechanism/record-class.js';
-import type { Policy } from '../../policy/policy.js';
 import { ownerOf, ownsTuples, perOwner } from './owner.js';
 import { perPerson } from './per-person.js';
 import type { PatternAnalysis } from './query/analyse.js';

@@ -1,9 +1,9 @@
-import { defaultLimits } from '../../data/engine/limits.js';
 import { rational, toNumber } from '../../base/exact/rational.js';
+import { defaultLimits } from '../../data/engine/limits.js';
 import type { Foreseen } from '../../query/bound.js';
-import type { OwnPlan } from '../../release/frame.js';
-import type { Plan } from '../../release/plan.js';
-import type { Session } from '../../release/session.js';
+import type { OwnPlan } from '../../release/session/frame.js';
+import type { Plan } from '../../release/session/plan.js';
+import type { Session } from '../../release/session/session.js';
 import { adversarialPromise } from './adversarial-promise.js';
 import { howPatternCounted } from './counting.js';
 import type { PreparedPattern } from './prepare.js';

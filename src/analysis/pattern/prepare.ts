@@ -1,9 +1,9 @@
-import { nothingLeft } from '../../release/accounting/share.js';
 import { Fault } from '../../base/errors.js';
 import { isPositive, parseRational, type Rational } from '../../base/exact/rational.js';
-import type { Allowance } from '../../release/allowance.js';
-import { type Relied, relation } from '../../release/relied.js';
-import type { AskOptions, Session } from '../../release/session.js';
+import { nothingLeft } from '../../release/accountant/share.js';
+import type { Allowance } from '../../release/session/allowance.js';
+import { type Relied, relation } from '../../release/session/relied.js';
+import type { AskOptions, Session } from '../../release/session/session.js';
 import { chooseCandidate, publicDegree } from './candidates.js';
 import { refuseWide } from './exact-answer.js';
 import { hiddenIn, refuseOtherSecrets } from './hidden.js';

@@ -1,8 +1,8 @@
+import { Fault } from '../../base/errors.js';
 import type { Pinned } from '../../data/engine/engine.js';
 import { Exact } from '../../data/engine/exact.js';
 import type { EngineSource } from '../../data/engine/source.js';
 import { relationView } from '../../data/engine/structure.js';
-import { Fault } from '../../base/errors.js';
 import { buildGraph, type Graph } from './graph/csr.js';
 
 /** Both ends as they come, as they are put in order, and the names of the ends. */

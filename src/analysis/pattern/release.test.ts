@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { now } from '../../../test/now.js';
-import type { Engine } from '../../data/engine/engine.js';
 import { rational } from '../../base/exact/rational.js';
-import type { Ledger } from '../../release/ledger/ledger.js';
-import { openLedger } from '../../release/ledger/open.js';
-import type { Mechanism } from '../../privacy/mechanism/mechanism.js';
-import { Paid } from '../../privacy/mechanism/paid.js';
-import { createSession, deskOf, type Session } from '../../release/session.js';
+import type { Engine } from '../../data/engine/engine.js';
 import { openEngine } from '../../data/terms/open.js';
 import { readPolicy } from '../../data/terms/read.js';
+import type { Mechanism } from '../../privacy/mechanism/mechanism.js';
+import { Paid } from '../../privacy/mechanism/paid.js';
+import type { Ledger } from '../../release/ledger/ledger.js';
+import { openLedger } from '../../release/ledger/open.js';
+import { createSession, deskOf, type Session } from '../../release/session/session.js';
 import { planClustering, releaseClustering } from './clustering.js';
 import { degreeRelation, releaseDegrees } from './degrees/release.js';
 import { exactAnswer } from './exact-answer.js';
@@ -21,7 +21,10 @@ import { answerPattern, planPattern, releasePattern } from './release.js';
 
 // The race strays far above the truth in a few of a hundred runs, as it says: the same noise is drawn in every run of these tests.
 vi.mock('../../privacy/noise/bits.js', async (original) =>
-  (await import('../../../test/seeded-source.js')).seededNoise(await original<typeof import('../../privacy/noise/bits.js')>(), 21),
+  (await import('../../../test/seeded-source.js')).seededNoise(
+    await original<typeof import('../../privacy/noise/bits.js')>(),
+    21,
+  ),
 );
 
 let folder: string;

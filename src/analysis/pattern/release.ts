@@ -1,8 +1,8 @@
 import type { Pinned } from '../../data/engine/engine.js';
 import { defaultLimits } from '../../data/engine/limits.js';
 import type { Paid } from '../../privacy/mechanism/paid.js';
-import type { Receipt } from '../../release/receipt.js';
-import type { Session } from '../../release/session.js';
+import type { Receipt } from '../../release/session/receipt.js';
+import type { Session } from '../../release/session/session.js';
 import { refuseSecondBatch } from './adversarial-promise.js';
 import { checkDomain } from './exact-answer.js';
 import { type PatternPlan, planOf } from './plan.js';

@@ -3,7 +3,7 @@ import { now } from '../../../test/now.js';
 import { openWorkshop, policyYaml, type Workshop } from '../../../test/workshop.js';
 import { toNumber, zero } from '../../base/exact/rational.js';
 import { everyRecord } from '../../privacy/mechanism/record-class.js';
-import { deskOf } from '../../release/session.js';
+import { deskOf } from '../../release/session/session.js';
 import { exactAnswer } from './exact-answer.js';
 import { preparePattern } from './prepare.js';
 import { analysePattern } from './query/analyse.js';

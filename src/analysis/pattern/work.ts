@@ -1,5 +1,5 @@
-import type { EngineLimits } from '../../data/engine/engine.js';
 import { Fault } from '../../base/errors.js';
+import type { EngineLimits } from '../../data/engine/engine.js';
 import { residualPartsCounted } from './pattern-ladder.js';
 import type { PatternAnalysis } from './query/analyse.js';
 import { rowsJoined } from './query/compile.js';

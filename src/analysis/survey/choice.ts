@@ -1,11 +1,11 @@
-import type { NoisePlan } from '../../release/accounting/choose.js';
-import type { Measure } from '../../query/count/measure.js';
-import { columnsOf } from '../../query/count/measure.js';
 import { divide, multiply, rational, toNumber } from '../../base/exact/rational.js';
+import type { Protect, SecretKind } from '../../policy/policy.js';
 import { type AdditiveLaw, inDoubles, type Law, lawWords } from '../../privacy/mechanism/law.js';
 import { scaled, widthOf } from '../../privacy/mechanism/law-width.js';
 import { everyRecord } from '../../privacy/mechanism/record-class.js';
-import type { Protect, SecretKind } from '../../policy/policy.js';
+import type { Measure } from '../../query/count/measure.js';
+import { columnsOf } from '../../query/count/measure.js';
+import type { NoisePlan } from '../../release/accountant/choose.js';
 import { type ReleaseError, releaseError } from './error.js';
 
 /** The tables of a survey in one form (each by itself, or some read off a joint one), with every noise that was planned for them. */

@@ -1,6 +1,6 @@
 import { type AdditiveLaw, inDoubles, lawFromText } from '../../privacy/mechanism/law.js';
 import { deviation, scaled, widthOf } from '../../privacy/mechanism/law-width.js';
-import type { PlannedMeasure } from '../../release/plan.js';
+import type { PlannedMeasure } from '../../release/session/plan.js';
 
 /** Noise on `cells` cells with one law, in counts. */
 export interface NoisyCells {

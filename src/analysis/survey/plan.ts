@@ -1,12 +1,12 @@
-import type { Account } from '../../release/accounting/account.js';
-import { chooseNoise } from '../../release/accounting/choose.js';
-import { shareOf } from '../../release/accounting/share.js';
 import { one } from '../../base/exact/rational.js';
-import { nothingSpent } from '../../privacy/mechanism/profile.js';
 import type { Cluster, Policy } from '../../policy/policy.js';
+import { nothingSpent } from '../../privacy/mechanism/profile.js';
 import { bindBatch } from '../../query/bind.js';
 import { jointKeyOf, keyOf } from '../../query/keys.js';
 import type { Batch } from '../../query/query.js';
+import type { Account } from '../../release/accountant/account.js';
+import { chooseNoise } from '../../release/accountant/choose.js';
+import { shareOf } from '../../release/accountant/share.js';
 import { mergeWhereWorth } from './choice.js';
 import { type Asking, surveyBatch, surveyColumns } from './query.js';
 

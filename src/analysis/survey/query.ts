@@ -1,10 +1,10 @@
 import { Fault } from '../../base/errors.js';
+import { tieColumns } from '../../data/ties/kinds.js';
 import { isDesignName, isDeviceName, isIdName, isTimingName } from '../../policy/column-name.js';
 import { isWeight } from '../../policy/domain.js';
 import { type Choice, chooseNames } from '../../policy/name-pattern.js';
 import type { Column, Policy } from '../../policy/policy.js';
 import type { Batch } from '../../query/query.js';
-import { tieColumns } from '../../data/ties/kinds.js';
 
 /** Which declared columns a survey asks, and which it leaves out although they could be asked. */
 export interface Asked {

@@ -9,7 +9,10 @@ import { modelCells, smallEnough } from './small-enough.js';
 
 // What is drawn here is the same in every run.
 vi.mock('../../privacy/noise/bits.js', async (original) =>
-  (await import('../../../test/seeded-source.js')).seededNoise(await original<typeof import('../../privacy/noise/bits.js')>(), 82),
+  (await import('../../../test/seeded-source.js')).seededNoise(
+    await original<typeof import('../../privacy/noise/bits.js')>(),
+    82,
+  ),
 );
 /** A planted limit: no model, and no table asked of it, has more cells. */
 const most = 1000;

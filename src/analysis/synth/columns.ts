@@ -1,9 +1,9 @@
-import type { Axis } from '../../query/count/measure.js';
 import { Fault } from '../../base/errors.js';
 import { codesOf } from '../../policy/code.js';
 import { isWeight } from '../../policy/domain.js';
 import { chooseNames } from '../../policy/name-pattern.js';
 import type { Column, MultiColumn, Policy } from '../../policy/policy.js';
+import type { Axis } from '../../query/count/measure.js';
 import { keyOf } from '../../query/keys.js';
 import type { SynthForm } from './form.js';
 

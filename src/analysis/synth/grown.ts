@@ -1,10 +1,10 @@
 import { cellStarts } from '../../privacy/dependence/pairwise/pair-tables.js';
+import type { Allotment } from '../../privacy/mechanism/allotment.js';
+import type { Paid } from '../../privacy/mechanism/paid.js';
 import type { Measured } from '../graphical/fit.js';
 import type { CodedTable } from '../learn/network/coded.js';
 import { pairTables } from '../learn/network/contingency.js';
 import { learnTree, treeNoise } from '../learn/network/private-tree.js';
-import type { Allotment } from '../../privacy/mechanism/allotment.js';
-import type { Paid } from '../../privacy/mechanism/paid.js';
 import { cellsOf } from './counts.js';
 import type { Method, Setting } from './method.js';
 

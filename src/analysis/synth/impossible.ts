@@ -1,11 +1,11 @@
 import { Fault } from '../../base/errors.js';
 import { toNumber } from '../../base/exact/rational.js';
-import type { Impossible } from '../graphical/fit.js';
 import { shownBins } from '../../policy/bins.js';
 import { codeText } from '../../policy/code.js';
 import { isNumber, levelsOf } from '../../policy/domain.js';
 import { gridOf, numberAt } from '../../policy/grid.js';
 import type { Cluster, Policy } from '../../policy/policy.js';
+import type { Impossible } from '../graphical/fit.js';
 import type { CodedColumn } from './columns.js';
 import { cellsOf } from './counts.js';
 import type { Condition, SynthForm } from './form.js';

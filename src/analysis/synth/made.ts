@@ -1,6 +1,6 @@
-import { type Measured, fit as modelOf } from '../graphical/fit.js';
-import { cryptoBits } from '../../privacy/noise/bits.js';
 import type { Column } from '../../policy/policy.js';
+import { cryptoBits } from '../../privacy/noise/bits.js';
+import { type Measured, fit as modelOf } from '../graphical/fit.js';
 import type { CodedColumn, ModelColumn } from './columns.js';
 import type { Mode, SynthForm } from './form.js';
 import { apartLabels } from './households/apart.js';

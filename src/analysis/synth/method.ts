@@ -1,10 +1,10 @@
-import type { Impossible, Measured } from '../graphical/fit.js';
-import { ofRecord, rowsMoved } from '../learn/effects.js';
-import type { CodedTable } from '../learn/network/coded.js';
 import type { Additive } from '../../privacy/mechanism/additive.js';
 import type { Effects } from '../../privacy/mechanism/effect.js';
 import type { Mechanism } from '../../privacy/mechanism/mechanism.js';
 import type { Paid } from '../../privacy/mechanism/paid.js';
+import type { Impossible, Measured } from '../graphical/fit.js';
+import { ofRecord, rowsMoved } from '../learn/effects.js';
+import type { CodedTable } from '../learn/network/coded.js';
 import { cellsOf, countsOf } from './counts.js';
 import { mostRows, reachOf } from './distance.js';
 

@@ -1,12 +1,12 @@
+import type { Pinned } from '../../data/engine/engine.js';
+import { Exact } from '../../data/engine/exact.js';
+import { NameList } from '../../data/ties/name-list.js';
+import { NameColumn } from '../../data/ties/spelling.js';
+import type { Policy } from '../../policy/policy.js';
 import { turnViews, viewColumn } from '../../query/count/column-view.js';
 import { keyRows } from '../../query/count/read-rows.js';
 import { compileStream } from '../../query/count/stream.js';
-import type { Pinned } from '../../data/engine/engine.js';
-import { Exact } from '../../data/engine/exact.js';
 import type { CodedTable } from '../learn/network/coded.js';
-import type { Policy } from '../../policy/policy.js';
-import { NameList } from '../../data/ties/name-list.js';
-import { NameColumn } from '../../data/ties/spelling.js';
 import type { CodedColumn } from './columns.js';
 import type { Homes } from './households/pairs.js';
 

@@ -1,12 +1,12 @@
+import type { Paid } from '../../privacy/mechanism/paid.js';
+import { cryptoBits } from '../../privacy/noise/bits.js';
+import { publicReads } from '../../release/session/public-read.js';
+import type { Receipt } from '../../release/session/receipt.js';
+import type { AskOptions, Session } from '../../release/session/session.js';
 import type { Measured } from '../graphical/fit.js';
 import { fit as modelOf } from '../graphical/fit.js';
 import type { CodedTable } from '../learn/network/coded.js';
 import { stillAsMany } from '../learn/public-size.js';
-import type { Paid } from '../../privacy/mechanism/paid.js';
-import { cryptoBits } from '../../privacy/noise/bits.js';
-import { publicReads } from '../../release/public-read.js';
-import type { Receipt } from '../../release/receipt.js';
-import type { AskOptions, Session } from '../../release/session.js';
 import type { CodedColumn } from './columns.js';
 import type { Mode, SynthForm } from './form.js';
 import { refuseSeveralHomes } from './households/one-home.js';

@@ -1,13 +1,13 @@
 import { type Rational, rational, subtract } from '../../base/exact/rational.js';
-import { type Measured, fit as modelOf } from '../graphical/fit.js';
-import type { Graphical } from '../graphical/graphical.js';
-import type { CodedTable } from '../learn/network/coded.js';
 import { type Additive, additive } from '../../privacy/mechanism/additive.js';
 import { type Allotment, partOf } from '../../privacy/mechanism/allotment.js';
 import type { Mechanism } from '../../privacy/mechanism/mechanism.js';
 import type { Paid } from '../../privacy/mechanism/paid.js';
 import { reserve } from '../../privacy/mechanism/reserve.js';
 import { type Selection, selection } from '../../privacy/mechanism/select.js';
+import { type Measured, fit as modelOf } from '../graphical/fit.js';
+import type { Graphical } from '../graphical/graphical.js';
+import type { CodedTable } from '../learn/network/coded.js';
 import { cellsOf, countsOf } from './counts.js';
 import { penaltyOf, wholeWeights } from './distance.js';
 import { choicesMoved, countsMoved, type Method, meanNoise, measure, type Setting, totalOf } from './method.js';

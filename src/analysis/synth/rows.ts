@@ -1,12 +1,12 @@
 import { toNumber } from '../../base/exact/rational.js';
-import type { Graphical } from '../graphical/graphical.js';
-import { cryptoBits } from '../../privacy/noise/bits.js';
 import { shownBins } from '../../policy/bins.js';
 import { codesOf } from '../../policy/code.js';
 import { dateText } from '../../policy/date-text.js';
 import { isNumber, levelsOf } from '../../policy/domain.js';
 import { gridOf, numberAt } from '../../policy/grid.js';
 import type { Column, MultiColumn, NumberColumn } from '../../policy/policy.js';
+import { cryptoBits } from '../../privacy/noise/bits.js';
+import type { Graphical } from '../graphical/graphical.js';
 import type { CodedColumn } from './columns.js';
 
 /** A column of synthetic rows, in the form of the data: codes as text, numbers on their grid, no answer as the data writes it (null where it has no code for it). */

@@ -6,7 +6,10 @@ import { planSynth, releaseSynth, type SynthResult } from './release.js';
 
 // What is drawn here is the same in every run.
 vi.mock('../../privacy/noise/bits.js', async (original) =>
-  (await import('../../../test/seeded-source.js')).seededNoise(await original<typeof import('../../privacy/noise/bits.js')>(), 46),
+  (await import('../../../test/seeded-source.js')).seededNoise(
+    await original<typeof import('../../privacy/noise/bits.js')>(),
+    46,
+  ),
 );
 
 const shops: Workshop[] = [];

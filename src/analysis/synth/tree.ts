@@ -1,10 +1,10 @@
 import { rational } from '../../base/exact/rational.js';
-import { type Measured, fit as modelOf } from '../graphical/fit.js';
-import type { CodedTable } from '../learn/network/coded.js';
 import { additive } from '../../privacy/mechanism/additive.js';
 import { type Allotment, partOf } from '../../privacy/mechanism/allotment.js';
 import type { Paid } from '../../privacy/mechanism/paid.js';
 import { selection } from '../../privacy/mechanism/select.js';
+import { type Measured, fit as modelOf } from '../graphical/fit.js';
+import type { CodedTable } from '../learn/network/coded.js';
 import { countsOf } from './counts.js';
 import { penaltyOf } from './distance.js';
 import { choicesMoved, countsMoved, type Method, measure, type Setting, totalOf } from './method.js';

@@ -1,6 +1,6 @@
-import { placesWithout } from '../../privacy/mechanism/residual/part.js';
 import type { Policy } from '../../policy/policy.js';
-import type { Session } from '../../release/session.js';
+import { placesWithout } from '../../privacy/mechanism/residual/part.js';
+import type { Session } from '../../release/session/session.js';
 import { axesOf } from './axes.js';
 import { type Estimate, tableFrom } from './estimate.js';
 import type { Workload } from './form.js';

@@ -1,7 +1,7 @@
+import { cellsOf } from '../../privacy/mechanism/residual/part.js';
 import { fit as fitted } from '../graphical/fit.js';
 import type { Graphical } from '../graphical/graphical.js';
 import { treeOf } from '../graphical/tree.js';
-import { cellsOf } from '../../privacy/mechanism/residual/part.js';
 import { maximalOf, subsets } from './closure.js';
 import { type Estimate, tableFrom } from './estimate.js';
 import type { AskedTable } from './form.js';

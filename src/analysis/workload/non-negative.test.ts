@@ -7,7 +7,10 @@ import { residualLayout } from './ways.js';
 
 // What is drawn here is the same in every run.
 vi.mock('../../privacy/noise/bits.js', async (original) =>
-  (await import('../../../test/seeded-source.js')).seededNoise(await original<typeof import('../../privacy/noise/bits.js')>(), 11),
+  (await import('../../../test/seeded-source.js')).seededNoise(
+    await original<typeof import('../../privacy/noise/bits.js')>(),
+    11,
+  ),
 );
 
 const sizes = [3, 2, 4, 3];

@@ -1,10 +1,10 @@
-import type { Axis } from '../../query/count/measure.js';
-import type { Entry } from '../../release/ledger/ledger.js';
+import type { Policy } from '../../policy/policy.js';
 import { lawFromText, varianceOf } from '../../privacy/mechanism/law.js';
 import type { Part } from '../../privacy/mechanism/residual/part.js';
-import type { Policy } from '../../policy/policy.js';
-import type { Recorded as RecordedBatch } from '../../release/batch.js';
-import { onGroundOf, tableBy } from '../../release/ground.js';
+import type { Axis } from '../../query/count/measure.js';
+import type { Entry } from '../../release/ledger/ledger.js';
+import type { Recorded as RecordedBatch } from '../../release/session/batch.js';
+import { onGroundOf, tableBy } from '../../release/session/ground.js';
 import { axesOf, type WorkloadColumn } from './axes.js';
 import type { Recorded } from './release.js';
 

@@ -14,7 +14,10 @@ import { errorOf, largestErrorOf, plainLayout, residualLayout } from './ways.js'
 
 // What is drawn here is the same in every run.
 vi.mock('../../privacy/noise/bits.js', async (original) =>
-  (await import('../../../test/seeded-source.js')).seededNoise(await original<typeof import('../../privacy/noise/bits.js')>(), 11),
+  (await import('../../../test/seeded-source.js')).seededNoise(
+    await original<typeof import('../../privacy/noise/bits.js')>(),
+    11,
+  ),
 );
 
 const all = (sizes: readonly number[], ...orders: number[]) => ({

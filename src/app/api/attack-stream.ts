@@ -1,10 +1,10 @@
 import * as z from 'zod';
+import { openEngine } from '../../data/terms/open.js';
+import { readPolicy } from '../../data/terms/read.js';
 import { refusePairs } from '../../evaluate/attack/policy/refuse-pairs.js';
 import { attackStream as attackWith, type StreamAttack, sequenceOf } from '../../evaluate/attack/stream/attack.js';
 import { toldSteps } from '../../evaluate/attack/stream/told-steps.js';
 import { refuseSecretSteps } from '../../query/count/public-steps.js';
-import { openEngine } from '../../data/terms/open.js';
-import { readPolicy } from '../../data/terms/read.js';
 import { type FileName, faulting, fileNamed, readOptions, whole } from './door.js';
 import { readText } from './named-text.js';
 import { closing } from './opened.js';

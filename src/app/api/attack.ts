@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { attackPolicy, type PolicyAttack } from '../../evaluate/attack/policy/attack.js';
-import { releasedTable } from '../../evaluate/attack/policy/table.js';
 import { openEngine } from '../../data/terms/open.js';
 import { readPolicy } from '../../data/terms/read.js';
+import { attackPolicy, type PolicyAttack } from '../../evaluate/attack/policy/attack.js';
+import { releasedTable } from '../../evaluate/attack/policy/table.js';
 import { type FileName, faulting, fileNamed, progress, readOptions, whole } from './door.js';
 import { readText } from './named-text.js';
 import { closing } from './opened.js';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { type Audit, audit, type Calibrated, calibrate, prepareAudit } from '../../evaluate/audit/audit.js';
 import { Fault } from '../../base/errors.js';
 import { parseRational, toNumber } from '../../base/exact/rational.js';
+import { type Audit, audit, type Calibrated, calibrate, prepareAudit } from '../../evaluate/audit/audit.js';
 import { compareMechanisms as compareOn } from '../../evaluate/papers/compare/comparison.js';
 import { compareGaussians } from '../../evaluate/papers/compare/gaussians.js';
 import type { Comparison } from '../../evaluate/papers/compare/judge.js';

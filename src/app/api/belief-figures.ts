@@ -1,3 +1,5 @@
+import { Fault } from '../../base/errors.js';
+import { parseRational, toNumber, toNumberDown, toNumberUp } from '../../base/exact/rational.js';
 import {
   type BeliefBudget,
   beliefBudget,
@@ -5,10 +7,8 @@ import {
   identifiability,
   readEpsilon,
   readProbability,
-} from '../../release/accounting/belief.js';
-import { beliefSentence, naturalFrequency } from '../../release/accounting/belief-words.js';
-import { Fault } from '../../base/errors.js';
-import { parseRational, toNumber, toNumberDown, toNumberUp } from '../../base/exact/rational.js';
+} from '../../release/accountant/belief.js';
+import { beliefSentence, naturalFrequency } from '../../release/accountant/belief-words.js';
 
 /** The budget that a bound on belief allows. */
 export interface BudgetForBelief {

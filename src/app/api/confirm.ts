@@ -3,14 +3,14 @@ import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { toNumber, toText } from '../../base/exact/rational.js';
 import { writeWhole } from '../../base/files/write-file.js';
-import { dateText } from '../../policy/date-text.js';
 import { confirmColumns, decideDependence } from '../../data/draft/confirm.js';
 import type { DraftDependence } from '../../data/draft/draft.js';
 import { readsLikeFreeText } from '../../data/draft/free-text.js';
 import { dependenceText } from '../../data/draft/policy-text.js';
+import { parsePolicy, readPolicy } from '../../data/terms/read.js';
+import { dateText } from '../../policy/date-text.js';
 import type { Column, Policy } from '../../policy/policy.js';
 import { didYouMean } from '../../policy/suggest.js';
-import { parsePolicy, readPolicy } from '../../data/terms/read.js';
 import { type FileName, faulting, fileNamed, readOptions } from './door.js';
 import { dependence } from './draft.js';
 

@@ -1,6 +1,6 @@
 import { Fault } from '../../base/errors.js';
+import { detectDelimiter, parseCsv } from '../../base/input/csv.js';
 import { readNamedText, whyNot } from '../../base/input/named-file.js';
-import { detectDelimiter, parseCsv } from '../../data/codebook/csv.js';
 
 /** A public CSV file as named columns of text. */
 export interface CsvTable {

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { posteriorAtMost } from '../../release/accounting/belief.js';
+import { surveyBatch } from '../../analysis/survey/query.js';
 import { fromNumber, parseRational, rational, toNumber } from '../../base/exact/rational.js';
 import { writeFolder } from '../../base/files/write-file.js';
 import type { Policy } from '../../policy/policy.js';
 import type { AnswerTable } from '../../query/bound.js';
-import type { Release } from '../../release/receipt.js';
-import { surveyBatch } from '../../analysis/survey/query.js';
+import { posteriorAtMost } from '../../release/accountant/belief.js';
+import type { Release } from '../../release/session/receipt.js';
 import { demoQuestions, demoSurvey } from './demo-people.js';
 import { type Opener, openAll } from './opened.js';
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { pathText, problemIn } from '../../base/input/problem.js';
-import { asFault } from '../../release/outcome.js';
+import { asFault } from '../../release/session/outcome.js';
 
 export { type FileName, fileNamed } from './file-name.js';
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
-import { amountOf, readReceipt } from '../../release/enter.js';
+import { amountOf, readReceipt } from '../../release/session/enter.js';
 import { amount, type FileName, faulting, fileNamed, newBudget, readOptions } from './door.js';
 import { type Spending, spendingOf } from './ledger.js';
 import { closing, openAll } from './opened.js';

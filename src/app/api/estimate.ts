@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { Fault } from '../../base/errors.js';
-import type { Session } from '../../release/session.js';
 import { request } from '../../analysis/workload/form.js';
 import { type Estimated, estimateTables } from '../../analysis/workload/together.js';
+import { Fault } from '../../base/errors.js';
+import type { Session } from '../../release/session/session.js';
 import { readOptions } from './door.js';
 
 export type { Estimated };

@@ -1,8 +1,8 @@
 import type * as z from 'zod';
 import type { Policy } from '../../policy/policy.js';
-import type { Plan } from '../../release/plan.js';
-import type { Receipt } from '../../release/receipt.js';
-import type { AskOptions, Session } from '../../release/session.js';
+import type { Plan } from '../../release/session/plan.js';
+import type { Receipt } from '../../release/session/receipt.js';
+import type { AskOptions, Session } from '../../release/session/session.js';
 
 /** The answer to anything that is no table: plain data, and the proof of what was promised. */
 export interface Answer<R> {

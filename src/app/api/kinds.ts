@@ -1,6 +1,6 @@
 import type * as z from 'zod';
-import type { Plan } from '../../release/plan.js';
-import type { Receipt } from '../../release/receipt.js';
+import type { Plan } from '../../release/session/plan.js';
+import type { Receipt } from '../../release/session/receipt.js';
 import type { Kind } from './kind.js';
 
 /**

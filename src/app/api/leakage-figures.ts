@@ -1,10 +1,10 @@
-import { hubs, largestBase, leakage as leakageOf, type WhatIfLeakage, whatIf } from '../../privacy/dependence/leakage.js';
-import type { Model } from '../../privacy/dependence/model/model.js';
 import { Fault } from '../../base/errors.js';
 import { divUp } from '../../base/exact/outward.js';
 import { isPositive, parseRational, type Rational, toNumber, toNumberDown, toNumberUp } from '../../base/exact/rational.js';
 import { within } from '../../base/input/limits.js';
 import type { Adversary } from '../../policy/policy.js';
+import { hubs, largestBase, leakage as leakageOf, type WhatIfLeakage, whatIf } from '../../privacy/dependence/leakage.js';
+import type { Model } from '../../privacy/dependence/model/model.js';
 import { type FileName, fileNamed } from './file-name.js';
 import { readModelFile } from './model-file.js';
 

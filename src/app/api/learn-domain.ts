@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
+import type { FoundKey, LearnedKeys } from '../../analysis/learn/keys/learn-keys.js';
 import { Fault } from '../../base/errors.js';
 import { refuseUnwritable, writeWhole } from '../../base/files/write-file.js';
-import type { FoundKey, LearnedKeys } from '../../analysis/learn/keys/learn-keys.js';
 import { enterEntry } from '../../data/draft/enter-entry.js';
-import type { Policy } from '../../policy/policy.js';
-import type { Receipt, Release } from '../../release/receipt.js';
 import { parsePolicy, readPolicy } from '../../data/terms/read.js';
+import type { Policy } from '../../policy/policy.js';
+import type { Receipt, Release } from '../../release/session/receipt.js';
 import { decimalsQuery, endsQuery, type LearnedBounds, ladderOf, numbersOf } from './bounds-query.js';
 import { amount, type FileName, faulting, fileNamed, newBudget, readOptions } from './door.js';
 import { type Fugu, withFugu } from './fugu.js';

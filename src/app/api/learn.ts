@@ -1,17 +1,17 @@
 import { basename } from 'node:path';
 import * as z from 'zod';
+import { largestChunk } from '../../analysis/learn/network/best-structure.js';
+import type { CodedTable } from '../../analysis/learn/network/coded.js';
+import { learnUnpaid } from '../../analysis/learn/network/learn-columns.js';
+import { learnSpread as learnSpreadUnpaid } from '../../analysis/learn/network/learn-spread.js';
+import { toNumber } from '../../base/exact/rational.js';
+import { writeWhole } from '../../base/files/write-file.js';
 import { attackHeldOut } from '../../evaluate/attack/survey/survey.js';
 import { writeBif } from '../../privacy/dependence/model/bif.js';
 import type { Network } from '../../privacy/dependence/model/network.js';
 import { writeNetworkJson } from '../../privacy/dependence/model/network-json.js';
 import { largestPairwiseBase, type PairwiseSpread } from '../../privacy/dependence/pairwise/leakage.js';
 import { type AttackFigure, type SpreadTables, writeSpread } from '../../privacy/dependence/pairwise/spread-file.js';
-import { toNumber } from '../../base/exact/rational.js';
-import { writeWhole } from '../../base/files/write-file.js';
-import { largestChunk } from '../../analysis/learn/network/best-structure.js';
-import type { CodedTable } from '../../analysis/learn/network/coded.js';
-import { learnUnpaid } from '../../analysis/learn/network/learn-columns.js';
-import { learnSpread as learnSpreadUnpaid } from '../../analysis/learn/network/learn-spread.js';
 import { type FileName, faulting, fileNamed, progress, readOptions, whole } from './door.js';
 import { withData } from './steward-read.js';
 

@@ -1,4 +1,12 @@
 import * as z from 'zod';
+import { surveyBatch } from '../../analysis/survey/query.js';
+import { parseRational, type Rational, toNumber } from '../../base/exact/rational.js';
+import { readPolicy } from '../../data/terms/read.js';
+import { betweenValues, neighboursOf } from '../../policy/neighbours.js';
+import type { Policy } from '../../policy/policy.js';
+import { bindBatch } from '../../query/bind.js';
+import { batchForms, parseBatch } from '../../query/parse.js';
+import { parseSql } from '../../query/sql/sql.js';
 import {
   type Bench,
   checkTarget,
@@ -7,16 +15,8 @@ import {
   type Target,
   type TradeOff,
   tradeOff,
-} from '../../release/accounting/accuracy.js';
-import { posteriorAtMost, readProbability } from '../../release/accounting/belief.js';
-import { parseRational, type Rational, toNumber } from '../../base/exact/rational.js';
-import { betweenValues, neighboursOf } from '../../policy/neighbours.js';
-import type { Policy } from '../../policy/policy.js';
-import { bindBatch } from '../../query/bind.js';
-import { batchForms, parseBatch } from '../../query/parse.js';
-import { parseSql } from '../../query/sql/sql.js';
-import { surveyBatch } from '../../analysis/survey/query.js';
-import { readPolicy } from '../../data/terms/read.js';
+} from '../../release/accountant/accuracy.js';
+import { posteriorAtMost, readProbability } from '../../release/accountant/belief.js';
 import { amount, type FileName, faulting, fileNamed, readOptions } from './door.js';
 import { tiesOf } from './opened.js';
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { rational } from '../../base/exact/rational.js';
-import type { Entry } from '../../release/ledger/ledger.js';
 import { nothingSpent, pureProfile } from '../../privacy/mechanism/profile.js';
-import type { Session } from '../../release/session.js';
+import type { Entry } from '../../release/ledger/ledger.js';
+import type { Session } from '../../release/session/session.js';
 import { entryPage } from './ledger-page.js';
 
 const entry = (sequence: number, analyst: string): Entry =>

@@ -1,5 +1,5 @@
 import type { Entry } from '../../release/ledger/ledger.js';
-import type { Session } from '../../release/session.js';
+import type { Session } from '../../release/session/session.js';
 import { entriesOf, type LedgerEntry } from './ledger.js';
 
 export interface EntryPage {

@@ -2,7 +2,14 @@ import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { compare, isPositive, parseRational, rational, toNumber } from '../../base/exact/rational.js';
 import type { Point } from '../../evaluate/papers/location/hull.js';
-import { beliefAfter, momentOf, policyGraph, releaseAt, surrogateOf, type ToldApart } from '../../evaluate/papers/location/location.js';
+import {
+  beliefAfter,
+  momentOf,
+  policyGraph,
+  releaseAt,
+  surrogateOf,
+  type ToldApart,
+} from '../../evaluate/papers/location/location.js';
 import { amount, type FileName, faulting, fileNamed, readOptions } from './door.js';
 import { readModelJson } from './model-file.js';
 

@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import { Fault } from '../../base/errors.js';
-import { writeWhole } from '../../base/files/write-file.js';
 import { affinityTies, profilesOf } from '../../analysis/learn/odds/affinity.js';
 import { distanceTies, type Metric, type Place, planeMetric, sphereMetric, tieOf } from '../../analysis/learn/odds/distance.js';
+import { backstrom } from '../../analysis/learn/odds/friend-law.js';
 import { type Tie, tieTable } from '../../analysis/learn/odds/tie.js';
-import { backstrom } from '../../evaluate/papers/dependent-tuples/friend-model.js';
+import { Fault } from '../../base/errors.js';
+import { writeWhole } from '../../base/files/write-file.js';
 import { type CsvTable, columnOf, neededColumn, neededNumbers, readCsvTable } from './csv-table.js';
 import { type FileName, faulting, fileNamed, readOptions } from './door.js';
 

@@ -1,12 +1,12 @@
 import { dirname, resolve } from 'node:path';
-import type { ReadTable } from '../../evaluate/audit/workload.js';
-import type { Model } from '../../privacy/dependence/model/model.js';
-import { readModel } from '../../privacy/dependence/model/model-file.js';
-import { networkFormat, networkModel } from '../../privacy/dependence/model/network.js';
 import { Fault } from '../../base/errors.js';
 import { parseJson } from '../../base/input/json.js';
 import { readPackedText, whyNot } from '../../base/input/named-file.js';
+import type { ReadTable } from '../../evaluate/audit/workload.js';
 import type { GaussianRecords } from '../../evaluate/papers/bayesian-dp/gaussian-file.js';
+import type { Model } from '../../privacy/dependence/model/model.js';
+import { readModel } from '../../privacy/dependence/model/model-file.js';
+import { networkFormat, networkModel } from '../../privacy/dependence/model/network.js';
 
 /** A law of jointly Gaussian records, where the file has one. */
 export async function readGaussianFile(file: string): Promise<GaussianRecords | undefined> {

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { Fault } from '../../base/errors.js';
 import { assumed, type OddsEvidence, oddsEvidence } from '../../analysis/learn/odds/odds-evidence.js';
 import { toDeclare } from '../../analysis/learn/odds/odds-interval.js';
 import { countPairs, poolRare } from '../../analysis/learn/odds/pair-table.js';
+import { Fault } from '../../base/errors.js';
 import { codeText } from '../../policy/code.js';
 import { readCsvTable } from './csv-table.js';
 import { type FileName, faulting, fileNamed, readOptions } from './door.js';

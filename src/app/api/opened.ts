@@ -1,15 +1,15 @@
-import type { Amplifier } from '../../privacy/dependence/amplifier.js';
 import type { Engine } from '../../data/engine/engine.js';
-import type { Ledger } from '../../release/ledger/ledger.js';
-import { openLedger } from '../../release/ledger/open.js';
-import type { Policy } from '../../policy/policy.js';
-import { asFault, type Outcomes } from '../../release/outcome.js';
-import type { Plan } from '../../release/plan.js';
-import { lookInto, publicReads } from '../../release/public-read.js';
-import { createSession, type Session } from '../../release/session.js';
-import type { Trail } from '../../release/trail.js';
 import { openEngine } from '../../data/terms/open.js';
 import { readPolicy } from '../../data/terms/read.js';
+import type { Policy } from '../../policy/policy.js';
+import type { Amplifier } from '../../privacy/dependence/amplifier.js';
+import type { Ledger } from '../../release/ledger/ledger.js';
+import { openLedger } from '../../release/ledger/open.js';
+import { asFault, type Outcomes } from '../../release/session/outcome.js';
+import type { Plan } from '../../release/session/plan.js';
+import { lookInto, publicReads } from '../../release/session/public-read.js';
+import { createSession, type Session } from '../../release/session/session.js';
+import type { Trail } from '../../release/session/trail.js';
 
 /** Whoever opens says who pays, and hears what takes nothing away from an answer. */
 export interface Opener {

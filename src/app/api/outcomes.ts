@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Outcome } from '../../base/errors.js';
-import { outcomeText as wordsOf } from '../../release/outcome.js';
+import { outcomeText as wordsOf } from '../../release/session/outcome.js';
 import { read } from './door.js';
 
 const entry = z.number();

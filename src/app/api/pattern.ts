@@ -1,12 +1,12 @@
 import * as z from 'zod';
-import { Fault } from '../../base/errors.js';
-import { isPositive, parseRational, type Rational, toNumber } from '../../base/exact/rational.js';
 import { chooseCandidate, type PatternMechanism, patternCandidates, publicDegree } from '../../analysis/pattern/candidates.js';
 import { oneBatchOnly } from '../../analysis/pattern/clustering.js';
 import { analysePattern as analyse, schemaFromText } from '../../analysis/pattern/query/analyse.js';
 import { boundedAdversary, largestMarginal } from '../../analysis/pattern/query/lambda.js';
 import { clusteringParts, isClusteringCoefficient } from '../../analysis/pattern/query/shortcut.js';
 import { adversarialGuarantee, type PatternCandidate } from '../../analysis/pattern/ways/way.js';
+import { Fault } from '../../base/errors.js';
+import { isPositive, parseRational, type Rational, toNumber } from '../../base/exact/rational.js';
 import { amount, faulting, readOptions, whole } from './door.js';
 
 const size = whole(1, Number.MAX_SAFE_INTEGER);

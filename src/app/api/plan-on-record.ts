@@ -1,7 +1,7 @@
 import { Fault } from '../../base/errors.js';
-import { isAboutSpending, type Plan } from '../../release/plan.js';
-import type { Replayed } from '../../release/replayed.js';
-import type { AskOptions, Session } from '../../release/session.js';
+import { isAboutSpending, type Plan } from '../../release/session/plan.js';
+import type { Replayed } from '../../release/session/replayed.js';
+import type { AskOptions, Session } from '../../release/session/session.js';
 import type { AnyKind } from './kinds.js';
 
 /** The plan of a question; free, with the noise of the recorded answer, where a release would be answered from the record. */

@@ -1,14 +1,14 @@
-import { type Bench, errorWith } from '../../release/accounting/accuracy.js';
-import { beliefBudget, posteriorAtMost, readEpsilon, readProbability } from '../../release/accounting/belief.js';
-import { openAccount } from '../../release/accounting/open-account.js';
-import type { Amplifier, WhatIf } from '../../privacy/dependence/amplifier.js';
 import { Fault } from '../../base/errors.js';
 import { compare, maximum, parseRational, type Rational, toNumber, zero } from '../../base/exact/rational.js';
 import { betweenValues, neighboursOf } from '../../policy/neighbours.js';
 import type { Policy } from '../../policy/policy.js';
+import type { Amplifier, WhatIf } from '../../privacy/dependence/amplifier.js';
 import { bindBatch } from '../../query/bind.js';
 import { parseBatch } from '../../query/parse.js';
-import type { Session } from '../../release/session.js';
+import { type Bench, errorWith } from '../../release/accountant/accuracy.js';
+import { beliefBudget, posteriorAtMost, readEpsilon, readProbability } from '../../release/accountant/belief.js';
+import { openAccount } from '../../release/accountant/open-account.js';
+import type { Session } from '../../release/session/session.js';
 import { askable } from './kinds/askable.js';
 import { tiesOf } from './opened.js';
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { type ModelPosterior, posteriorOnModel as onModel, posteriorTable } from '../../evaluate/attack/posterior.js';
 import { Fault } from '../../base/errors.js';
 import { within, withinMagnitude } from '../../base/input/limits.js';
+import { type ModelPosterior, posteriorOnModel as onModel, posteriorTable } from '../../evaluate/attack/posterior.js';
 import type { AdditiveLaw } from '../../privacy/mechanism/law.js';
 import { type FileName, faulting, fileNamed, read, readOptions } from './door.js';
 import { readModelFile } from './model-file.js';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { type ClassifyResult, type Prediction, predict as predictWith } from '../../analysis/learn/classify/predict.js';
 import { currentForm } from '../../analysis/learn/classify/stored.js';
-import { asFault } from '../../release/outcome.js';
+import { asFault } from '../../release/session/outcome.js';
 import { read } from './door.js';
 
 const column = z.string();

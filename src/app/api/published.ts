@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { judgePublished, type PublishedFigure } from '../../evaluate/attack/survey/published.js';
 import { judgeRows } from '../../analysis/learn/network/read-survey.js';
+import { judgePublished, type PublishedFigure } from '../../evaluate/attack/survey/published.js';
 import { type FileName, faulting, fileNamed, readOptions } from './door.js';
 import { withData } from './steward-read.js';
 

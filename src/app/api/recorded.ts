@@ -1,11 +1,11 @@
 import { Fault } from '../../base/errors.js';
-import type { Entry } from '../../release/ledger/ledger.js';
 import type { StoredProfile } from '../../privacy/mechanism/profile.js';
 import type { AnswerTable } from '../../query/bound.js';
-import type { AskedInWords } from '../../release/charge.js';
-import type { Plan } from '../../release/plan.js';
-import { type Receipt, receiptOf } from '../../release/receipt.js';
-import type { Session } from '../../release/session.js';
+import type { Entry } from '../../release/ledger/ledger.js';
+import type { AskedInWords } from '../../release/session/charge.js';
+import type { Plan } from '../../release/session/plan.js';
+import { type Receipt, receiptOf } from '../../release/session/receipt.js';
+import type { Session } from '../../release/session/session.js';
 import { questionOf } from './question.js';
 
 /** An answer that was paid for, as the ledger has it. */

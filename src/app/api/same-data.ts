@@ -1,5 +1,5 @@
 import { openLedger } from '../../release/ledger/open.js';
-import { declareSameData as declareWith } from '../../release/same-data.js';
+import { declareSameData as declareWith } from '../../release/session/same-data.js';
 import { type FileName, faulting, readOptions } from './door.js';
 import { policyWithLedger, type ReasonedOptions, reasoned } from './ledger.js';
 import { closing } from './opened.js';

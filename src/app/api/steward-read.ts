@@ -1,7 +1,7 @@
 import { type Engine, type Pinned, pinned } from '../../data/engine/engine.js';
-import type { Policy } from '../../policy/policy.js';
 import { openEngine } from '../../data/terms/open.js';
 import { readPolicy } from '../../data/terms/read.js';
+import type { Policy } from '../../policy/policy.js';
 import { closing } from './opened.js';
 
 /**

@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Fault } from '../../base/errors.js';
-import type { DataSource } from '../../policy/policy.js';
 import { readPolicy } from '../../data/terms/read.js';
+import type { DataSource } from '../../policy/policy.js';
 import type { Opener } from './opened.js';
 import { type StreamedStep, type StreamOptions, streamWith } from './stream.js';
 

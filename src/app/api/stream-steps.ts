@@ -2,19 +2,19 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
-import { hiddenSteps, type Steps, stepsOf } from '../../query/count/public-steps.js';
 import { Fault } from '../../base/errors.js';
 import { writeWhole } from '../../base/files/write-file.js';
 import { parseJson } from '../../base/input/json.js';
 import { readNamedText } from '../../base/input/named-file.js';
-import { modeBeside } from '../../release/ledger/ledger-file.js';
-import { cryptoBits } from '../../privacy/noise/bits.js';
 import { isDatabase } from '../../policy/address.js';
 import { dataSource } from '../../policy/data-source.js';
 import { fullPaths } from '../../policy/full-path.js';
 import type { Policy } from '../../policy/policy.js';
-import { stepIn } from '../../release/relied.js';
-import type { Session } from '../../release/session.js';
+import { cryptoBits } from '../../privacy/noise/bits.js';
+import { hiddenSteps, type Steps, stepsOf } from '../../query/count/public-steps.js';
+import { modeBeside } from '../../release/ledger/ledger-file.js';
+import { stepIn } from '../../release/session/relied.js';
+import type { Session } from '../../release/session/session.js';
 
 /** Which steps of the data are over, and that those told before are as they were. */
 export interface StepsSeen {

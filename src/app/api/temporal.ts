@@ -1,8 +1,14 @@
 import * as z from 'zod';
-import { carriedBy, type Over, steadyLeakage, temporalBudgets, temporalLeakage } from '../../privacy/dependence/temporal/temporal.js';
 import { Fault } from '../../base/errors.js';
 import { isPositive, parseRational, toNumberDown, toNumberUp } from '../../base/exact/rational.js';
 import { everyTransition, readTransitions } from '../../data/ties/transitions.js';
+import {
+  carriedBy,
+  type Over,
+  steadyLeakage,
+  temporalBudgets,
+  temporalLeakage,
+} from '../../privacy/dependence/temporal/temporal.js';
 import { amount, type FileName, faulting, fileNamed, readOptions, whole } from './door.js';
 
 const file = z.union([z.string(), z.instanceof(URL)]);

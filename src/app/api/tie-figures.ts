@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import { combine, type FactorGraph, untied } from '../../privacy/dependence/graph/factor-graph.js';
-import { ties as tiesOf } from '../../privacy/dependence/leakage.js';
 import { Fault } from '../../base/errors.js';
-import { addsRemoves } from '../../policy/neighbours.js';
-import type { Dependence, Policy } from '../../policy/policy.js';
 import { kindOf } from '../../data/ties/kinds.js';
 import { structureColumns } from '../../data/ties/record-ties.js';
 import { readRecords } from '../../data/ties/records.js';
+import { addsRemoves } from '../../policy/neighbours.js';
+import type { Dependence, Policy } from '../../policy/policy.js';
+import { combine, type FactorGraph, untied } from '../../privacy/dependence/graph/factor-graph.js';
+import { ties as tiesOf } from '../../privacy/dependence/leakage.js';
 import { withData } from './steward-read.js';
 
 /** Records beyond which ties are not drawn or told one by one. */

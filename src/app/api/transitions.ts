@@ -1,11 +1,11 @@
 import { basename } from 'node:path';
 import * as z from 'zod';
-import { writeWhole } from '../../base/files/write-file.js';
 import {
   type LearnedTransitions,
   learnTransitionsUnpaid,
   readTransitionsRequest,
 } from '../../analysis/learn/transitions/learn-transitions.js';
+import { writeWhole } from '../../base/files/write-file.js';
 import { type TransitionFile, writeTransitions } from '../../data/ties/transitions.js';
 import { type FileName, faulting, fileNamed, readOptions } from './door.js';
 import { withData } from './steward-read.js';

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
+import { Fault } from '../../base/errors.js';
 import type { AskOptions } from '../api/fugu.js';
 import type { Question } from '../api/kinds.js';
 import { readJson, readYaml } from '../api/named-text.js';
 import { splitNames } from '../api/names.js';
-import { Fault } from '../../base/errors.js';
 import { acceptOption, newBudgetOption } from './spend-or-not.js';
 
 /** The words a question can be asked in, shared by plan and release. */

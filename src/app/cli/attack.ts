@@ -1,9 +1,9 @@
 import { basename, dirname, join } from 'node:path';
 import type { Command } from 'commander';
-import type { PolicyAttack } from '../../evaluate/attack/policy/attack.js';
-import type { StreamAttack } from '../../evaluate/attack/stream/attack.js';
 import { Fault } from '../../base/errors.js';
 import { writeFolder, writeWhole } from '../../base/files/write-file.js';
+import type { PolicyAttack } from '../../evaluate/attack/policy/attack.js';
+import type { StreamAttack } from '../../evaluate/attack/stream/attack.js';
 import { bold, dim, figure, good, table, warn } from '../report/terminal-text.js';
 import { emit, progress } from './output.js';
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { Audit } from '../../evaluate/audit/audit.js';
 import { Fault } from '../../base/errors.js';
+import type { Audit } from '../../evaluate/audit/audit.js';
 import { bold, dim, figure } from '../report/terminal-text.js';
 import { modelArgument } from './model-argument.js';
 import { emit } from './output.js';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { ConfirmedPolicy, ConfirmOptions, UnconfirmedColumn } from '../api/confirm.js';
 import { Fault } from '../../base/errors.js';
+import type { ConfirmedPolicy, ConfirmOptions, UnconfirmedColumn } from '../api/confirm.js';
 import { table, warn } from '../report/terminal-text.js';
 import { emit, say } from './output.js';
 import { inShell, typed } from './typed.js';

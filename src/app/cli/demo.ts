@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { Demo } from '../api/demo.js';
 import { writeFolder } from '../../base/files/write-file.js';
+import type { Demo } from '../api/demo.js';
 import { percent } from '../report/number.js';
 import { bold, dim, figure, good, table, warn } from '../report/terminal-text.js';
 import { type Ask, isTalking, talking, yes } from './dialogue.js';

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import type { Accuracy, AccuracyQuestion } from '../api/least-epsilon.js';
-import { readJson } from '../api/named-text.js';
 import { Fault } from '../../base/errors.js';
 import { writeWhole } from '../../base/files/write-file.js';
+import type { Accuracy, AccuracyQuestion } from '../api/least-epsilon.js';
+import { readJson } from '../api/named-text.js';
 import { percent } from '../report/number.js';
 import { bold, dim, figure, table } from '../report/terminal-text.js';
 import { refuseUnread } from './options.js';

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
+import { Fault } from '../../base/errors.js';
 import type { EstimateAsked, Estimated } from '../api/estimate.js';
 import { readYaml } from '../api/named-text.js';
 import { splitNames } from '../api/names.js';
-import { Fault } from '../../base/errors.js';
 import { dim, figure, good } from '../report/terminal-text.js';
 import { workloadKind } from './ask.js';
 import { emit } from './output.js';

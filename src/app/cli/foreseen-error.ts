@@ -1,4 +1,4 @@
-import type { Plan } from '../../release/plan.js';
+import type { Plan } from '../../release/session/plan.js';
 import { figure } from '../report/terminal-text.js';
 
 /** The 95 % error of one number, before it is released. That of a mean hangs on the rows of its cell, which nobody knows yet: told for two sizes. */

@@ -8,13 +8,13 @@ import { publicData } from '../../../experiments/data.js';
 import { runCommand } from '../../../test/command.js';
 import { openNow } from '../../../test/now.js';
 import { workbookOf } from '../../../test/statfile/zip.js';
-import { confirmPolicy, unconfirmedColumns } from '../api/confirm.js';
-import { draftPolicy } from '../api/draft.js';
 import { Fault } from '../../base/errors.js';
 import { toNumber } from '../../base/exact/rational.js';
 import { explainPolicy } from '../../data/terms/explain.js';
 import { openEngine } from '../../data/terms/open.js';
 import { readPolicy } from '../../data/terms/read.js';
+import { confirmPolicy, unconfirmedColumns } from '../api/confirm.js';
+import { draftPolicy } from '../api/draft.js';
 import { confirmTable, register as registerConfirm } from './confirm.js';
 import { register } from './init.js';
 

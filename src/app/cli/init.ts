@@ -1,9 +1,9 @@
 import { basename } from 'node:path';
 import type { Command } from 'commander';
+import { Fault } from '../../base/errors.js';
 import type { DraftedPolicy, Found, Said } from '../api/draft.js';
 import { readJson } from '../api/named-text.js';
 import { splitNames } from '../api/names.js';
-import { Fault } from '../../base/errors.js';
 import { bold, warn } from '../report/terminal-text.js';
 import { isTalking, talking } from './dialogue.js';
 import { interview } from './interview.js';

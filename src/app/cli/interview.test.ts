@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { draftPolicy, type Said } from '../api/draft.js';
 import { readPolicy } from '../../data/terms/read.js';
+import { draftPolicy, type Said } from '../api/draft.js';
 import { interview } from './interview.js';
 
 let folder: string;

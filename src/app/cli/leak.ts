@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import type { Leakage } from '../api/leakage-figures.js';
 import { Fault } from '../../base/errors.js';
 import { within } from '../../base/input/limits.js';
+import type { Leakage } from '../api/leakage-figures.js';
 import { bold, dim, figure, table } from '../report/terminal-text.js';
 import { modelArgument } from './model-argument.js';
 import { emit } from './output.js';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { LearnedBounds, LearnedDomain, LearnedKeys, LearnedRows, Learning } from '../api/learn-domain.js';
 import { Fault } from '../../base/errors.js';
+import type { LearnedBounds, LearnedDomain, LearnedKeys, LearnedRows, Learning } from '../api/learn-domain.js';
 import { figure, table } from '../report/terminal-text.js';
 import { emit, paidText, recordedText } from './output.js';
 import { outcomes } from './paid.js';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
+import { Fault } from '../../base/errors.js';
 import { friendLaw } from '../api/learn-defaults.js';
 import type { LearnedOdds } from '../api/odds.js';
-import { Fault } from '../../base/errors.js';
 import { bold, figure, warn } from '../report/terminal-text.js';
 import { type MakeWords, tellAffinityTies, tellDistanceTies } from './make-ties.js';
 import { emit, recordedText } from './output.js';

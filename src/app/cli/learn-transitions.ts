@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
+import type { LearnedTransitions } from '../../analysis/learn/transitions/learn-transitions.js';
 import { Fault } from '../../base/errors.js';
 import { refuseUnwritable } from '../../base/files/write-file.js';
-import type { LearnedTransitions } from '../../analysis/learn/transitions/learn-transitions.js';
-import type { Receipt } from '../../release/receipt.js';
+import type { Receipt } from '../../release/session/receipt.js';
 import { figure, table } from '../report/terminal-text.js';
 import { paidWords } from './learned-text.js';
 import { emit, recordedText } from './output.js';

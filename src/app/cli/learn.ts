@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { largestChunk } from '../api/learn-defaults.js';
-import type { Network } from '../../privacy/dependence/model/network.js';
 import { Fault } from '../../base/errors.js';
 import { refuseUnwritable } from '../../base/files/write-file.js';
-import type { Receipt } from '../../release/receipt.js';
+import type { Network } from '../../privacy/dependence/model/network.js';
+import type { Receipt } from '../../release/session/receipt.js';
+import { largestChunk } from '../api/learn-defaults.js';
 import { figure } from '../report/terminal-text.js';
 import { registerDomain } from './learn-domain.js';
 import { registerTies } from './learn-ties.js';

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import type { EntryCost, Spending } from '../api/ledger.js';
 import { Fault } from '../../base/errors.js';
 import type { Recovery } from '../../release/ledger/rescue/recover.js';
-import type { PartUse } from '../../release/parts.js';
+import type { PartUse } from '../../release/session/parts.js';
+import type { EntryCost, Spending } from '../api/ledger.js';
 import { bold, dim, figure, good, table, warn } from '../report/terminal-text.js';
 import { emit, moment } from './output.js';
 import { withSession } from './session.js';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { Location, ToldMoment } from '../api/location.js';
 import { Fault } from '../../base/errors.js';
+import type { Location, ToldMoment } from '../api/location.js';
 import { dim, figure, table, warn } from '../report/terminal-text.js';
 import { emit } from './output.js';
 

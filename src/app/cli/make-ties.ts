@@ -1,5 +1,5 @@
-import type { MadeTies } from '../api/make-ties.js';
 import { Fault } from '../../base/errors.js';
+import type { MadeTies } from '../api/make-ties.js';
 import { figure } from '../report/terminal-text.js';
 import { emit } from './output.js';
 

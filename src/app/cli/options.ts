@@ -1,6 +1,6 @@
 import type { Command, Option } from 'commander';
-import { notSpent } from '../api/outcome-words.js';
 import { Fault, type Outcome } from '../../base/errors.js';
+import { notSpent } from '../api/outcome-words.js';
 
 /** Marks commands that can spend. */
 export const yesOption = ['--yes', 'spend without asking, also on a terminal'] as const;

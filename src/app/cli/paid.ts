@@ -1,5 +1,5 @@
-import { Outcomes, outcomeText } from '../api/outcome-words.js';
 import type { Fault, Outcome } from '../../base/errors.js';
+import { Outcomes, outcomeText } from '../api/outcome-words.js';
 
 /** What this process has paid for: read by whatever ends it. */
 export const outcomes = new Outcomes();

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { AnalysedPattern } from '../api/pattern.js';
 import { Fault } from '../../base/errors.js';
+import type { AnalysedPattern } from '../api/pattern.js';
 import { bold, dim, figure, good, table, warn } from '../report/terminal-text.js';
 import { emit } from './output.js';
 

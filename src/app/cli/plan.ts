@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { Fault } from '../../base/errors.js';
-import type { Plan } from '../../release/plan.js';
+import type { Plan } from '../../release/session/plan.js';
 import { bold, dim, figure, good, table, warn } from '../report/terminal-text.js';
 import { type AskWords, optionsFrom, questionFrom, withAskOptions } from './ask.js';
 import { foreseenError } from './foreseen-error.js';

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import type { BelievedValue } from '../api/posterior.js';
-import type { ModelPosterior } from '../../evaluate/attack/posterior.js';
 import { Fault } from '../../base/errors.js';
 import { within, withinMagnitude } from '../../base/input/limits.js';
+import type { ModelPosterior } from '../../evaluate/attack/posterior.js';
+import type { BelievedValue } from '../api/posterior.js';
 import { bold, dim, figure, table } from '../report/terminal-text.js';
 import { emit } from './output.js';
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Receipt } from '../../release/receipt.js';
+import type { Receipt } from '../../release/session/receipt.js';
 import { dim, good, warn } from '../report/terminal-text.js';
 import { type AskWords, optionsFrom, questionFrom, withAskOptions } from './ask.js';
 import { emit, paidText, recordedText } from './output.js';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { readText } from '../api/named-text.js';
 import { Fault } from '../../base/errors.js';
+import { readText } from '../api/named-text.js';
 import { serveUntilStopped } from './serving.js';
 import { newBudgetOf, newBudgetOption } from './spend-or-not.js';
 

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
-import type { Fugu } from '../api/fugu.js';
 import type { Policy } from '../../policy/policy.js';
-import type { Plan } from '../../release/plan.js';
+import type { Plan } from '../../release/session/plan.js';
+import type { Fugu } from '../api/fugu.js';
 import { caution, clock, progress } from './output.js';
 import { outcomes } from './paid.js';
 

@@ -1,5 +1,5 @@
 import { Fault } from '../../base/errors.js';
-import type { Plan } from '../../release/plan.js';
+import type { Plan } from '../../release/session/plan.js';
 import { figure } from '../report/terminal-text.js';
 import { isTalking, talking, yes } from './dialogue.js';
 import { foreseenError } from './foreseen-error.js';

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
+import { Fault } from '../../base/errors.js';
+import type { Plan } from '../../release/session/plan.js';
 import { readJson } from '../api/named-text.js';
 import type { StreamedStep, StreamOptions, StreamPlan } from '../api/stream.js';
-import { Fault } from '../../base/errors.js';
-import type { Plan } from '../../release/plan.js';
 import { dim, figure } from '../report/terminal-text.js';
 import { caution, emit, progress, say, sayJsonLine, tell } from './output.js';
 import { outcomes } from './paid.js';

@@ -1,6 +1,6 @@
+import type { ReleaseError } from '../../analysis/survey/error.js';
 import type { SurveyPlan } from '../api/kinds/survey.js';
 import { bold, dim, figure, table } from '../report/terminal-text.js';
-import type { ReleaseError } from '../../analysis/survey/error.js';
 
 export function surveyText(choice: SurveyPlan['survey']): string {
   const rows = choice.candidates.map((c) => [

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { readYaml } from '../api/named-text.js';
-import { splitNames } from '../api/names.js';
-import { Fault } from '../../base/errors.js';
-import type { Plan } from '../../release/plan.js';
-import { dim, figure } from '../report/terminal-text.js';
 import type { SynthRequest } from '../../analysis/synth/form.js';
 import type { SynthResult } from '../../analysis/synth/release.js';
+import { Fault } from '../../base/errors.js';
+import type { Plan } from '../../release/session/plan.js';
+import { readYaml } from '../api/named-text.js';
+import { splitNames } from '../api/names.js';
+import { dim, figure } from '../report/terminal-text.js';
 import { emit, paidText, progress, recordedText, tell } from './output.js';
 import { outcomes } from './paid.js';
 import { withSession } from './session.js';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { Temporal } from '../api/temporal.js';
 import { Fault } from '../../base/errors.js';
+import type { Temporal } from '../api/temporal.js';
 import { bold, dim, figure, table } from '../report/terminal-text.js';
 import { emit } from './output.js';
 

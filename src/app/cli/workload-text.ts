@@ -1,5 +1,5 @@
-import { bold, figure, table } from '../report/terminal-text.js';
 import type { WorkloadPlan } from '../../analysis/workload/release.js';
+import { bold, figure, table } from '../report/terminal-text.js';
 
 const number = (n: number): string => n.toLocaleString('en-US');
 const plural = (n: number, word: string): string => `${number(n)} ${word}${n === 1 ? '' : 's'}`;

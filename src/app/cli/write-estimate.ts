@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Estimated } from '../api/estimate.js';
 import { Fault } from '../../base/errors.js';
 import { writeFolder } from '../../base/files/write-file.js';
 import type { Policy } from '../../policy/policy.js';
+import type { Estimated } from '../api/estimate.js';
 import { tableCsv } from '../report/csv.js';
 import { fileName } from '../report/published-folder.js';
 import { publishedTable } from '../report/published-table.js';

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { Fault } from '../../base/errors.js';
 import { type NamedFile, refuseUnwritableFolder, writeFolder } from '../../base/files/write-file.js';
 import type { Policy } from '../../policy/policy.js';
-import type { Release } from '../../release/receipt.js';
+import type { Release } from '../../release/session/receipt.js';
 import type { ResultAnswer, ShownTable } from '../report/answer-tables.js';
 import { csvOf } from '../report/csv.js';
 import { htmlReport } from '../report/html.js';

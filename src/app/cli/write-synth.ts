@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { synthParquet } from '../api/synth-file.js';
+import type { SynthResult } from '../../analysis/synth/release.js';
 import { Fault } from '../../base/errors.js';
 import { type NamedFile, refuseUnwritableFolder, writeFolder } from '../../base/files/write-file.js';
 import type { Policy } from '../../policy/policy.js';
-import type { Receipt } from '../../release/receipt.js';
+import type { Receipt } from '../../release/session/receipt.js';
+import { synthParquet } from '../api/synth-file.js';
 import { synthCsv } from '../report/synth-csv.js';
 import { synthPackage } from '../report/synth-package.js';
 import { synthPage } from '../report/synth-page.js';
-import type { SynthResult } from '../../analysis/synth/release.js';
 
 /** What stands beside the rows: their name without its ending, and what it is. */
 const besides = ['.receipt.json', '.dictionary.json', '.html'] as const;

@@ -1,8 +1,8 @@
-import type { AnyAnswer } from '../api/kinds.js';
 import type { ClassifyResult } from '../../analysis/learn/classify/predict.js';
 import type { KmeansResult } from '../../analysis/learn/kmeans/kmeans.js';
 import type { ClusteringResult } from '../../analysis/pattern/clustering.js';
 import type { DegreeResult } from '../../analysis/pattern/degrees/release.js';
+import type { AnyAnswer } from '../api/kinds.js';
 import { intervalChart } from './interval-chart.js';
 import { scatterChart } from './scatter-chart.js';
 import type { Drawing } from './svg.js';

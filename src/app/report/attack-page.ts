@@ -1,9 +1,9 @@
-import { posteriorAtLeast, posteriorAtMost } from '../../release/accounting/belief.js';
-import { percent } from '../../release/accounting/belief-words.js';
+import { fromNumber } from '../../base/exact/rational.js';
 import type { ExposedRecord, PolicyAttack } from '../../evaluate/attack/policy/attack.js';
 import type { BeliefChange } from '../../evaluate/attack/policy/beliefs.js';
-import { fromNumber } from '../../base/exact/rational.js';
 import { oddsMove } from '../../policy/belief.js';
+import { posteriorAtLeast, posteriorAtMost } from '../../release/accountant/belief.js';
+import { percent } from '../../release/accountant/belief-words.js';
 import { mark } from './mark.js';
 import { brief } from './number.js';
 import { pageHead } from './page.js';

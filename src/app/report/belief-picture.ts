@@ -1,4 +1,4 @@
-import { percent } from '../../release/accounting/belief-words.js';
+import { percent } from '../../release/accountant/belief-words.js';
 import { colour, type Drawing, element, half, line, linear, smallest, words } from './svg.js';
 
 /** A hundred people, the rightly suspected ones filled in. Larger crowds are drawn as a hundred dots of equal share; a part of one is one, as in `percent` up. */

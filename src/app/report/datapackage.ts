@@ -1,4 +1,4 @@
-import type { Receipt } from '../../release/receipt.js';
+import type { Receipt } from '../../release/session/receipt.js';
 import type { PublishedTable } from './published-table.js';
 
 /** A release as a Frictionless data package: what each file holds, and what was promised about the people in it. */

@@ -1,4 +1,4 @@
-import { percent } from '../../release/accounting/belief-words.js';
+import { percent } from '../../release/accountant/belief-words.js';
 import { barChart, barDomain } from './bar-chart.js';
 import { crowd } from './belief-picture.js';
 import { mark } from './mark.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseRational } from '../../base/exact/rational.js';
 import type { Column, Policy } from '../../policy/policy.js';
 import type { AnswerTable } from '../../query/bound.js';
-import type { Release } from '../../release/receipt.js';
+import type { Release } from '../../release/session/receipt.js';
 import { tableCsv } from './csv.js';
 import { htmlReport } from './html.js';
 import { publishedTable } from './published-table.js';

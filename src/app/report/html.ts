@@ -1,4 +1,4 @@
-import { chance, percent } from '../../release/accounting/belief-words.js';
+import { chance, percent } from '../../release/accountant/belief-words.js';
 import { barChart, barDomain, halfWidth } from './bar-chart.js';
 import { beliefRanges, crowd } from './belief-picture.js';
 import { columnChart } from './column-chart.js';

@@ -49,4 +49,4 @@ export function tick(x: number): string {
   return Number(x.toPrecision(6)).toLocaleString('en-US', { maximumFractionDigits: 6 });
 }
 
-export { percent } from '../../release/accounting/belief-words.js';
+export { percent } from '../../release/accountant/belief-words.js';

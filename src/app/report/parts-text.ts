@@ -1,4 +1,4 @@
-import type { PartUse } from '../../release/parts.js';
+import type { PartUse } from '../../release/session/parts.js';
 
 const heights = [...'▁▂▃▄▅▆▇█'];
 /** Columns of the line. */

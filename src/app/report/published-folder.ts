@@ -1,6 +1,6 @@
 import type { NamedFile } from '../../base/files/write-file.js';
 import type { Policy } from '../../policy/policy.js';
-import type { Release } from '../../release/receipt.js';
+import type { Release } from '../../release/session/receipt.js';
 import { tableCsv } from './csv.js';
 import { dataPackage } from './datapackage.js';
 import { htmlReport } from './html.js';

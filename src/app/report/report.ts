@@ -1,12 +1,12 @@
-import { type BeliefRow, beliefRows, posteriorAtMost } from '../../release/accounting/belief.js';
-import { type NaturalFrequency, naturalFrequency, percent } from '../../release/accounting/belief-words.js';
 import { fromNumber, parseRational, type Rational, toNumber } from '../../base/exact/rational.js';
 import { betweenValues } from '../../policy/neighbours.js';
 import { type PairReach, pairReach } from '../../policy/pairs/examples.js';
 import type { Policy } from '../../policy/policy.js';
 import type { AnswerTable } from '../../query/bound.js';
 import { declaredFor } from '../../query/from.js';
-import type { Receipt, Release } from '../../release/receipt.js';
+import { type BeliefRow, beliefRows, posteriorAtMost } from '../../release/accountant/belief.js';
+import { type NaturalFrequency, naturalFrequency, percent } from '../../release/accountant/belief-words.js';
+import type { Receipt, Release } from '../../release/session/receipt.js';
 import type { Bar } from './bar-chart.js';
 import { intervalChart } from './interval-chart.js';
 import { intervalText } from './interval-text.js';

@@ -1,5 +1,5 @@
-import type { Column, Policy } from '../../policy/policy.js';
 import type { SynthColumn } from '../../analysis/synth/rows.js';
+import type { Column, Policy } from '../../policy/policy.js';
 import { exactCsv } from './csv.js';
 
 /** Synthetic rows as a CSV that whatever reads the data reads: codes as the policy has them, numbers with the mark that the data has before its fractions. */

@@ -1,10 +1,10 @@
+import type { SynthResult } from '../../analysis/synth/release.js';
 import { toText } from '../../base/exact/rational.js';
 import { shownBins } from '../../policy/bins.js';
 import { codesOf } from '../../policy/code.js';
 import { isNumber } from '../../policy/domain.js';
 import type { Column, Policy } from '../../policy/policy.js';
-import type { Receipt } from '../../release/receipt.js';
-import type { SynthResult } from '../../analysis/synth/release.js';
+import type { Receipt } from '../../release/session/receipt.js';
 import { privacyOf } from './datapackage.js';
 
 /** The dictionary of synthetic rows, as a Frictionless data package: what every column holds, and what was promised about the people behind it. */

@@ -1,8 +1,8 @@
-import type { Receipt } from '../../release/receipt.js';
 import type { PartnerQuality } from '../../analysis/synth/households/quality.js';
 import type { PredictQuality } from '../../analysis/synth/predict.js';
 import type { PairQuality, TableQuality } from '../../analysis/synth/quality.js';
 import type { MeasuredTable, SynthResult } from '../../analysis/synth/release.js';
+import type { Receipt } from '../../release/session/receipt.js';
 import { mark } from './mark.js';
 import { brief, percent } from './number.js';
 import { pageHead } from './page.js';

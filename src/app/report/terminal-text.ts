@@ -1,5 +1,5 @@
-import { cryptoBits } from '../../privacy/noise/bits.js';
 import { thousands } from '../../policy/figures.js';
+import { cryptoBits } from '../../privacy/noise/bits.js';
 import { visible, visibleLines } from './visible.js';
 
 /** JSON that is the same document and shows every character for what it is; outside its strings it has none but line breaks to show. */

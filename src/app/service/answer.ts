@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import { asFault } from '../../release/outcome.js';
+import { asFault } from '../../release/session/outcome.js';
 import { jsonText } from '../report/json-text.js';
 import type { Event } from './audit-log.js';
 import { type Problem, problem, problemOf, Refused } from './problem.js';

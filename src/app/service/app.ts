@@ -1,6 +1,6 @@
 import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import { asFault } from '../../release/outcome.js';
+import { asFault } from '../../release/session/outcome.js';
 import { jsonText } from '../report/json-text.js';
 import { answerTo } from './answer.js';
 import { openapi } from './openapi.js';

@@ -1,12 +1,12 @@
+import { Fault } from '../../base/errors.js';
+import { readPolicy } from '../../data/terms/read.js';
+import { attackPolicy } from '../../evaluate/attack/policy/attack.js';
+import { releasedTable } from '../../evaluate/attack/policy/table.js';
+import type { Policy } from '../../policy/policy.js';
 import { checkPolicy } from '../api/check.js';
 import { type WhatIfAsked, whatIfFigures } from '../api/policy-figures.js';
 import { withData } from '../api/steward-read.js';
 import { leakageByKind, tieSample } from '../api/tie-figures.js';
-import { attackPolicy } from '../../evaluate/attack/policy/attack.js';
-import { releasedTable } from '../../evaluate/attack/policy/table.js';
-import { Fault } from '../../base/errors.js';
-import type { Policy } from '../../policy/policy.js';
-import { readPolicy } from '../../data/terms/read.js';
 
 /** What takes long in one go and pays for nothing. */
 export type AsideTask = { readonly file: string; readonly digest: string } & (

@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import { asFault } from '../../release/outcome.js';
+import { asFault } from '../../release/session/outcome.js';
 import type { AsideReply } from './aside.js';
 import { type AsideTask, runAside } from './aside-task.js';
 

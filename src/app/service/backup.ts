@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { backupLedger, type LedgerOptions } from '../api/ledger.js';
 import { makeFolder } from '../../base/files/folder.js';
-import { isDatabase } from '../../policy/address.js';
 import { readPolicy } from '../../data/terms/read.js';
+import { isDatabase } from '../../policy/address.js';
+import { backupLedger, type LedgerOptions } from '../api/ledger.js';
 import { MadePolicies } from './made-policies.js';
 import { placesOf } from './places.js';
 

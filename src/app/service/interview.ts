@@ -1,7 +1,7 @@
-import { posteriorAtMost } from '../../release/accounting/belief.js';
-import type { Found, Said } from '../api/draft.js';
 import { Fault } from '../../base/errors.js';
 import { parseRational, rational } from '../../base/exact/rational.js';
+import { posteriorAtMost } from '../../release/accountant/belief.js';
+import type { Found, Said } from '../api/draft.js';
 import { percent } from '../report/number.js';
 
 /** What only the steward knows, as a page asks it: the same as `fugu init` asks on a terminal. */

@@ -1,7 +1,7 @@
 import { Fault, type Outcome } from '../../base/errors.js';
 import { unguessable } from '../../privacy/noise/bits.js';
-import { asFault, notSpent, Outcomes } from '../../release/outcome.js';
-import type { Plan } from '../../release/plan.js';
+import { asFault, notSpent, Outcomes } from '../../release/session/outcome.js';
+import type { Plan } from '../../release/session/plan.js';
 import { Job, type JobView } from './job.js';
 import type { ServiceLimits } from './limits.js';
 import { notFound, Refused } from './problem.js';

@@ -1,9 +1,9 @@
 import { basename } from 'node:path';
-import { type Fugu, openShared, type SharedFugu } from '../api/fugu.js';
 import { Fault } from '../../base/errors.js';
 import type { Policy } from '../../policy/policy.js';
 import { canonicalPath } from '../../policy/population.js';
-import type { Payer, Session } from '../../release/session.js';
+import type { Payer, Session } from '../../release/session/session.js';
+import { type Fugu, openShared, type SharedFugu } from '../api/fugu.js';
 
 /** A policy that is being served: opened once, asked by many. */
 export interface Served {

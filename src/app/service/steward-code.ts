@@ -1,4 +1,4 @@
-import { systemAnalyst } from '../../release/analyst.js';
+import { systemAnalyst } from '../../release/session/analyst.js';
 import type { Service } from './service.js';
 
 /** Whoever starts the service is its steward: by a token that nobody is shown, for as long as a working week. */

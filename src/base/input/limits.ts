@@ -192,3 +192,6 @@ export function within(name: LimitName, size: number, place?: FaultPlace, subjec
 export function withinMagnitude(x: number, subject?: string, place?: FaultPlace): void {
   if (x !== 0) within('exponent', Math.abs(Math.trunc(Math.log10(Math.abs(x)))), place, subject);
 }
+
+/** Share of the process's memory that the database gets while ties between records are declared. */
+export const databaseShare = 1 / 4;

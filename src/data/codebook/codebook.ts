@@ -1,25 +1,15 @@
 import { isUtf8 } from 'node:buffer';
 import { Fault } from '../../base/errors.js';
+import { detectDelimiter, parseCsv } from '../../base/input/csv.js';
 import { within } from '../../base/input/limits.js';
 import { readNamed, whyNot } from '../../base/input/named-file.js';
+import { codeText } from '../../policy/code.js';
+import type { Codebook, CodebookEntry } from '../../policy/codebook.js';
+import { didYouMean } from '../../policy/suggest.js';
 import { readDdi } from '../statfile/ddi.js';
 import { windows } from '../statfile/decode.js';
 import { hasDictionary } from '../statfile/statfile.js';
-import { codeText } from '../../policy/code.js';
-import { didYouMean } from '../../policy/suggest.js';
-import { detectDelimiter, parseCsv } from './csv.js';
 import { codebookOf, readStatCodebook } from './statfile.js';
-
-/** What the codebook says about one column. */
-export interface CodebookEntry {
-  readonly label?: string;
-  readonly values: readonly string[];
-  readonly labels: ReadonlyMap<string, string>;
-  readonly missing: readonly string[];
-  /** Public share of each code (an earlier wave, a census), where the codebook gives them. */
-  readonly shares?: ReadonlyMap<string, number>;
-}
-export type Codebook = ReadonlyMap<string, CodebookEntry>;
 
 const needed = ['name', 'value', 'label'] as const;
 const known = [...needed, 'missing', 'share'];

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { Fault } from '../../base/errors.js';
+import { detectDelimiter, parseCsv } from '../../base/input/csv.js';
 import { limits } from '../../base/input/limits.js';
 import { readNamedText, whyNot } from '../../base/input/named-file.js';
 import { codeText } from '../../policy/code.js';
@@ -8,7 +9,6 @@ import { invalid } from '../../policy/problems.js';
 import type { MergeEntry } from '../../policy/schema.js';
 import { didYouMean } from '../../policy/suggest.js';
 import type { Path, YamlFile } from '../../policy/yaml-file.js';
-import { detectDelimiter, parseCsv } from './csv.js';
 
 /** More combinations than this are no skip logic any more, and no budget fills them. */
 const mostCombinations = limits.combinations.most;

@@ -1,6 +1,6 @@
-import { openStatFile, type Variable } from '../statfile/statfile.js';
 import { codeText } from '../../policy/code.js';
-import type { Codebook, CodebookEntry } from './codebook.js';
+import type { Codebook, CodebookEntry } from '../../policy/codebook.js';
+import { openStatFile, type Variable } from '../statfile/statfile.js';
 
 /** The codebook that a survey file carries in its dictionary. Its rows are not read. */
 export async function readStatCodebook(file: string): Promise<Codebook> {

@@ -1,4 +1,4 @@
-import type { Codebook } from '../codebook/codebook.js';
+import type { Codebook } from '../../policy/codebook.js';
 import { lifeSpan } from './date.js';
 import type { ColumnSummary } from './guess.js';
 

@@ -1,6 +1,13 @@
 import { codeText } from '../../policy/code.js';
-import type { Codebook, CodebookEntry } from '../codebook/codebook.js';
-import { isDesignLabel, isDeviceName, isGroupLabel, isPersonalName, isTimingName, isWeightLabel } from '../../policy/column-name.js';
+import type { Codebook, CodebookEntry } from '../../policy/codebook.js';
+import {
+  isDesignLabel,
+  isDeviceName,
+  isGroupLabel,
+  isPersonalName,
+  isTimingName,
+  isWeightLabel,
+} from '../../policy/column-name.js';
 import { birthDatesIn } from './birth.js';
 import { type FoundGroups, foundGroups } from './groups.js';
 import { bodiesIn, type ColumnSummary, coordinatesIn, type Guess, guess, hasCommas, type Known, type LeftOut } from './guess.js';

@@ -1,8 +1,8 @@
+import type { DecimalMark } from '../../policy/number-text.js';
 import type { ColumnSummary } from '../draft/guess.js';
 import { OwnByKey } from '../draft/own-by-key.js';
 import { type FoundPanel, PanelTally } from '../draft/panel.js';
 import { ColumnTally } from '../draft/tally.js';
-import type { DecimalMark } from '../../policy/number-text.js';
 import type { Pinned } from './engine.js';
 import { quoteName } from './structure.js';
 

@@ -1,14 +1,12 @@
 import { availableParallelism, totalmem } from 'node:os';
 import { Fault } from '../../base/errors.js';
+import { databaseShare } from '../../base/input/limits.js';
 import type { EngineLimits } from './engine.js';
 
 const mib = 1024 ** 2;
 const gib = 1024 ** 3;
 /** Below this a database cannot even read one row group. */
 const leastMemory = 64 * mib;
-
-/** Of what a process may hold while ties between records are declared, the database gets this part. */
-export const databaseShare = 1 / 4;
 
 /** The memory of the machine, or of the container this runs in. */
 function machineMemory(): number {

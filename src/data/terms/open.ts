@@ -1,11 +1,11 @@
-import { openDuckdb } from '../engine/duckdb/duckdb.js';
-import { type Engine, type EngineLimits, pinned } from '../engine/engine.js';
-import { defaultLimits, sharedWithTies } from '../engine/limits.js';
-import type { EngineSource } from '../engine/source.js';
 import { Fault } from '../../base/errors.js';
 import { type DatabaseScheme, databaseOf } from '../../policy/address.js';
 import type { Policy, Table } from '../../policy/policy.js';
 import { didYouMean } from '../../policy/suggest.js';
+import { openDuckdb } from '../engine/duckdb/duckdb.js';
+import { type Engine, type EngineLimits, pinned } from '../engine/engine.js';
+import { defaultLimits, sharedWithTies } from '../engine/limits.js';
+import type { EngineSource } from '../engine/source.js';
 import { kindOf, type TieKinds, tieColumns, tieKinds } from '../ties/kinds.js';
 import { joiningColumns, sourceOf } from './source.js';
 

@@ -1,8 +1,8 @@
-import type { CellReadings, EngineSource, RelationSource } from '../engine/source.js';
 import { Fault } from '../../base/errors.js';
 import { codesOf } from '../../policy/code.js';
 import { type Grid, gridOf } from '../../policy/grid.js';
 import type { Column, NumberColumn, Policy, Table, WeightColumn } from '../../policy/policy.js';
+import type { CellReadings, EngineSource, RelationSource } from '../engine/source.js';
 import { kindOf, type TieKinds, tieColumns, tieKinds } from '../ties/kinds.js';
 
 /** Columns that say who a row is about and who is tied to whom: their own text matters, declared or not. */

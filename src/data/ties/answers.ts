@@ -1,3 +1,5 @@
+import { Fault } from '../../base/errors.js';
+import type { Dependence, Policy } from '../../policy/policy.js';
 import type { Amplifier } from '../../privacy/dependence/amplifier.js';
 import { wholeLevels } from '../../privacy/dependence/condition.js';
 import { combine, type FactorGraph } from '../../privacy/dependence/graph/factor-graph.js';
@@ -10,9 +12,7 @@ import {
   resolutionOf,
   resolutionWords,
 } from '../../privacy/dependence/model/resolution.js';
-import { Fault } from '../../base/errors.js';
 import { answersTo, type RecordClass } from '../../privacy/mechanism/record-class.js';
-import type { Dependence, Policy } from '../../policy/policy.js';
 import { kindOf, type TieKinds, tieKinds } from './kinds.js';
 
 /** One declared model of the answers of a person. */

@@ -1,13 +1,13 @@
 import { basename, resolve } from 'node:path';
 import * as z from 'zod';
+import type { Dependence } from '../../policy/policy.js';
+import { section, word } from '../../policy/schema.js';
 import { readBif } from '../../privacy/dependence/model/bif.js';
 import { readDeclared } from '../../privacy/dependence/model/file.js';
 import { networkLevels } from '../../privacy/dependence/model/model-levels.js';
 import { type Network, networkModel } from '../../privacy/dependence/model/network.js';
 import { readNetworkJson } from '../../privacy/dependence/model/network-json.js';
 import type { DeclaredSpread } from '../../privacy/dependence/pairwise/spread-file.js';
-import type { Dependence } from '../../policy/policy.js';
-import { section, word } from '../../policy/schema.js';
 import { modelGraph } from './factors.js';
 import type { TieKind } from './kind.js';
 import { declaredPairwise, spreadIn } from './spread.js';

@@ -1,10 +1,10 @@
+import { Fault } from '../../base/errors.js';
+import type { Dependence, Policy } from '../../policy/policy.js';
 import type { Amplifier } from '../../privacy/dependence/amplifier.js';
 import { untied } from '../../privacy/dependence/graph/factor-graph.js';
 import { graphAmplifier } from '../../privacy/dependence/graph-amplifier.js';
-import type { Pinned } from '../engine/engine.js';
-import { Fault } from '../../base/errors.js';
 import { type RecordClass, tuplesOf } from '../../privacy/mechanism/record-class.js';
-import type { Dependence, Policy } from '../../policy/policy.js';
+import type { Pinned } from '../engine/engine.js';
 import { answersAmplifier } from './answers.js';
 import { kindOf, type TieKinds, tieKinds } from './kinds.js';
 import { type RecordTies, recordTies, type Told } from './record-ties.js';

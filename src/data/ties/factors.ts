@@ -1,5 +1,7 @@
 import { basename, resolve } from 'node:path';
 import * as z from 'zod';
+import { Fault } from '../../base/errors.js';
+import { section, word } from '../../policy/schema.js';
 import { type FactorGraph, type FactorSpec, fromFactors } from '../../privacy/dependence/graph/factor-graph.js';
 import { readDeclared } from '../../privacy/dependence/model/file.js';
 import type { Model } from '../../privacy/dependence/model/model.js';
@@ -7,8 +9,6 @@ import { readModel } from '../../privacy/dependence/model/model-file.js';
 import { graphsOf } from '../../privacy/dependence/model/model-graph.js';
 import { modelLevels } from '../../privacy/dependence/model/model-levels.js';
 import { nameText } from '../engine/name.js';
-import { Fault } from '../../base/errors.js';
-import { section, word } from '../../policy/schema.js';
 import type { TieKind } from './kind.js';
 
 export interface FactorsDependence {

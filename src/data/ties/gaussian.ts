@@ -1,13 +1,13 @@
 import { basename, resolve } from 'node:path';
 import * as z from 'zod';
-import { type FactorGraph, fromFactors } from '../../privacy/dependence/graph/factor-graph.js';
-import { readDeclaredJson } from '../../privacy/dependence/model/file.js';
-import { nameText } from '../engine/name.js';
 import { Fault } from '../../base/errors.js';
 import { mulUp, subUp } from '../../base/exact/outward.js';
 import { compare, parseRational, toText } from '../../base/exact/rational.js';
 import type { Column, NumberColumn, Policy, WeightColumn } from '../../policy/policy.js';
 import { section, word } from '../../policy/schema.js';
+import { type FactorGraph, fromFactors } from '../../privacy/dependence/graph/factor-graph.js';
+import { readDeclaredJson } from '../../privacy/dependence/model/file.js';
+import { nameText } from '../engine/name.js';
 import type { TieKind } from './kind.js';
 
 export interface GaussianDependence {

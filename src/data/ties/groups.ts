@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import { combine, type FactorGraph } from '../../privacy/dependence/graph/factor-graph.js';
-import { fromGroups, noGroup } from '../../privacy/dependence/graph/group-graph.js';
-import { after, boundless, combinedBytes, type Room } from '../../privacy/dependence/graph/room.js';
 import { Fault } from '../../base/errors.js';
 import { mulUp } from '../../base/exact/outward.js';
 import { invalid } from '../../policy/problems.js';
 import { flag, section, whole, word } from '../../policy/schema.js';
+import { combine, type FactorGraph } from '../../privacy/dependence/graph/factor-graph.js';
+import { fromGroups, noGroup } from '../../privacy/dependence/graph/group-graph.js';
+import { after, boundless, combinedBytes, type Room } from '../../privacy/dependence/graph/room.js';
 import type { TieKind } from './kind.js';
 import { noName } from './name-list.js';
 import type { RecordTable } from './records.js';

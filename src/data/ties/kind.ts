@@ -1,10 +1,10 @@
 import type { z } from 'zod';
+import type { Column, Dependence, Policy, Relation, SecretKind } from '../../policy/policy.js';
+import type { Path, YamlFile } from '../../policy/yaml-file.js';
 import type { Amplifier } from '../../privacy/dependence/amplifier.js';
 import type { FactorGraph } from '../../privacy/dependence/graph/factor-graph.js';
 import type { Room } from '../../privacy/dependence/graph/room.js';
 import type { Pinned } from '../engine/engine.js';
-import type { Column, Dependence, Policy, Relation, SecretKind } from '../../policy/policy.js';
-import type { Path, YamlFile } from '../../policy/yaml-file.js';
 import type { AnswersModel } from './answers.js';
 import type { RecordTable } from './records.js';
 import type { TupleTies } from './tuples.js';

@@ -1,11 +1,11 @@
+import { Fault } from '../../base/errors.js';
+import type { Adversary, Dependence, Policy } from '../../policy/policy.js';
 import type { Amplifier } from '../../privacy/dependence/amplifier.js';
 import { combine, type FactorGraph, untied } from '../../privacy/dependence/graph/factor-graph.js';
 import { after, combinedBytes, graphBytes, refuseBeyondHeap, roomOf } from '../../privacy/dependence/graph/room.js';
 import { type GraphRoute, graphAmplifier } from '../../privacy/dependence/graph-amplifier.js';
-import type { Pinned } from '../engine/engine.js';
-import { Fault } from '../../base/errors.js';
 import { everyRecord, type RecordClass } from '../../privacy/mechanism/record-class.js';
-import type { Adversary, Dependence, Policy } from '../../policy/policy.js';
+import type { Pinned } from '../engine/engine.js';
 import type { BetweenRecords } from './kind.js';
 import { kindOf, type TieKinds, tieColumns, tieKinds } from './kinds.js';
 import { type RecordColumns, type RecordTable, readRecords } from './records.js';

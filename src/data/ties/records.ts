@@ -1,9 +1,9 @@
+import { Fault } from '../../base/errors.js';
+import type { Policy } from '../../policy/policy.js';
 import { countingSort } from '../../privacy/dependence/graph/factor-graph.js';
 import { boundless, type Room, refuseBeyondHeap } from '../../privacy/dependence/graph/room.js';
 import type { Cell, Pinned, Statement } from '../engine/engine.js';
 import { countStructure, quoteName, readBlocks } from '../engine/structure.js';
-import { Fault } from '../../base/errors.js';
-import type { Policy } from '../../policy/policy.js';
 import { NameList, noName } from './name-list.js';
 import { NameColumn } from './spelling.js';
 import { sorted } from './text-names.js';

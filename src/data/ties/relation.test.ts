@@ -1,10 +1,10 @@
 import { afterEach, expect, it } from 'vitest';
 import { now } from '../../../test/now.js';
 import { openWorkshop, policyYaml, type Workshop } from '../../../test/workshop.js';
-import { boundless } from '../../privacy/dependence/graph/room.js';
 import { logUp } from '../../base/exact/outward.js';
 import { compare, fromNumber, nextUp, parseRational } from '../../base/exact/rational.js';
-import { deskOf } from '../../release/session.js';
+import { boundless } from '../../privacy/dependence/graph/room.js';
+import { deskOf } from '../../release/session/session.js';
 import { readRecords } from './records.js';
 import { relation, type TiesDependence } from './relation.js';
 

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { codeIndex, codeTables, numberOf } from '../engine/codes.js';
-import type { Cell } from '../engine/engine.js';
 import { toText } from '../../base/exact/rational.js';
-import { type Slicing, slicingOf } from '../../privacy/mechanism/record-class.js';
 import { codesOf } from '../../policy/code.js';
 import { dataSource, hasOneSource } from '../../policy/data-source.js';
 import { gridOf, positionOf, unboundedGrid } from '../../policy/grid.js';
 import type { CategoryColumn, Column, NumberColumn, Policy } from '../../policy/policy.js';
+import { type Slicing, slicingOf } from '../../privacy/mechanism/record-class.js';
+import { codeIndex, codeTables, numberOf } from '../engine/codes.js';
+import type { Cell } from '../engine/engine.js';
 
 /**
  * A column by which costs are booked: everybody knows which value a record has, and two records that are compared have the same. Its values are numbered, codes in their

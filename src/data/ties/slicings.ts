@@ -1,5 +1,5 @@
-import { type Slicing, slicingTogether } from '../../privacy/mechanism/record-class.js';
 import type { Policy } from '../../policy/policy.js';
+import { type Slicing, slicingTogether } from '../../privacy/mechanism/record-class.js';
 import { kindOf, type TieKinds, tieKinds } from './kinds.js';
 import { type SlicingColumn, slicingsBefore, slicingsBy } from './slicing-column.js';
 

@@ -1,11 +1,11 @@
+import { Fault } from '../../base/errors.js';
+import type { Column, Policy } from '../../policy/policy.js';
 import type { Amplifier } from '../../privacy/dependence/amplifier.js';
 import { readDeclared } from '../../privacy/dependence/model/file.js';
 import { type Resolution, resolutionOf } from '../../privacy/dependence/model/resolution.js';
 import { columnLevels, everyValue } from '../../privacy/dependence/model/told-levels.js';
 import { pairwiseAmplifier } from '../../privacy/dependence/pairwise/amplifier.js';
 import { type DeclaredSpread, readSpread } from '../../privacy/dependence/pairwise/spread-file.js';
-import { Fault } from '../../base/errors.js';
-import type { Column, Policy } from '../../policy/policy.js';
 
 /** What a pairwise file says; undefined when it is another kind of file. */
 export const spreadIn = (file: string): DeclaredSpread | undefined => readSpread(readDeclared(file), file);

@@ -1,6 +1,6 @@
+import { Fault } from '../../base/errors.js';
 import { countingSort } from '../../privacy/dependence/graph/factor-graph.js';
 import type { Room } from '../../privacy/dependence/graph/room.js';
-import { Fault } from '../../base/errors.js';
 import { type Spelling, shortName } from './spelling.js';
 
 /** Bytes of long names are kept in segments, so that growing copies nothing. */

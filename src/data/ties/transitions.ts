@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { readDeclaredJson } from '../../privacy/dependence/model/file.js';
 import { Fault } from '../../base/errors.js';
+import { readDeclaredJson } from '../../privacy/dependence/model/file.js';
 
 export type Transition = readonly (readonly number[])[];
 

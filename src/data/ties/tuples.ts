@@ -1,14 +1,14 @@
+import { Fault } from '../../base/errors.js';
+import { addUp, logUp, mulUp } from '../../base/exact/outward.js';
+import { one, toNumberDown, toNumberUp } from '../../base/exact/rational.js';
+import type { Policy } from '../../policy/policy.js';
 import type { Amplifier } from '../../privacy/dependence/amplifier.js';
 import { type Base, baseOf, commonBase } from '../../privacy/dependence/base.js';
 import { push } from '../../privacy/dependence/graph/push.js';
 import { largestBelow } from '../../privacy/dependence/largest-below.js';
 import { directAssumption } from '../../privacy/dependence/uninformed/direct.js';
-import { Fault } from '../../base/errors.js';
-import { addUp, logUp, mulUp } from '../../base/exact/outward.js';
-import { one, toNumberDown, toNumberUp } from '../../base/exact/rational.js';
 import type { Scope } from '../../privacy/mechanism/effect.js';
 import { type RecordClass, tuplesOf } from '../../privacy/mechanism/record-class.js';
-import type { Policy } from '../../policy/policy.js';
 import type { TiesDependence } from './relation.js';
 
 /**

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { parseRational, toNumber } from '../../base/exact/rational.js';
 import { audit, prepareAudit } from '../../evaluate/audit/audit.js';
 import { type FactorGraph, fromPairs } from '../../privacy/dependence/graph/factor-graph.js';
 import { graphAmplifier } from '../../privacy/dependence/graph-amplifier.js';
 import type { Model } from '../../privacy/dependence/model/model.js';
 import { graphsOf } from '../../privacy/dependence/model/model-graph.js';
-import { parseRational, toNumber } from '../../base/exact/rational.js';
 import { markOf, spareTies, usedRecords } from './used-records.js';
 
 const pairs = fc.integer({ min: 2, max: 14 }).chain((records) =>

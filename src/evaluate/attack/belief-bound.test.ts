@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { beliefBudget } from '../../release/accounting/belief.js';
+import { fromNumber, parseRational, toNumber } from '../../base/exact/rational.js';
+import { modelGraph } from '../../data/ties/factors.js';
 import { informed } from '../../privacy/dependence/informed/informed.js';
 import { enumerate } from '../../privacy/dependence/model/joint.js';
 import type { Model } from '../../privacy/dependence/model/model.js';
-import { fromNumber, parseRational, toNumber } from '../../base/exact/rational.js';
-import { modelGraph } from '../../data/ties/factors.js';
+import { beliefBudget } from '../../release/accountant/belief.js';
 import { posteriorOnModel } from './posterior.js';
 
 /** Repeatable and fast: the cases must be many, not secret. */

@@ -1,9 +1,9 @@
-import { answersOf, type ReadTable, readWorkload } from '../audit/workload.js';
+import { Fault } from '../../base/errors.js';
 import { enumerate, type Joint } from '../../privacy/dependence/model/joint.js';
 import type { Model } from '../../privacy/dependence/model/model.js';
-import { Fault } from '../../base/errors.js';
 import type { AdditiveLaw } from '../../privacy/mechanism/law.js';
 import { widthOf } from '../../privacy/mechanism/law-width.js';
+import { answersOf, type ReadTable, readWorkload } from '../audit/workload.js';
 
 /** The noise an attacker knows was added, independently to every number of the answer. Constants cancel, so the discrete laws give the same beliefs. */
 type Known = AdditiveLaw<number>;

@@ -1,5 +1,5 @@
-import { type Joint, tooLarge } from '../../privacy/dependence/model/joint.js';
 import type { Adversary } from '../../policy/policy.js';
+import { type Joint, tooLarge } from '../../privacy/dependence/model/joint.js';
 import { type Arithmetic, cellsFor, logarithmic, plain } from './known-cells.js';
 import type { Answers } from './workload.js';
 

@@ -1,5 +1,5 @@
-import { type Joint, stridesOf } from '../../privacy/dependence/model/joint.js';
 import type { Adversary } from '../../policy/policy.js';
+import { type Joint, stridesOf } from '../../privacy/dependence/model/joint.js';
 
 /** Sums of likelihoods, kept either as they are or as logarithms. */
 export interface Arithmetic {

@@ -1,6 +1,6 @@
-import type { Joint } from '../../privacy/dependence/model/joint.js';
 import { Fault } from '../../base/errors.js';
 import { within, withinMagnitude } from '../../base/input/limits.js';
+import type { Joint } from '../../privacy/dependence/model/joint.js';
 
 /** A query over a handful of named records, as the workbench commands take it. */
 export interface Workload {

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { Fault } from '../../base/errors.js';
 import { divide, parseRational, type Rational } from '../../base/exact/rational.js';
+import { detectDelimiter, parseCsv } from '../../base/input/csv.js';
 import { readNamedText, whyNot } from '../../base/input/named-file.js';
 import { codeText, missingLabel } from '../code.js';
-import { detectDelimiter, parseCsv } from '../../data/codebook/csv.js';
 import type { Declaring, Wrong } from '../pairs/declare.js';
 import type { LabelledCut } from './declare.js';
 import type { TotalEntry } from './shape.js';

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { Fault } from '../../base/errors.js';
+import { detectDelimiter, parseCsv } from '../../base/input/csv.js';
 import { within } from '../../base/input/limits.js';
 import { readNamedText, whyNot } from '../../base/input/named-file.js';
 import { codesOf, codeText } from '../code.js';
-import { detectDelimiter, parseCsv } from '../../data/codebook/csv.js';
 import type { CategoryColumn } from '../policy.js';
 import type { Declaring, Wrong } from './declare.js';
 import type { FormEntry } from './shape.js';

@@ -1,9 +1,9 @@
 import { addUp, mulUp, subUp } from '../../base/exact/outward.js';
 import { add, divide, isZero, type Rational, toNumberDown, toNumberUp, toText } from '../../base/exact/rational.js';
+import type { Adversary } from '../../policy/policy.js';
 import type { Scope } from '../mechanism/effect.js';
 import { answersTo, type RecordClass, type Slicing } from '../mechanism/record-class.js';
 import { pureOfZcdp, zcdpOfPure } from '../mechanism/zcdp-of-pure.js';
-import type { Adversary } from '../../policy/policy.js';
 import type { Amplifier, GaussianBound, LeftOut, Mixed } from './amplifier.js';
 import { type Base, type Bases, baseOf, commonBase, isSlicedBase, isTogetherBase } from './base.js';
 import { type Condition, onlySums } from './condition.js';

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { samplePolicy } from '../../../test/sample-policy.js';
-import { chooseNoise } from '../../release/accounting/choose.js';
-import { openAccount } from '../../release/accounting/open-account.js';
-import type { CountedMeasure } from '../../query/count/measure.js';
 import { one, parseRational, rational, toNumber } from '../../base/exact/rational.js';
+import { tupleLeakage } from '../../data/ties/tuples.js';
+import type { CountedMeasure } from '../../query/count/measure.js';
+import { chooseNoise } from '../../release/accountant/choose.js';
+import { openAccount } from '../../release/accountant/open-account.js';
 import { varianceOf } from '../mechanism/law.js';
 import { nothingSpent } from '../mechanism/profile.js';
 import { everyRecord } from '../mechanism/record-class.js';
-import { tupleLeakage } from '../../data/ties/tuples.js';
 import type { Amplifier } from './amplifier.js';
 import { type FactorGraph, fromPairs } from './graph/factor-graph.js';
 import { fromGroups } from './graph/group-graph.js';

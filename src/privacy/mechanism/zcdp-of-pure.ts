@@ -1,5 +1,14 @@
 import { mulUp, sqrtUp, tanhUp } from '../../base/exact/outward.js';
-import { compare, fromNumber, isPositive, nextDown, type Rational, toNumberDown, toNumberUp, zero } from '../../base/exact/rational.js';
+import {
+  compare,
+  fromNumber,
+  isPositive,
+  nextDown,
+  type Rational,
+  toNumberDown,
+  toNumberUp,
+  zero,
+} from '../../base/exact/rational.js';
 
 /** Privacy cost in zCDP of one epsilon-DP draw: epsilon tanh(epsilon/2), at most epsilon^2/2 (zcdp-of-pure.proof.md). Rounded up. */
 export function zcdpOfPure(epsilon: Rational): Rational {

@@ -7,11 +7,11 @@ import { category, multi, number, samplePolicy } from '../../../test/sample-poli
 import { smallDatabase } from '../../../test/tables-of-persons.js';
 import { duckdb } from '../../data/engine/duckdb/dialect.js';
 import { type Cell, type Pinned, pinned } from '../../data/engine/engine.js';
+import { openEngine } from '../../data/terms/open.js';
 import type { Pairs } from '../../policy/pairs/pairs.js';
 import type { Policy } from '../../policy/policy.js';
 import { bindBatch } from '../bind.js';
 import { parseSql } from '../sql/sql.js';
-import { openEngine } from '../../data/terms/open.js';
 import { countCells } from './count.js';
 import { publicRecords } from './kept-rows.js';
 

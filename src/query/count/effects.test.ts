@@ -2,16 +2,25 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { category, multi, number, samplePolicy, weight } from '../../../test/sample-policy.js';
 import { smallQueries as queries } from '../../../test/small-queries.js';
-import { isAmong, valuesIn } from '../../release/accounting/by-slice.js';
-import type { Cell } from '../../data/engine/engine.js';
 import { Fault } from '../../base/errors.js';
-import type { Effect } from '../../privacy/mechanism/effect.js';
-import { answersTo, boxIn, columnsIn, everyRecord, isSlice, kindOf, type Slicing, sliced } from '../../privacy/mechanism/record-class.js';
-import type { Values } from '../../privacy/mechanism/slices.js';
+import type { Cell } from '../../data/engine/engine.js';
+import { readingsOf, slicingsOf } from '../../data/ties/slicings.js';
 import type { Column, Policy, Protect } from '../../policy/policy.js';
+import type { Effect } from '../../privacy/mechanism/effect.js';
+import {
+  answersTo,
+  boxIn,
+  columnsIn,
+  everyRecord,
+  isSlice,
+  kindOf,
+  type Slicing,
+  sliced,
+} from '../../privacy/mechanism/record-class.js';
+import type { Values } from '../../privacy/mechanism/slices.js';
+import { isAmong, valuesIn } from '../../release/accountant/by-slice.js';
 import { bindBatch } from '../bind.js';
 import { parseBatch } from '../parse.js';
-import { readingsOf, slicingsOf } from '../../data/ties/slicings.js';
 import type { CountedMeasure, Measure } from './measure.js';
 import { numbersToNoise } from './noisy-cells.js';
 import { stepsOf } from './public-steps.js';

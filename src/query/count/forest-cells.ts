@@ -1,9 +1,9 @@
-import { type Forest, forestOf } from '../../privacy/mechanism/ordered/forest.js';
 import { codesOf } from '../../policy/code.js';
 import { columnNamed, isCoded } from '../../policy/domain.js';
 import { gridOf } from '../../policy/grid.js';
 import { cliques, type Piece } from '../../policy/pairs/cliques.js';
 import type { Policy } from '../../policy/policy.js';
+import { type Forest, forestOf } from '../../privacy/mechanism/ordered/forest.js';
 import type { Axis } from './measure.js';
 import { dropped, type OneKey, placer } from './pair-effects.js';
 

@@ -1,7 +1,7 @@
-import type { Effect, Effects } from '../../privacy/mechanism/effect.js';
-import { type Forest, moveAmong, presenceIn } from '../../privacy/mechanism/ordered/forest.js';
 import { cliques } from '../../policy/pairs/cliques.js';
 import type { Policy } from '../../policy/policy.js';
+import type { Effect, Effects } from '../../privacy/mechanism/effect.js';
+import { type Forest, moveAmong, presenceIn } from '../../privacy/mechanism/ordered/forest.js';
 import { insideGroups } from './effects.js';
 import { cellPieces } from './forest-cells.js';
 import type { Axis, Counting } from './measure.js';

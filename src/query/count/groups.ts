@@ -1,6 +1,6 @@
+import { Fault } from '../../base/errors.js';
 import type { Dialect } from '../../data/engine/dialect.js';
 import type { Cell, SourceColumn, Statement } from '../../data/engine/engine.js';
-import { Fault } from '../../base/errors.js';
 import { columnNamed } from '../../policy/domain.js';
 import type { Policy } from '../../policy/policy.js';
 import { viewColumn } from './column-view.js';

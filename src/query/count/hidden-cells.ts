@@ -1,13 +1,13 @@
+import { toNumber } from '../../base/exact/rational.js';
 import type { Cell, Pinned } from '../../data/engine/engine.js';
 import { nameText } from '../../data/engine/name.js';
 import { quoteName } from '../../data/engine/structure.js';
-import { toNumber } from '../../base/exact/rational.js';
+import { tieColumns } from '../../data/ties/kinds.js';
 import { codesOf, codeText } from '../../policy/code.js';
 import { daysOf } from '../../policy/date-text.js';
 import { isCoded } from '../../policy/domain.js';
 import { numberFromText } from '../../policy/number-text.js';
 import type { CategoryColumn, Column, MultiColumn, Policy } from '../../policy/policy.js';
-import { tieColumns } from '../../data/ties/kinds.js';
 
 /** What a declaration does to the rows of one column: exact figures, as private as the rows. */
 export interface HiddenCells {

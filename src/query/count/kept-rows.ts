@@ -1,9 +1,9 @@
+import { Fault } from '../../base/errors.js';
 import type { Binder, Dialect } from '../../data/engine/dialect.js';
 import type { Pinned, SourceColumn } from '../../data/engine/engine.js';
-import { Fault } from '../../base/errors.js';
+import { domainsOfData } from '../../data/terms/source.js';
 import { addsRemoves } from '../../policy/neighbours.js';
 import type { Policy } from '../../policy/policy.js';
-import { domainsOfData } from '../../data/terms/source.js';
 import { codeCell } from './code-cell.js';
 import { rawCell, sourceColumn } from './read-column.js';
 

@@ -1,9 +1,9 @@
-import type { Effect, Effects } from '../../privacy/mechanism/effect.js';
-import { everyRecord } from '../../privacy/mechanism/record-class.js';
 import { codesOf } from '../../policy/code.js';
 import { columnNamed } from '../../policy/domain.js';
 import { type Cut, type Known, type KnownTotal, within } from '../../policy/known/known.js';
 import type { Policy } from '../../policy/policy.js';
+import type { Effect, Effects } from '../../privacy/mechanism/effect.js';
+import { everyRecord } from '../../privacy/mechanism/record-class.js';
 import { columnsOfKey, type RowKey, textOf } from './measure.js';
 import { alongPairs, type Moving } from './pair-effects.js';
 import { columnsTested, type LeafTest, mayPass, type RowTest } from './row-test.js';

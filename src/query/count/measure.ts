@@ -1,11 +1,11 @@
-import type { Pinned } from '../../data/engine/engine.js';
 import type { Rational } from '../../base/exact/rational.js';
+import type { Pinned } from '../../data/engine/engine.js';
+import type { Policy } from '../../policy/policy.js';
 import type { Additive } from '../../privacy/mechanism/additive.js';
 import type { Effects } from '../../privacy/mechanism/effect.js';
 import type { Forest } from '../../privacy/mechanism/ordered/forest.js';
 import type { Strategy } from '../../privacy/mechanism/ordered/strategy.js';
 import type { Selection } from '../../privacy/mechanism/select.js';
-import type { Policy } from '../../policy/policy.js';
 import type { DerivedColumn } from './derived.js';
 import { columnsTested, type RowTest } from './row-test.js';
 

@@ -1,11 +1,11 @@
 import type { Pinned } from '../../data/engine/engine.js';
+import type { Policy } from '../../policy/policy.js';
 import type { Additive } from '../../privacy/mechanism/additive.js';
 import { type Law, lawText } from '../../privacy/mechanism/law.js';
 import { sumsBeyond } from '../../privacy/mechanism/ordered/forest.js';
 import { encoded } from '../../privacy/mechanism/ordered/strategy.js';
 import type { Paid } from '../../privacy/mechanism/paid.js';
 import type { Selection } from '../../privacy/mechanism/select.js';
-import type { Policy } from '../../policy/policy.js';
 import { countCells } from './count.js';
 import type { Measure, MechanismOf, OrderedMeasure } from './measure.js';
 

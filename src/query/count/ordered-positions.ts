@@ -1,9 +1,9 @@
-import type { Strategy } from '../../privacy/mechanism/ordered/strategy.js';
 import { codesOf } from '../../policy/code.js';
 import { columnNamed, isCoded } from '../../policy/domain.js';
 import { cliques, type Piece } from '../../policy/pairs/cliques.js';
 import type { ColumnPairs } from '../../policy/pairs/pairs.js';
 import type { Policy } from '../../policy/policy.js';
+import type { Strategy } from '../../privacy/mechanism/ordered/strategy.js';
 import type { RowKey } from './measure.js';
 
 /** The blocks of a strategy, on the positions that pairs are declared on. */

@@ -1,11 +1,11 @@
-import type { Effect, Effects } from '../../privacy/mechanism/effect.js';
-import { along, everyRecord, paired } from '../../privacy/mechanism/record-class.js';
 import { codesOf } from '../../policy/code.js';
 import { columnNamed, isCoded, numberNamed, weightNamed } from '../../policy/domain.js';
 import { type Grid, gridOf, unitsAt } from '../../policy/grid.js';
 import { cliques, type Piece } from '../../policy/pairs/cliques.js';
 import { blockAt, type ColumnPairs, type Pairs } from '../../policy/pairs/pairs.js';
 import type { Column, Policy } from '../../policy/policy.js';
+import type { Effect, Effects } from '../../privacy/mechanism/effect.js';
+import { along, everyRecord, paired } from '../../privacy/mechanism/record-class.js';
 import { type CodeKey, type Counting, columnsOfKey, type RowKey, type RowValue, textOf } from './measure.js';
 import { columnsTested, isLeaf, type LeafTest, leavesOf, mayPass, type RowTest } from './row-test.js';
 

@@ -1,12 +1,12 @@
-import type { Pinned } from '../../data/engine/engine.js';
-import { readStructure } from '../../data/engine/structure.js';
 import { Fault } from '../../base/errors.js';
 import { toNumber } from '../../base/exact/rational.js';
+import type { Pinned } from '../../data/engine/engine.js';
+import { readStructure } from '../../data/engine/structure.js';
+import { slicingsOf } from '../../data/ties/slicings.js';
 import { columnNamed } from '../../policy/domain.js';
 import { gridOf, unboundedGrid } from '../../policy/grid.js';
 import { addsRemoves } from '../../policy/neighbours.js';
 import type { NumberColumn, Policy } from '../../policy/policy.js';
-import { slicingsOf } from '../../data/ties/slicings.js';
 import { numberExpression, numberReading, sourceColumn } from './read-column.js';
 
 /** The steps of a table: so many units of a public whole-number column each, from its lower bound on, numbered from 1. */

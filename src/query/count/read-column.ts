@@ -1,9 +1,9 @@
+import { Fault } from '../../base/errors.js';
 import { type CodeTables, codeTables } from '../../data/engine/codes.js';
 import type { Dialect } from '../../data/engine/dialect.js';
 import type { SourceColumn } from '../../data/engine/engine.js';
 import { gridText } from '../../data/engine/source.js';
 import { quoteName } from '../../data/engine/structure.js';
-import { Fault } from '../../base/errors.js';
 import { codesOf } from '../../policy/code.js';
 import { isCoded } from '../../policy/domain.js';
 import { firstAt, type Grid, gridOf } from '../../policy/grid.js';

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { category, number, samplePolicy, weight } from '../../../test/sample-policy.js';
+import { Fault } from '../../base/errors.js';
+import type { Cell } from '../../data/engine/engine.js';
 import { type ColumnLevels, resolutionOf } from '../../privacy/dependence/model/resolution.js';
 import { columnLevels, type ToldLevels } from '../../privacy/dependence/model/told-levels.js';
-import type { Cell } from '../../data/engine/engine.js';
-import { Fault } from '../../base/errors.js';
 import { bindBatch } from '../bind.js';
 import { parseBatch } from '../parse.js';
 import type { Measure } from './measure.js';

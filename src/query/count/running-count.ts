@@ -1,7 +1,7 @@
 import type { Pinned } from '../../data/engine/engine.js';
+import type { Policy } from '../../policy/policy.js';
 import type { Effects } from '../../privacy/mechanism/effect.js';
 import type { Encoder, Way } from '../../privacy/mechanism/running/way.js';
-import type { Policy } from '../../policy/policy.js';
 
 import { sumEffects } from './effects.js';
 import { compileMeasures, integerOf } from './groups.js';

@@ -1,11 +1,11 @@
 import { toNumber } from '../../base/exact/rational.js';
+import type { ColumnPairs } from '../../policy/pairs/pairs.js';
+import type { Policy } from '../../policy/policy.js';
 import type { Effect, Effects } from '../../privacy/mechanism/effect.js';
 import { readingOf } from '../../privacy/mechanism/ordered/reading.js';
 import type { Strategy } from '../../privacy/mechanism/ordered/strategy.js';
 import { along, everyRecord } from '../../privacy/mechanism/record-class.js';
 import { aritiesOver } from '../../privacy/mechanism/running/tree.js';
-import type { ColumnPairs } from '../../policy/pairs/pairs.js';
-import type { Policy } from '../../policy/policy.js';
 import { orderedEffects } from './effects.js';
 import { type Counting, columnsOfKey, type RowKey, textOf } from './measure.js';
 

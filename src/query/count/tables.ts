@@ -1,9 +1,9 @@
-import type { Pinned } from '../../data/engine/engine.js';
 import { one } from '../../base/exact/rational.js';
-import type { Additive } from '../../privacy/mechanism/additive.js';
-import type { Paid } from '../../privacy/mechanism/paid.js';
+import type { Pinned } from '../../data/engine/engine.js';
 import { columnNamed } from '../../policy/domain.js';
 import type { Policy } from '../../policy/policy.js';
+import type { Additive } from '../../privacy/mechanism/additive.js';
+import type { Paid } from '../../privacy/mechanism/paid.js';
 import { chosenRows } from './chosen-rows.js';
 import { turnViews, viewColumn } from './column-view.js';
 import { countByDatabase } from './count.js';

@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import type { CodeKey } from '../count/measure.js';
 import { Fault } from '../../base/errors.js';
 import { codesOf } from '../../policy/code.js';
 import { categoryNamed, declaredCode } from '../../policy/domain.js';
 import { foreseen, noiseOf, table } from '../answer.js';
 import type { AnswerRow } from '../bound.js';
+import type { CodeKey } from '../count/measure.js';
 import { asked, code, columnName, list } from '../form.js';
 import type { QueryKind } from '../kind.js';
 import { testFactor, testNote } from '../sampling.js';

@@ -1,7 +1,7 @@
-import { sumEffects } from '../count/effects.js';
-import type { Axis } from '../count/measure.js';
 import { one, toNumber } from '../../base/exact/rational.js';
 import { type Layout, linearAnswer } from '../answer.js';
+import { sumEffects } from '../count/effects.js';
+import type { Axis } from '../count/measure.js';
 import { type BoundQuery, furtherBy, type Rows, type Scope } from '../scope.js';
 import type { Rival } from './forest.js';
 

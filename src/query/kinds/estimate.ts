@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import type { CodeKey } from '../count/measure.js';
 import { Fault } from '../../base/errors.js';
 import { codesOf } from '../../policy/code.js';
 import { categoryNamed } from '../../policy/domain.js';
 import type { Design } from '../../policy/policy.js';
 import { foreseen, noiseOf, table } from '../answer.js';
+import type { CodeKey } from '../count/measure.js';
 import { asked, code, columnName, list } from '../form.js';
 import type { QueryKind } from '../kind.js';
 import { testFactor } from '../sampling.js';

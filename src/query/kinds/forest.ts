@@ -1,12 +1,12 @@
-import { sumEffects } from '../count/effects.js';
-import { forestFor } from '../count/forest-cells.js';
-import { forestEffects } from '../count/forest-effects.js';
-import type { Axis, OrderedMeasure } from '../count/measure.js';
 import { one, toNumber } from '../../base/exact/rational.js';
 import type { Effects } from '../../privacy/mechanism/effect.js';
 import { type Forest, meanNumbers, numbered, rootsOf, signsOf } from '../../privacy/mechanism/ordered/forest.js';
 import { along } from '../../privacy/mechanism/record-class.js';
 import { type Layout, linearAnswer, type Term } from '../answer.js';
+import { sumEffects } from '../count/effects.js';
+import { forestFor } from '../count/forest-cells.js';
+import { forestEffects } from '../count/forest-effects.js';
+import type { Axis, OrderedMeasure } from '../count/measure.js';
 import type { LabelledKey } from '../keys.js';
 import { type BoundQuery, furtherBy, type Rows, type Scope } from '../scope.js';
 

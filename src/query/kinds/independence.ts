@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import type { CodeKey } from '../count/measure.js';
 import { Fault } from '../../base/errors.js';
 import { toNumber } from '../../base/exact/rational.js';
 import { categoryNamed, shownLevels } from '../../policy/domain.js';
 import { additive, foreseen, lawsOf, noiseOf, table } from '../answer.js';
 import type { AnswerRow } from '../bound.js';
+import type { CodeKey } from '../count/measure.js';
 import { asked, columnName } from '../form.js';
 import type { QueryKind } from '../kind.js';
 import { testFactor, testNote } from '../sampling.js';

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { multiply, rational, toNumber } from '../../base/exact/rational.js';
+import { numberAt } from '../../policy/grid.js';
 import { sumOfNumbers } from '../../privacy/mechanism/law-sum.js';
 import { endsOfMean, factorsAt, ofMean, quotients } from '../../privacy/mechanism/ratio.js';
-import { numberAt } from '../../policy/grid.js';
 import { foreseen, lawsOf, miss, noiseOf, noisySum, table } from '../answer.js';
 import { asked, columnName } from '../form.js';
 import type { QueryKind } from '../kind.js';

@@ -1,14 +1,14 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { category, samplePolicy } from '../../../test/sample-policy.js';
+import { duckdb } from '../../data/engine/duckdb/dialect.js';
+import type { Cell, SourceColumn } from '../../data/engine/engine.js';
+import type { Cluster, Policy, Protect } from '../../policy/policy.js';
+import type { AdditiveLaw } from '../../privacy/mechanism/law.js';
+import { bindBatch } from '../bind.js';
 import { compileMeasures, readCounts } from '../count/groups.js';
 import type { Measure } from '../count/measure.js';
 import { rowCounter } from '../count/rows.js';
-import { duckdb } from '../../data/engine/duckdb/dialect.js';
-import type { Cell, SourceColumn } from '../../data/engine/engine.js';
-import type { AdditiveLaw } from '../../privacy/mechanism/law.js';
-import type { Cluster, Policy, Protect } from '../../policy/policy.js';
-import { bindBatch } from '../bind.js';
 import { parseBatch } from '../parse.js';
 
 const names = ['served', 'branch', 'years'];

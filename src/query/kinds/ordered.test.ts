@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { category, number, samplePolicy } from '../../../test/sample-policy.js';
-import type { OrderedMeasure } from '../count/measure.js';
-import { numbersToNoise } from '../count/noisy-cells.js';
 import { rational } from '../../base/exact/rational.js';
+import type { ColumnPairs } from '../../policy/pairs/pairs.js';
+import type { Policy } from '../../policy/policy.js';
 import { additive } from '../../privacy/mechanism/additive.js';
 import { pure, zcdp } from '../../privacy/mechanism/allotment.js';
 import { inDoubles } from '../../privacy/mechanism/law.js';
@@ -11,10 +11,10 @@ import { barOf, combinedHalfWidth } from '../../privacy/mechanism/law-sum.js';
 import { deviation } from '../../privacy/mechanism/law-width.js';
 import { Paid } from '../../privacy/mechanism/paid.js';
 import { along, everyRecord } from '../../privacy/mechanism/record-class.js';
-import type { ColumnPairs } from '../../policy/pairs/pairs.js';
-import type { Policy } from '../../policy/policy.js';
 import { bindBatch } from '../bind.js';
 import type { AnswerTable } from '../bound.js';
+import type { OrderedMeasure } from '../count/measure.js';
+import { numbersToNoise } from '../count/noisy-cells.js';
 import { parseBatch } from '../parse.js';
 
 const size = 200;

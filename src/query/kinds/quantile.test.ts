@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { number, samplePolicy } from '../../../test/sample-policy.js';
-import type { SelectedMeasure } from '../count/measure.js';
 import { rational, toNumber } from '../../base/exact/rational.js';
 import { exponentialSampler } from '../../privacy/noise/exponential.js';
 import { bindBatch } from '../bind.js';
+import type { SelectedMeasure } from '../count/measure.js';
 
 const last = 73;
 const bound = bindBatch(

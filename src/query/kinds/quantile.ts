@@ -1,13 +1,13 @@
 import * as z from 'zod';
-import { rankEffects } from '../count/effects.js';
-import type { RowKey, SelectedMeasure } from '../count/measure.js';
 import { Fault } from '../../base/errors.js';
 import { parseRational, type Rational, toNumber } from '../../base/exact/rational.js';
-import type { Law, SelectionLaw } from '../../privacy/mechanism/law.js';
 import { numberNamed } from '../../policy/domain.js';
 import { gridOf, numberAt } from '../../policy/grid.js';
+import type { Law, SelectionLaw } from '../../privacy/mechanism/law.js';
 import { foreseen, miss, table } from '../answer.js';
 import type { AnswerRow, NoisyMeasure } from '../bound.js';
+import { rankEffects } from '../count/effects.js';
+import type { RowKey, SelectedMeasure } from '../count/measure.js';
 import { present } from '../filter.js';
 import { asked, columnName, list } from '../form.js';
 import { mostCells, refuseManyCells } from '../keys.js';

@@ -1,13 +1,13 @@
 import * as z from 'zod';
-import type { Axis } from '../count/measure.js';
 import { Fault } from '../../base/errors.js';
 import { compare, parseRational } from '../../base/exact/rational.js';
-import { readingOf } from '../../privacy/mechanism/ordered/reading.js';
 import { shownBins } from '../../policy/bins.js';
 import { categoryNamed, columnNamed, declaredCode, isNumber } from '../../policy/domain.js';
 import { gridOf, positionsWhere } from '../../policy/grid.js';
 import type { NumberColumn, Policy } from '../../policy/policy.js';
+import { readingOf } from '../../privacy/mechanism/ordered/reading.js';
 import { foreseen, type Layout, table } from '../answer.js';
+import type { Axis } from '../count/measure.js';
 import { asked, code, columnName, list } from '../form.js';
 import type { QueryKind } from '../kind.js';
 import type { Query } from '../query.js';

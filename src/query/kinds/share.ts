@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import type { RowKey } from '../count/measure.js';
 import { toNumber } from '../../base/exact/rational.js';
-import { sumOfNumbers } from '../../privacy/mechanism/law-sum.js';
-import { endsOfShare, factorsAt, ofShare, quotients } from '../../privacy/mechanism/ratio.js';
 import { codesOf } from '../../policy/code.js';
 import { codedNamed, declaredCode } from '../../policy/domain.js';
+import { sumOfNumbers } from '../../privacy/mechanism/law-sum.js';
+import { endsOfShare, factorsAt, ofShare, quotients } from '../../privacy/mechanism/ratio.js';
 import { foreseen, lawsOf, miss, noiseOf, noisySum, table } from '../answer.js';
+import type { RowKey } from '../count/measure.js';
 import { asked, code, columnName, list } from '../form.js';
 import type { QueryKind } from '../kind.js';
 import { type BoundQuery, furtherBy, rowsOf, type Scope } from '../scope.js';

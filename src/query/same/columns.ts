@@ -1,6 +1,6 @@
-import { type DerivedColumn, type Whole, withDerived } from '../count/derived.js';
 import { columnNamed } from '../../policy/domain.js';
 import type { Policy } from '../../policy/policy.js';
+import { type DerivedColumn, type Whole, withDerived } from '../count/derived.js';
 import { columnsOfView, policyOfView } from '../view/declared.js';
 import type { Part, View } from '../view/view.js';
 import { hashed, hashedOnce } from './hashed.js';

@@ -1,5 +1,5 @@
-import { type Measure, type RowKey, type RowValue, textOf } from '../count/measure.js';
 import type { Policy } from '../../policy/policy.js';
+import { type Measure, type RowKey, type RowValue, textOf } from '../count/measure.js';
 import type { View } from '../view/view.js';
 import { columnsSeen, viewText, withMade } from './columns.js';
 import { withoutEnds } from './ends.js';

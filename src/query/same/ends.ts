@@ -1,8 +1,8 @@
-import { type Counting, namesIn } from '../count/measure.js';
-import { isLeaf, leavesOf, type RowTest } from '../count/row-test.js';
 import { add, rational } from '../../base/exact/rational.js';
 import { gridOf, unboundedGrid } from '../../policy/grid.js';
 import type { Column, NumberColumn, Policy } from '../../policy/policy.js';
+import { type Counting, namesIn } from '../count/measure.js';
+import { isLeaf, leavesOf, type RowTest } from '../count/row-test.js';
 
 /**
  * Conditions on whole numbers without their upper bound: what passes at the bound passes above it, because counts clamp. Two that

@@ -1,8 +1,8 @@
-import { isLeaf, type LeafTest, type RowTest } from '../count/row-test.js';
 import { codesOf } from '../../policy/code.js';
 import { isCoded } from '../../policy/domain.js';
 import { gridOf } from '../../policy/grid.js';
 import type { Column } from '../../policy/policy.js';
+import { isLeaf, type LeafTest, type RowTest } from '../count/row-test.js';
 import { hashed } from './hashed.js';
 
 /** The columns that tests name: what each is called whoever asks (same/columns.ts), and what is declared of it. */

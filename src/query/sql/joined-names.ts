@@ -1,11 +1,11 @@
 import { Fault } from '../../base/errors.js';
 import type { Policy } from '../../policy/policy.js';
 import { didYouMean } from '../../policy/suggest.js';
+import type { FromForm } from '../form.js';
+import { composed } from '../from.js';
 import { columnOfPart, columnsOfView } from '../view/declared.js';
 import { tableOf } from '../view/rows-per-person.js';
 import type { Part } from '../view/view.js';
-import type { FromForm } from '../form.js';
-import { composed } from '../from.js';
 import { type SqlText, unfolded } from './refuse.js';
 
 /** What the person is called in a part; in rows per person by any of the names. */

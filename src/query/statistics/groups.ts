@@ -1,10 +1,10 @@
-import type { RowKey } from '../count/measure.js';
 import { Fault } from '../../base/errors.js';
 import { multiply, rational, toNumber } from '../../base/exact/rational.js';
 import { codesOf } from '../../policy/code.js';
 import { categoryNamed, columnNamed, declaredCode, isNumber } from '../../policy/domain.js';
 import { unitsAt } from '../../policy/grid.js';
 import type { Term } from '../answer.js';
+import type { RowKey } from '../count/measure.js';
 import { present } from '../filter.js';
 import { centreOf, momentTerm } from '../kinds/moment.js';
 import { furtherBy, only, type Rows, type Scope } from '../scope.js';

@@ -1,11 +1,11 @@
-import type { CodeKey } from '../count/measure.js';
 import { Fault } from '../../base/errors.js';
 import { multiply, rational, toNumber } from '../../base/exact/rational.js';
+import { columnNamed, isNumber, shownLevels } from '../../policy/domain.js';
 import type { Law } from '../../privacy/mechanism/law.js';
 import { deviation } from '../../privacy/mechanism/law-width.js';
-import { columnNamed, isNumber, shownLevels } from '../../policy/domain.js';
 import { additive, lawsOf, miss, noiseOf, type Term } from '../answer.js';
 import type { NoisyMeasure } from '../bound.js';
+import type { CodeKey } from '../count/measure.js';
 import { present } from '../filter.js';
 import type { LabelledKey } from '../keys.js';
 import { centreOf, momentTerm } from '../kinds/moment.js';

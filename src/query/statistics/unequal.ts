@@ -1,10 +1,10 @@
-import type { RowKey } from '../count/measure.js';
 import { one } from '../../base/exact/rational.js';
-import { deviation } from '../../privacy/mechanism/law-width.js';
 import { numberNamed } from '../../policy/domain.js';
 import { gridOf } from '../../policy/grid.js';
+import { deviation } from '../../privacy/mechanism/law-width.js';
 import { additive, lawsOf } from '../answer.js';
 import type { NoisyMeasure } from '../bound.js';
+import type { RowKey } from '../count/measure.js';
 import { present } from '../filter.js';
 import type { LabelledKey } from '../keys.js';
 import { centreOf } from '../kinds/moment.js';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { category, samplePolicy } from '../../../test/sample-policy.js';
 import { smallDatabase } from '../../../test/tables-of-persons.js';
-import { countCells } from '../count/count.js';
 import type { Policy } from '../../policy/policy.js';
 import { bindBatch } from '../bind.js';
+import { countCells } from '../count/count.js';
 import { parseBatch } from '../parse.js';
 
 const kinds = ['a', 'b', 'c'];

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { plainly } from '../../../test/plainly.js';
-import { countCells } from '../count/count.js';
 import { type Engine, type Pinned, pinned } from '../../data/engine/engine.js';
-import type { Policy } from '../../policy/policy.js';
-import { bindBatch } from '../bind.js';
-import { parseSql } from '../sql/sql.js';
 import { openEngine } from '../../data/terms/open.js';
 import { readPolicy } from '../../data/terms/read.js';
+import type { Policy } from '../../policy/policy.js';
+import { bindBatch } from '../bind.js';
+import { countCells } from '../count/count.js';
+import { parseSql } from '../sql/sql.js';
 
 const policyText = `data: {source: people.csv, links: [home]}
 protect: {secret: person, unit: person, maxRows: 1}

@@ -1,8 +1,8 @@
-import { cutRows } from '../count/kept-rows.js';
-import { rawCell, sourceColumn } from '../count/read-column.js';
 import { Binder } from '../../data/engine/dialect.js';
 import type { Pinned } from '../../data/engine/engine.js';
 import type { Policy, Table } from '../../policy/policy.js';
+import { cutRows } from '../count/kept-rows.js';
+import { rawCell, sourceColumn } from '../count/read-column.js';
 import { beyondLimits, beyondName, cutOf, type Held, type Tables } from './limits.js';
 import type { View } from './view.js';
 

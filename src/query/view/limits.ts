@@ -1,11 +1,11 @@
-import { cellName } from '../count/code-cell.js';
-import { type Cut, cellContent, contentOf, personColumn } from '../count/kept-rows.js';
-import { rawCell, sourceColumn } from '../count/read-column.js';
 import type { Dialect } from '../../data/engine/dialect.js';
 import type { SourceColumn } from '../../data/engine/engine.js';
 import { quoteName, tableView } from '../../data/engine/structure.js';
-import type { Policy, Table } from '../../policy/policy.js';
 import { domainsOfData, domainsOfTable } from '../../data/terms/source.js';
+import type { Policy, Table } from '../../policy/policy.js';
+import { cellName } from '../count/code-cell.js';
+import { type Cut, cellContent, contentOf, personColumn } from '../count/kept-rows.js';
+import { rawCell, sourceColumn } from '../count/read-column.js';
 
 /** What the tables of a policy look like where they are read. */
 export interface Tables {

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { category, number, samplePolicy } from '../../../test/sample-policy.js';
 import { smallDatabase, type Tables } from '../../../test/tables-of-persons.js';
-import { countCells } from '../count/count.js';
 import type { Cell, SourceColumn } from '../../data/engine/engine.js';
-import { everyRecord } from '../../privacy/mechanism/record-class.js';
 import type { Column, Policy, Table } from '../../policy/policy.js';
+import { everyRecord } from '../../privacy/mechanism/record-class.js';
 import { bindBatch } from '../bind.js';
+import { countCells } from '../count/count.js';
 import type { FromForm } from '../form.js';
 import { parseBatch } from '../parse.js';
 

@@ -1,9 +1,9 @@
-import type { Seen } from '../count/measure.js';
-import { columnsTested } from '../count/row-test.js';
 import { Binder } from '../../data/engine/dialect.js';
 import type { Cell, Chunk, Pinned, SourceColumn, Statement } from '../../data/engine/engine.js';
 import { Exact } from '../../data/engine/exact.js';
 import type { Column, Policy } from '../../policy/policy.js';
+import type { Seen } from '../count/measure.js';
+import { columnsTested } from '../count/row-test.js';
 import { compileView } from './compile.js';
 import { columnsOfView, policyOfView } from './declared.js';
 import { holdRows } from './held.js';

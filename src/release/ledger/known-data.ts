@@ -9,8 +9,8 @@ import { errnoOf, unwritten } from '../../base/files/unwritten.js';
 import { writeNew, writeWhole } from '../../base/files/write-file.js';
 import { parseJson } from '../../base/input/json.js';
 import { openNamed, whyNot } from '../../base/input/named-file.js';
-import { unguessable } from '../../privacy/noise/bits.js';
 import { isDatabase } from '../../policy/address.js';
+import { unguessable } from '../../privacy/noise/bits.js';
 import { modeBeside } from './ledger-file.js';
 
 /** An account that was opened for some data. */

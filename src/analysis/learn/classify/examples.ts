@@ -1,7 +1,7 @@
-import { streamIndices } from '../../../query/count/stream.js';
 import type { Pinned } from '../../../data/engine/engine.js';
 import { Exact } from '../../../data/engine/exact.js';
 import type { Policy } from '../../../policy/policy.js';
+import { streamIndices } from '../../../query/count/stream.js';
 import { type FeatureMap, unit } from './features.js';
 
 /** Rows as sparse whole-number vectors, `slots` entries each (zeros where a cell is missing), and labels of +1 or -1. */

@@ -1,12 +1,12 @@
 import { Fault } from '../../../base/errors.js';
 import { type Rational, toNumber } from '../../../base/exact/rational.js';
-import { integerRoot } from '../../../privacy/noise/discrete-gaussian.js';
 import { isReadAsIs } from '../../../policy/as-read.js';
 import { startOf } from '../../../policy/bins.js';
 import { codesOf } from '../../../policy/code.js';
 import { codedNamed, columnNamed, declaredCode, isCoded, isNumber } from '../../../policy/domain.js';
 import { firstAt, type Grid, gridOf } from '../../../policy/grid.js';
 import type { NumberColumn, Policy } from '../../../policy/policy.js';
+import { integerRoot } from '../../../privacy/noise/discrete-gaussian.js';
 import type { ClassifyRequest } from './request.js';
 
 /** Features are whole numbers in -unit .. unit, so that gradients add up exactly. */

@@ -9,7 +9,10 @@ import { minimise } from './minimise.js';
 import { outputTrainer } from './output.js';
 
 vi.mock('../../../privacy/noise/bits.js', async (original) =>
-  (await import('../../../../test/seeded-source.js')).seededNoise(await original<typeof import('../../../privacy/noise/bits.js')>(), 17),
+  (await import('../../../../test/seeded-source.js')).seededNoise(
+    await original<typeof import('../../../privacy/noise/bits.js')>(),
+    17,
+  ),
 );
 
 /** More draws, and their figures: FUGU_COVERAGE=2000 npx vitest run src/analysis/learn/classify/output-coverage.test.ts */

@@ -1,11 +1,11 @@
-import { streamIndices } from '../../../query/count/stream.js';
-import type { Pinned } from '../../../data/engine/engine.js';
 import { Fault } from '../../../base/errors.js';
 import { rational } from '../../../base/exact/rational.js';
+import type { Pinned } from '../../../data/engine/engine.js';
+import type { Policy } from '../../../policy/policy.js';
 import { type Allotment, partOf } from '../../../privacy/mechanism/allotment.js';
 import type { Paid } from '../../../privacy/mechanism/paid.js';
 import { type Selection, selection } from '../../../privacy/mechanism/select.js';
-import type { Policy } from '../../../policy/policy.js';
+import { streamIndices } from '../../../query/count/stream.js';
 import { ofRecord } from '../effects.js';
 import { scoreGrid } from '../network/score-grid.js';
 import { oneRowEach } from '../public-size.js';

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { category, samplePolicy } from '../../../../test/sample-policy.js';
 import { smallDatabase, type Tables } from '../../../../test/tables-of-persons.js';
-import type { Cell } from '../../../data/engine/engine.js';
 import { rational } from '../../../base/exact/rational.js';
+import type { Cell } from '../../../data/engine/engine.js';
+import type { Policy } from '../../../policy/policy.js';
 import { additive } from '../../../privacy/mechanism/additive.js';
 import { pure } from '../../../privacy/mechanism/allotment.js';
 import { Paid } from '../../../privacy/mechanism/paid.js';
 import { everyRecord } from '../../../privacy/mechanism/record-class.js';
-import type { Policy } from '../../../policy/policy.js';
 import { followed, keyEffects } from './learn-keys.js';
 import { countNext, nextOf } from './prefixes.js';
 

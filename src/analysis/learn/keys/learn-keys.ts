@@ -1,18 +1,18 @@
-import { nothingLeft } from '../../../release/accounting/share.js';
 import { Fault } from '../../../base/errors.js';
+import { codeText } from '../../../policy/code.js';
+import type { Policy } from '../../../policy/policy.js';
+import { didYouMean } from '../../../policy/suggest.js';
 import { type Additive, additive, spreadOf } from '../../../privacy/mechanism/additive.js';
 import type { Allotment } from '../../../privacy/mechanism/allotment.js';
 import type { Effects } from '../../../privacy/mechanism/effect.js';
 import { inDoubles } from '../../../privacy/mechanism/law.js';
 import { halfWidth } from '../../../privacy/mechanism/law-width.js';
 import type { Paid } from '../../../privacy/mechanism/paid.js';
-import { codeText } from '../../../policy/code.js';
-import type { Policy } from '../../../policy/policy.js';
-import { didYouMean } from '../../../policy/suggest.js';
-import { toldOf } from '../../../release/allowance.js';
-import type { Plan } from '../../../release/plan.js';
-import type { Receipt } from '../../../release/receipt.js';
-import type { AskOptions, Session } from '../../../release/session.js';
+import { nothingLeft } from '../../../release/accountant/share.js';
+import { toldOf } from '../../../release/session/allowance.js';
+import type { Plan } from '../../../release/session/plan.js';
+import type { Receipt } from '../../../release/session/receipt.js';
+import type { AskOptions, Session } from '../../../release/session/session.js';
 import { rowsMoved } from '../effects.js';
 import { countNext, type KeyColumn, nextOf, theEnd } from './prefixes.js';
 

@@ -1,9 +1,9 @@
-import { keptRows } from '../../../query/count/kept-rows.js';
-import { rawCell, sourceColumn } from '../../../query/count/read-column.js';
 import { Binder } from '../../../data/engine/dialect.js';
 import type { Pinned } from '../../../data/engine/engine.js';
 import { Exact } from '../../../data/engine/exact.js';
 import type { CategoryColumn, Policy } from '../../../policy/policy.js';
+import { keptRows } from '../../../query/count/kept-rows.js';
+import { rawCell, sourceColumn } from '../../../query/count/read-column.js';
 import { seenThrough } from '../../../query/view/view-pin.js';
 
 /** What stands behind a text that ends: it is no byte. */

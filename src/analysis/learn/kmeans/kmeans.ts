@@ -1,12 +1,12 @@
 import * as z from 'zod';
-import { nothingLeft } from '../../../release/accounting/share.js';
-import { leavesOut } from '../../../query/count/kept-rows.js';
 import { Fault } from '../../../base/errors.js';
 import { everyRecord } from '../../../privacy/mechanism/record-class.js';
-import { type Allowance, toldOf } from '../../../release/allowance.js';
-import type { Plan } from '../../../release/plan.js';
-import type { Receipt } from '../../../release/receipt.js';
-import type { AskOptions, Session } from '../../../release/session.js';
+import { leavesOut } from '../../../query/count/kept-rows.js';
+import { nothingLeft } from '../../../release/accountant/share.js';
+import { type Allowance, toldOf } from '../../../release/session/allowance.js';
+import type { Plan } from '../../../release/session/plan.js';
+import type { Receipt } from '../../../release/session/receipt.js';
+import type { AskOptions, Session } from '../../../release/session/session.js';
 import { recordsHeld, rowsPerRecord } from '../public-size.js';
 import { readRequest } from '../request.js';
 import { halvingVariant } from './halving-variant.js';

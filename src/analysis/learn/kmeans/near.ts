@@ -1,6 +1,6 @@
 import { reachOf } from '../../../policy/pairs/reach.js';
 import type { Policy } from '../../../policy/policy.js';
-import type { Allowance } from '../../../release/allowance.js';
+import type { Allowance } from '../../../release/session/allowance.js';
 import type { Box } from './points.js';
 import type { Near } from './variant.js';
 

@@ -1,11 +1,11 @@
-import { sumEffects } from '../../../query/count/effects.js';
-import { streamIndices } from '../../../query/count/stream.js';
-import type { Pinned } from '../../../data/engine/engine.js';
-import { Exact } from '../../../data/engine/exact.js';
 import { Fault } from '../../../base/errors.js';
 import { add, multiply, type Rational, rational, toNumber } from '../../../base/exact/rational.js';
+import type { Pinned } from '../../../data/engine/engine.js';
+import { Exact } from '../../../data/engine/exact.js';
 import { type Grid, gridOf } from '../../../policy/grid.js';
 import type { NumberColumn, Policy } from '../../../policy/policy.js';
+import { sumEffects } from '../../../query/count/effects.js';
+import { streamIndices } from '../../../query/count/stream.js';
 
 /**
  * Rows as integer points in the public box. Coordinate c of a row at grid position p is 2p - last, so it lies in [-last, last]:

@@ -1,18 +1,23 @@
-import { nothingLeft } from '../../../release/accounting/share.js';
-import { commonAnswers, largestPairwiseBase, type PairwiseSpread, pairwiseSpread } from '../../../privacy/dependence/pairwise/leakage.js';
-import type { PairTables } from '../../../privacy/dependence/pairwise/pair-tables.js';
-import type { AttackFigure, SpreadTables } from '../../../privacy/dependence/pairwise/spread-file.js';
-import type { Pinned } from '../../../data/engine/engine.js';
 import { Fault } from '../../../base/errors.js';
-import { spreadOf } from '../../../privacy/mechanism/additive.js';
+import type { Pinned } from '../../../data/engine/engine.js';
 import { codesOf } from '../../../policy/code.js';
 import { categoryNamed } from '../../../policy/domain.js';
 import type { Policy } from '../../../policy/policy.js';
-import { toldOf } from '../../../release/allowance.js';
-import type { Plan } from '../../../release/plan.js';
-import type { Receipt } from '../../../release/receipt.js';
-import { column } from '../../../release/relied.js';
-import type { AskOptions, Session } from '../../../release/session.js';
+import {
+  commonAnswers,
+  largestPairwiseBase,
+  type PairwiseSpread,
+  pairwiseSpread,
+} from '../../../privacy/dependence/pairwise/leakage.js';
+import type { PairTables } from '../../../privacy/dependence/pairwise/pair-tables.js';
+import type { AttackFigure, SpreadTables } from '../../../privacy/dependence/pairwise/spread-file.js';
+import { spreadOf } from '../../../privacy/mechanism/additive.js';
+import { nothingLeft } from '../../../release/accountant/share.js';
+import { toldOf } from '../../../release/session/allowance.js';
+import type { Plan } from '../../../release/session/plan.js';
+import type { Receipt } from '../../../release/session/receipt.js';
+import { column } from '../../../release/session/relied.js';
+import type { AskOptions, Session } from '../../../release/session/session.js';
 import type { CodedTable } from './coded.js';
 import { countPairs, howPairsCounted } from './pair-counts.js';
 import { type SpreadTerms, spreadNoise, spreadUnits, wholeSpread } from './private-spread.js';

@@ -1,3 +1,10 @@
+import type { Dialect } from '../../../data/engine/dialect.js';
+import type { Pinned } from '../../../data/engine/engine.js';
+import { Exact } from '../../../data/engine/exact.js';
+import { codesOf } from '../../../policy/code.js';
+import { categoryNamed, columnNamed } from '../../../policy/domain.js';
+import type { Policy } from '../../../policy/policy.js';
+import { cellStarts, type PairTables } from '../../../privacy/dependence/pairwise/pair-tables.js';
 import { turnViews, viewColumn } from '../../../query/count/column-view.js';
 import type { HowCounted } from '../../../query/count/count.js';
 import { countInScans, scansOf } from '../../../query/count/in-scans.js';
@@ -5,13 +12,6 @@ import type { Axis } from '../../../query/count/measure.js';
 import { keyRows } from '../../../query/count/read-rows.js';
 import { compileStream } from '../../../query/count/stream.js';
 import type { Tables } from '../../../query/count/tables.js';
-import { cellStarts, type PairTables } from '../../../privacy/dependence/pairwise/pair-tables.js';
-import type { Dialect } from '../../../data/engine/dialect.js';
-import type { Pinned } from '../../../data/engine/engine.js';
-import { Exact } from '../../../data/engine/exact.js';
-import { codesOf } from '../../../policy/code.js';
-import { categoryNamed, columnNamed } from '../../../policy/domain.js';
-import type { Policy } from '../../../policy/policy.js';
 import { keyOf } from '../../../query/keys.js';
 
 /** Scans of the data beyond which rows are rather read once, and counted here. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { anesFolder, pooled, readAnes } from '../../../../experiments/tabular/anes.js';
 import { Transcript, usedOf } from '../../../../test/transcript.js';
-import { largestPairwiseBase } from '../../../privacy/dependence/pairwise/leakage.js';
 import { rational } from '../../../base/exact/rational.js';
+import { largestPairwiseBase } from '../../../privacy/dependence/pairwise/leakage.js';
 import { pure } from '../../../privacy/mechanism/allotment.js';
 import { type CodedTable, chooseRows } from './coded.js';
 import { pairTables } from './contingency.js';

@@ -1,6 +1,6 @@
+import { rational } from '../../../base/exact/rational.js';
 import { makeNetwork, type Network, type Variable } from '../../../privacy/dependence/model/network.js';
 import { levelCount, type PairTables, pairCount } from '../../../privacy/dependence/pairwise/pair-tables.js';
-import { rational } from '../../../base/exact/rational.js';
 import { type Additive, additive } from '../../../privacy/mechanism/additive.js';
 import { type Allotment, partOf } from '../../../privacy/mechanism/allotment.js';
 import type { Paid } from '../../../privacy/mechanism/paid.js';

@@ -1,6 +1,6 @@
 import { addUp, divUp, expUp, logDown, logUp, mulUp, subUp } from '../../../base/exact/outward.js';
 import { nextUp } from '../../../base/exact/rational.js';
-import type { FriendLaw } from '../../../evaluate/papers/dependent-tuples/friend-model.js';
+import type { FriendLaw } from './friend-law.js';
 import { type Tie, upward } from './tie.js';
 
 /** Where somebody is publicly known to be: within `radius` of a point. Their exact place is the secret. */

@@ -7,8 +7,8 @@ import { countSteps as byHand } from '../../../../test/count-steps.js';
 import { openNow } from '../../../../test/now.js';
 import { category, number, samplePolicy } from '../../../../test/sample-policy.js';
 import { generator } from '../../../../test/ugly-cells.js';
-import { everyRecord } from '../../../privacy/mechanism/record-class.js';
 import type { Policy } from '../../../policy/policy.js';
+import { everyRecord } from '../../../privacy/mechanism/record-class.js';
 import { countSteps, pairEffects } from './learn-transitions.js';
 import { sharesOf } from './shares.js';
 

@@ -1,5 +1,5 @@
-import { nameText } from '../../../data/engine/name.js';
 import { Fault, type FaultCode } from '../../../base/errors.js';
+import { nameText } from '../../../data/engine/name.js';
 import type { Column, Relation } from '../../../policy/policy.js';
 import type { Atom, Comparator, Comparison, Pattern, Position, Term, Variable } from './written.js';
 

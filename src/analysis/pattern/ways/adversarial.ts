@@ -1,6 +1,6 @@
 import { compare, divide, one, rational, toNumber } from '../../../base/exact/rational.js';
+import { algorithm21 } from '../../../privacy/mechanism/algorithm21.js';
 import { partOf } from '../../../privacy/mechanism/allotment.js';
-import { algorithm21 } from '../../../evaluate/papers/relationship-privacy/algorithm21.js';
 import { exactAnswer } from '../exact-answer.js';
 import { coin, domainSize } from '../query/lambda.js';
 import { plainly } from './plain.js';

@@ -1,6 +1,6 @@
+import { limits } from '../../../base/input/limits.js';
 import type { Pinned } from '../../../data/engine/engine.js';
 import type { Exact } from '../../../data/engine/exact.js';
-import { limits } from '../../../base/input/limits.js';
 import { ladder as ladderNoise, rungsOf } from '../../../privacy/mechanism/ladder.js';
 import { smooth as smoothNoise } from '../../../privacy/mechanism/smooth.js';
 import { exactAnswer } from '../exact-answer.js';

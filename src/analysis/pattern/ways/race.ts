@@ -1,7 +1,7 @@
-import type { Pinned } from '../../../data/engine/engine.js';
-import { Exact } from '../../../data/engine/exact.js';
 import { logUp } from '../../../base/exact/outward.js';
 import { ceiling, fromNumber, multiply, rational } from '../../../base/exact/rational.js';
+import type { Pinned } from '../../../data/engine/engine.js';
+import { Exact } from '../../../data/engine/exact.js';
 import { type Additive, additive, spreadOf } from '../../../privacy/mechanism/additive.js';
 import { type Allotment, partOf } from '../../../privacy/mechanism/allotment.js';
 import { effectOn } from '../../../privacy/mechanism/effect.js';

@@ -1,5 +1,5 @@
-import type { Pinned } from '../../../data/engine/engine.js';
 import type { Rational } from '../../../base/exact/rational.js';
+import type { Pinned } from '../../../data/engine/engine.js';
 import type { Allotment } from '../../../privacy/mechanism/allotment.js';
 import type { Mechanism } from '../../../privacy/mechanism/mechanism.js';
 import type { Paid } from '../../../privacy/mechanism/paid.js';

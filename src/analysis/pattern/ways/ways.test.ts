@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { analyse, counted, graphOf, residualIn, rewired, toggled, undirected, withoutHubs } from '../../../../test/small-graphs.js';
+import {
+  analyse,
+  counted,
+  graphOf,
+  residualIn,
+  rewired,
+  toggled,
+  undirected,
+  withoutHubs,
+} from '../../../../test/small-graphs.js';
 import { divide, equal, multiply, type Rational, rational, toNumber } from '../../../base/exact/rational.js';
 import { pure } from '../../../privacy/mechanism/allotment.js';
 import { booked } from '../../../privacy/mechanism/cost.js';

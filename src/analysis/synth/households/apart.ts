@@ -1,5 +1,5 @@
-import type { Impossible } from '../../graphical/fit.js';
 import { isNumber } from '../../../policy/domain.js';
+import type { Impossible } from '../../graphical/fit.js';
 import type { CodedColumn } from '../columns.js';
 
 /** How far two members are apart in a column of their own, in few places: the same or not; of numbers also how many bins. */

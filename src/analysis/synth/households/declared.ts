@@ -1,6 +1,6 @@
 import { Fault } from '../../../base/errors.js';
-import type { Policy } from '../../../policy/policy.js';
 import { groupsBy } from '../../../data/ties/groups.js';
+import type { Policy } from '../../../policy/policy.js';
 import { placesNamed } from '../candidates.js';
 import type { CodedColumn, ModelColumn } from '../columns.js';
 import type { SynthForm } from '../form.js';

@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { openWorkshop, type Workshop } from '../../../../test/workshop.js';
 import { compare, rational } from '../../../base/exact/rational.js';
-import { fit as modelOf } from '../../graphical/fit.js';
-import type { CodedTable } from '../../learn/network/coded.js';
 import { zcdp } from '../../../privacy/mechanism/allotment.js';
 import { costOf } from '../../../privacy/mechanism/cost.js';
 import type { Mechanism } from '../../../privacy/mechanism/mechanism.js';
 import { Paid } from '../../../privacy/mechanism/paid.js';
 import { everyRecord } from '../../../privacy/mechanism/record-class.js';
+import { fit as modelOf } from '../../graphical/fit.js';
+import type { CodedTable } from '../../learn/network/coded.js';
 import { countsOf } from '../counts.js';
 import { reachOf } from '../distance.js';
 import type { Setting } from '../method.js';
@@ -20,7 +20,10 @@ import { together } from './together.js';
 
 // What is drawn here is the same in every run.
 vi.mock('../../../privacy/noise/bits.js', async (original) =>
-  (await import('../../../../test/seeded-source.js')).seededNoise(await original<typeof import('../../../privacy/noise/bits.js')>(), 57),
+  (await import('../../../../test/seeded-source.js')).seededNoise(
+    await original<typeof import('../../../privacy/noise/bits.js')>(),
+    57,
+  ),
 );
 
 const apart: Apart = { of: 0, width: 4, places: 2 };

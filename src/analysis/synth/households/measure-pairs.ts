@@ -1,10 +1,10 @@
-import { type Impossible, type Measured, fit as modelOf } from '../../graphical/fit.js';
-import type { Graphical } from '../../graphical/graphical.js';
 import { within } from '../../../base/input/limits.js';
-import type { CodedTable } from '../../learn/network/coded.js';
 import type { Allotment } from '../../../privacy/mechanism/allotment.js';
 import type { Mechanism } from '../../../privacy/mechanism/mechanism.js';
 import type { Paid } from '../../../privacy/mechanism/paid.js';
+import { type Impossible, type Measured, fit as modelOf } from '../../graphical/fit.js';
+import type { Graphical } from '../../graphical/graphical.js';
+import type { CodedTable } from '../../learn/network/coded.js';
 import { cellsOf } from '../counts.js';
 import type { Setting } from '../method.js';
 import { type Candidate, roundsOf, usual } from '../rounds.js';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { Network } from '../../../privacy/dependence/model/network.js';
 import { learnPaid, planPaid } from '../../../analysis/learn/network/learn-columns.js';
+import type { Network } from '../../../privacy/dependence/model/network.js';
 import { progress } from '../door.js';
 import { type Answer, defineKind } from '../kind.js';
 import { answersTogether } from './askable.js';

@@ -11,8 +11,8 @@ import {
 import type { PatternOptions } from '../../../analysis/pattern/prepare.js';
 import { isClusteringCoefficient } from '../../../analysis/pattern/query/shortcut.js';
 import { type PatternResult, planPattern, releasePattern } from '../../../analysis/pattern/release.js';
-import type { Plan } from '../../../release/plan.js';
-import type { AskOptions } from '../../../release/session.js';
+import type { Plan } from '../../../release/session/plan.js';
+import type { AskOptions } from '../../../release/session/session.js';
 import { amount } from '../door.js';
 import { type Answer, defineKind } from '../kind.js';
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { SpreadTables } from '../../../privacy/dependence/pairwise/spread-file.js';
 import { learnSpreadPaid, planSpreadPaid } from '../../../analysis/learn/network/learn-spread.js';
+import type { SpreadTables } from '../../../privacy/dependence/pairwise/spread-file.js';
 import { type Answer, defineKind } from '../kind.js';
 import { answersTogether } from './askable.js';
 

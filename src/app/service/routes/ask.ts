@@ -1,10 +1,10 @@
 import * as z from 'zod';
+import type { Receipt } from '../../../release/session/receipt.js';
+import type { Session } from '../../../release/session/session.js';
 import type { Question } from '../../api/kinds.js';
 import { predict } from '../../api/predict.js';
 import { entryNumbered, recordedAnswer } from '../../api/recorded.js';
 import { planStreamIn, type StreamedStep, streamIn } from '../../api/stream.js';
-import type { Receipt } from '../../../release/receipt.js';
-import type { Session } from '../../../release/session.js';
 import type { Order } from '../jobs.js';
 import type { Served } from '../policies.js';
 import { type Caller, defineRoute } from '../route.js';

@@ -1,12 +1,12 @@
 import * as z from 'zod';
+import { Fault } from '../../../base/errors.js';
+import { tieColumns } from '../../../data/ties/kinds.js';
+import { partsSpent, steadyWords } from '../../../release/session/parts.js';
 import { beliefPoints, whatIfFigures } from '../../api/policy-figures.js';
 import { recordedAnswer } from '../../api/recorded.js';
 import { hidesTies } from '../../api/tie-figures.js';
-import { Fault } from '../../../base/errors.js';
-import { partsSpent, steadyWords } from '../../../release/parts.js';
 import { tableCsv } from '../../report/csv.js';
 import { publishedTable } from '../../report/published-table.js';
-import { tieColumns } from '../../../data/ties/kinds.js';
 import { aside } from '../aside.js';
 import type { Served } from '../policies.js';
 import { Refused } from '../problem.js';

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { entryPage } from '../../api/ledger-page.js';
 import { Fault } from '../../../base/errors.js';
 import { publicName } from '../../../policy/population.js';
-import { steadyWords } from '../../../release/parts.js';
+import { steadyWords } from '../../../release/session/parts.js';
+import { entryPage } from '../../api/ledger-page.js';
 import { everybody } from '../role.js';
 import { defineRoute } from '../route.js';
 import { budget, figure } from './shapes.js';

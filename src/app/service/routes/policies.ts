@@ -1,10 +1,10 @@
 import * as z from 'zod';
-import type { CheckedPolicy } from '../../api/check.js';
 import { type Rational, toNumber } from '../../../base/exact/rational.js';
-import type { Column, Policy } from '../../../policy/policy.js';
-import { publicName } from '../../../policy/population.js';
 import { explain } from '../../../data/terms/explain.js';
 import { tieColumns } from '../../../data/ties/kinds.js';
+import type { Column, Policy } from '../../../policy/policy.js';
+import { publicName } from '../../../policy/population.js';
+import type { CheckedPolicy } from '../../api/check.js';
 import { aside } from '../aside.js';
 import { everybody } from '../role.js';
 import { defineRoute } from '../route.js';

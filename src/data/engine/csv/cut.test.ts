@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseCsv } from '../../codebook/csv.js';
+import { parseCsv } from '../../../base/input/csv.js';
 import { CellCutter, longestIn, longestLine } from './cut.js';
 
 const longest = 6;

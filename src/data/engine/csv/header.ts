@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { createGunzip } from 'node:zlib';
 import { Fault } from '../../../base/errors.js';
-import { detectDelimiter, parseCsv } from '../../codebook/csv.js';
+import { detectDelimiter, parseCsv } from '../../../base/input/csv.js';
 
 export interface CsvHeader {
   readonly names: readonly string[];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { number, samplePolicy } from '../../../../test/sample-policy.js';
-import { compileMeasures } from '../../../query/count/groups.js';
 import { bindBatch } from '../../../query/bind.js';
+import { compileMeasures } from '../../../query/count/groups.js';
 import { parseBatch } from '../../../query/parse.js';
 import { trino } from './dialect.js';
 

@@ -1,10 +1,10 @@
+import { toNumber } from '../../../base/exact/rational.js';
+import type { Cell } from '../../../data/engine/engine.js';
+import type { Policy } from '../../../policy/policy.js';
 import { isDistinct } from '../../../query/count/groups.js';
 import type { Measure, MechanismOf } from '../../../query/count/measure.js';
 import { numbersToNoise } from '../../../query/count/noisy-cells.js';
 import { rowCounter } from '../../../query/count/rows.js';
-import type { Cell } from '../../../data/engine/engine.js';
-import { toNumber } from '../../../base/exact/rational.js';
-import type { Policy } from '../../../policy/policy.js';
 import type { Few, ToldNumber } from './few-records.js';
 
 /**

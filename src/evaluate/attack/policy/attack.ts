@@ -1,10 +1,10 @@
-import { viewColumn } from '../../../query/count/column-view.js';
-import type { Pinned } from '../../../data/engine/engine.js';
 import { Fault } from '../../../base/errors.js';
-import { deviation as deviationOf } from '../../../privacy/mechanism/law-width.js';
+import type { Pinned } from '../../../data/engine/engine.js';
+import { readRecords } from '../../../data/ties/records.js';
 import { missingLabel } from '../../../policy/code.js';
 import type { CategoryColumn, Policy } from '../../../policy/policy.js';
-import { readRecords } from '../../../data/ties/records.js';
+import { deviation as deviationOf } from '../../../privacy/mechanism/law-width.js';
+import { viewColumn } from '../../../query/count/column-view.js';
 import { type BeliefChange, type Believer, believe, believers, type Scene, tiedTo } from './beliefs.js';
 import type { ReleasedTable } from './table.js';
 import { attackerGraph, shownRecords, tieColumns } from './ties.js';

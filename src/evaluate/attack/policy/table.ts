@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { Fault } from '../../../base/errors.js';
-import type { AdditiveLaw } from '../../../privacy/mechanism/law.js';
+import { parseCsv } from '../../../base/input/csv.js';
 import { missingLabel } from '../../../policy/code.js';
-import { parseCsv } from '../../../data/codebook/csv.js';
 import type { Policy } from '../../../policy/policy.js';
+import type { AdditiveLaw } from '../../../privacy/mechanism/law.js';
 import { refusePairs } from './refuse-pairs.js';
 
 const receiptShape = z.object({

@@ -1,10 +1,10 @@
-import { combine, type FactorGraph, untied } from '../../../privacy/dependence/graph/factor-graph.js';
-import type { Pinned } from '../../../data/engine/engine.js';
 import { Fault } from '../../../base/errors.js';
-import type { Dependence, Policy } from '../../../policy/policy.js';
+import type { Pinned } from '../../../data/engine/engine.js';
 import { kindOf } from '../../../data/ties/kinds.js';
 import { recordTies, structureColumns } from '../../../data/ties/record-ties.js';
 import type { RecordTable } from '../../../data/ties/records.js';
+import type { Dependence, Policy } from '../../../policy/policy.js';
+import { combine, type FactorGraph, untied } from '../../../privacy/dependence/graph/factor-graph.js';
 
 /** Columns that say who is tied to whom. */
 export const tieColumns = (policy: Policy): readonly string[] => structureColumns(policy.dependence).names;

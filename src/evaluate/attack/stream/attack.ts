@@ -1,13 +1,13 @@
-import { viewColumn } from '../../../query/count/column-view.js';
-import { carriedBy, temporalLeakage } from '../../../privacy/dependence/temporal/temporal.js';
-import type { Pinned } from '../../../data/engine/engine.js';
 import { Fault } from '../../../base/errors.js';
-import { widthOf } from '../../../privacy/mechanism/law-width.js';
-import type { CategoryColumn, Policy } from '../../../policy/policy.js';
+import type { Pinned } from '../../../data/engine/engine.js';
 import { noName } from '../../../data/ties/name-list.js';
 import { readRecords } from '../../../data/ties/records.js';
 import { type SequenceDependence, sequence } from '../../../data/ties/sequence.js';
 import { readTransitions } from '../../../data/ties/transitions.js';
+import type { CategoryColumn, Policy } from '../../../policy/policy.js';
+import { carriedBy, temporalLeakage } from '../../../privacy/dependence/temporal/temporal.js';
+import { widthOf } from '../../../privacy/mechanism/law-width.js';
+import { viewColumn } from '../../../query/count/column-view.js';
 import type { ToldStep } from './told-steps.js';
 import {
   type Beliefs,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { publishedText } from '../../../app/cli/published-text.js';
 import type { CodedTable } from '../../../analysis/learn/network/coded.js';
+import { publishedText } from '../../../app/cli/published-text.js';
 import { tabularLoss } from '../../papers/correlated-columns/tabular-loss.js';
 import { judgePublished, learnTabular, type PublishedFigure } from './published.js';
 

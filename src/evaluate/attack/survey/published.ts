@@ -1,8 +1,9 @@
-import { Fault } from '../../../base/errors.js';
 import { bestStructure } from '../../../analysis/learn/network/best-structure.js';
 import { type CodedTable, splitColumns } from '../../../analysis/learn/network/coded.js';
 import { pairTables } from '../../../analysis/learn/network/contingency.js';
 import { learnChunks } from '../../../analysis/learn/network/learn-chunks.js';
+import { releaseError } from '../../../analysis/survey/error.js';
+import { Fault } from '../../../base/errors.js';
 import {
   dependentSensitivity,
   type TabularChunk,
@@ -11,7 +12,6 @@ import {
   tabularNoise,
   tabularReadings,
 } from '../../papers/correlated-columns/tabular.js';
-import { releaseError } from '../../../analysis/survey/error.js';
 import { auditSubSurveys, type Calibrate, subSurveys } from './audit.js';
 
 /** Parents per column in the networks of Algorithm 1; 1 and 3 give the same within a few percent. */

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { generatedSurvey } from '../../../../bench/learn.js';
 import { anesFolder, type CodedSurvey, pooled, readAnes } from '../../../../experiments/tabular/anes.js';
-import { largestPairwiseBase, pairwiseLeakage, pairwiseSpread } from '../../../privacy/dependence/pairwise/leakage.js';
 import { bestStructure } from '../../../analysis/learn/network/best-structure.js';
 import type { CodedTable } from '../../../analysis/learn/network/coded.js';
 import { pairTables } from '../../../analysis/learn/network/contingency.js';
+import { largestPairwiseBase, pairwiseLeakage, pairwiseSpread } from '../../../privacy/dependence/pairwise/leakage.js';
 import { dependentSensitivity, tabularReadings } from '../../papers/correlated-columns/tabular.js';
 import { tabularLoss } from '../../papers/correlated-columns/tabular-loss.js';
 import { auditSubSurveys, type Calibrate, jointCounts, subSurveys } from './audit.js';

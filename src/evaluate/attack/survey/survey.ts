@@ -1,7 +1,7 @@
-import { cellCount, levelCount, type PairTables } from '../../../privacy/dependence/pairwise/pair-tables.js';
 import type { CodedTable } from '../../../analysis/learn/network/coded.js';
 import { chooseRows } from '../../../analysis/learn/network/coded.js';
 import { pairTables } from '../../../analysis/learn/network/contingency.js';
+import { cellCount, levelCount, type PairTables } from '../../../privacy/dependence/pairwise/pair-tables.js';
 
 /**
  * The strongest evidence we can find against a release of all column histograms: an output that makes answer a of column i as much more likely

@@ -1,7 +1,7 @@
-import { leastRoot } from '../../audit/least-root.js';
+import type { Adversary } from '../../../policy/policy.js';
 import { ties } from '../../../privacy/dependence/leakage.js';
 import type { Model } from '../../../privacy/dependence/model/model.js';
-import type { Adversary } from '../../../policy/policy.js';
+import { leastRoot } from '../../audit/least-root.js';
 import type { Chain } from '../pufferfish/markov-quilt.js';
 import { chainScale } from './chain-calculus.js';
 import { type Calibration, largest, total } from './mechanism.js';

@@ -1,9 +1,9 @@
+import { toNumberDown } from '../../../base/exact/rational.js';
+import type { Adversary } from '../../../policy/policy.js';
 import { informedLaw, uninformedLaw } from '../../../privacy/dependence/chain/chain-law.js';
 import { chainLeakage } from '../../../privacy/dependence/chain/chain-leakage.js';
 import { stationaryOf } from '../../../privacy/dependence/chain/stationary.js';
 import { largestBelow } from '../../../privacy/dependence/largest-below.js';
-import { toNumberDown } from '../../../base/exact/rational.js';
-import type { Adversary } from '../../../policy/policy.js';
 import type { Chain } from '../pufferfish/markov-quilt.js';
 
 /** The calculus along a chain of any length, as a declared sequence is accounted: the least Laplace scale for answers that every step moves by `effect`. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type Adversary, exactLoss } from '../../audit/exact-loss.js';
-import { answersOf, readWorkload, together, type Workload } from '../../audit/workload.js';
 import { enumerate } from '../../../privacy/dependence/model/joint.js';
 import type { Model } from '../../../privacy/dependence/model/model.js';
+import { type Adversary, exactLoss } from '../../audit/exact-loss.js';
+import { answersOf, readWorkload, together, type Workload } from '../../audit/workload.js';
 import { pearson, zhu } from '../correlated-sensitivity/pearson.js';
 import { dpm14, dpm18, equation14, equation18, fixedPoint } from '../dependent-tuples/dpm.js';
 import { kappa } from '../dependent-tuples/kappa.js';

@@ -1,6 +1,6 @@
+import { Fault } from '../../../base/errors.js';
 import { componentsOf, integers } from '../../../privacy/dependence/model/joint.js';
 import type { Model, TableFactor } from '../../../privacy/dependence/model/model.js';
-import { Fault } from '../../../base/errors.js';
 import { infinityDistance, lawOf } from '../pufferfish/wasserstein-distance.js';
 
 /** Law of a sum as weights per total, exact up to a common multiplier. */

@@ -1,5 +1,5 @@
-import { leastRoot } from '../../audit/least-root.js';
 import { rational, toNumber } from '../../../base/exact/rational.js';
+import { leastRoot } from '../../audit/least-root.js';
 import { largest } from './mechanism.js';
 import type { SumLaws } from './sum-law.js';
 

@@ -1,7 +1,7 @@
-import { readAdditive } from '../../audit/workload.js';
+import { Fault } from '../../../base/errors.js';
 import { componentsOf } from '../../../privacy/dependence/model/joint.js';
 import type { Model } from '../../../privacy/dependence/model/model.js';
-import { Fault } from '../../../base/errors.js';
+import { readAdditive } from '../../audit/workload.js';
 import { robustScale } from '../dependent-dp/robust-quilt.js';
 import { laplaceFor } from '../group-dp/group.js';
 import { inferentialBase, inferentialOnChain, notApplicable } from '../pufferfish/inferential.js';

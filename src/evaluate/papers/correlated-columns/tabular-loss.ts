@@ -1,5 +1,5 @@
-import { leastRoot } from '../../audit/least-root.js';
 import { Fault } from '../../../base/errors.js';
+import { leastRoot } from '../../audit/least-root.js';
 
 /**
  * Exact loss of "one histogram per column, Laplace noise, one row of answers" on a small joint distribution. With one-hot columns the worst

@@ -1,5 +1,5 @@
-import { levelCount, type PairTables, pairCount } from '../../../privacy/dependence/pairwise/pair-tables.js';
 import { Fault } from '../../../base/errors.js';
+import { levelCount, type PairTables, pairCount } from '../../../privacy/dependence/pairwise/pair-tables.js';
 
 /**
  * Tabular-DDP (Algorithm 1 of Maughan and Near), kept for comparison. NOT SOUND: it has no self term (a chunk without an edge gets no noise at all),

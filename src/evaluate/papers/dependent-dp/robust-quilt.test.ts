@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { exactLoss } from '../../audit/exact-loss.js';
-import { answersOf, readWorkload } from '../../audit/workload.js';
 import { enumerate } from '../../../privacy/dependence/model/joint.js';
 import type { Model } from '../../../privacy/dependence/model/model.js';
+import { exactLoss } from '../../audit/exact-loss.js';
+import { answersOf, readWorkload } from '../../audit/workload.js';
 import { Contraction, robustLeakage, robustScale } from './robust-quilt.js';
 
 const first = [

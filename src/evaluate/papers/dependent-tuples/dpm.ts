@@ -1,5 +1,5 @@
-import { leastRoot } from '../../audit/least-root.js';
 import { conditional, type Joint } from '../../../privacy/dependence/model/joint.js';
+import { leastRoot } from '../../audit/least-root.js';
 import { type Calibration, largest, type Setting, total } from '../compare/mechanism.js';
 import { pairwiseDependent } from '../group-dp/group.js';
 

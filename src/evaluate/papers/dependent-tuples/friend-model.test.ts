@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { backstrom, type FriendLaw } from '../../../analysis/learn/odds/friend-law.js';
 import { equation18 } from './dpm.js';
-import { backstrom, FriendCoefficients, type FriendLaw, friendDpm, friendOddsRatio, type Grid } from './friend-model.js';
+import { FriendCoefficients, friendDpm, friendOddsRatio, type Grid } from './friend-model.js';
 
 /** The definition, cell by cell. */
 function naive({ side, step }: Grid, { b, c }: FriendLaw, scale: number): number {

@@ -1,14 +1,7 @@
-import { leastRoot } from '../../audit/least-root.js';
+import type { FriendLaw } from '../../../analysis/learn/odds/friend-law.js';
 import { Fault } from '../../../base/errors.js';
+import { leastRoot } from '../../audit/least-root.js';
 import { type Calibration, largest } from '../compare/mechanism.js';
-
-/** Eq. 26 of Liu et al. 2016: P(friend at v | me at u) proportional to (distance + b)^-c, normalised over the declared grid (the paper's a then cancels). */
-export interface FriendLaw {
-  readonly b: number;
-  readonly c: number;
-}
-/** The law the paper fitted, in miles. */
-export const backstrom: FriendLaw = { b: 0.196, c: 1.05 };
 
 /** A square grid of cells; `step` is the distance between neighbours in the unit the law was fitted in. */
 export interface Grid {

@@ -1,5 +1,5 @@
-import { distances } from '../../audit/workload.js';
 import { conditional, type Joint } from '../../../privacy/dependence/model/joint.js';
+import { distances } from '../../audit/workload.js';
 import { type Calibration, largest, type Setting, total } from '../compare/mechanism.js';
 
 /** A distance between two values of a record, by position. */

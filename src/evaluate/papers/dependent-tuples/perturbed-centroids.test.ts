@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { backstrom, friendDpm } from './friend-model.js';
+import { backstrom } from '../../../analysis/learn/odds/friend-law.js';
+import { friendDpm } from './friend-model.js';
 import {
   type CentroidSetting,
   correlatedDegree,

@@ -1,9 +1,10 @@
-import { leastRoot } from '../../audit/least-root.js';
+import { backstrom, type FriendLaw } from '../../../analysis/learn/odds/friend-law.js';
 import { Fault } from '../../../base/errors.js';
 import { rational } from '../../../base/exact/rational.js';
 import { laplaceSampler } from '../../../privacy/noise/discrete-laplace.js';
+import { leastRoot } from '../../audit/least-root.js';
 import type { Calibration } from '../compare/mechanism.js';
-import { backstrom, FriendCoefficients, type FriendLaw, type Grid } from './friend-model.js';
+import { FriendCoefficients, type Grid } from './friend-model.js';
 
 /**
  * The clustering of Liu et al. 2016: run K-means on the exact data, then add Laplace noise to the centres. NOT PRIVATE: how far one record can move the centres is

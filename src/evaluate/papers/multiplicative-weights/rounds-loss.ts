@@ -1,6 +1,6 @@
+import { type Joint, tooLarge } from '../../../privacy/dependence/model/joint.js';
 import type { Adversary } from '../../audit/exact-loss.js';
 import { cellsFor, logarithmic } from '../../audit/known-cells.js';
-import { type Joint, tooLarge } from '../../../privacy/dependence/model/joint.js';
 import { histories, type Outcome, type Rounds } from './rounds.js';
 
 const largestAudit = 2e7;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { exactLoss } from '../../audit/exact-loss.js';
-import { answersOf, readWorkload, type Workload } from '../../audit/workload.js';
 import { enumerate } from '../../../privacy/dependence/model/joint.js';
 import type { Model } from '../../../privacy/dependence/model/model.js';
+import { exactLoss } from '../../audit/exact-loss.js';
+import { answersOf, readWorkload, type Workload } from '../../audit/workload.js';
 import type { Setting } from '../compare/mechanism.js';
 import { cim, cimRounds } from '../correlated-sensitivity/cim.js';
 import { correlatedSensitivity, pearson } from '../correlated-sensitivity/pearson.js';

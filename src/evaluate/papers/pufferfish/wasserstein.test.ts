@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { answersOf, readWorkload } from '../../audit/workload.js';
 import { enumerate } from '../../../privacy/dependence/model/joint.js';
 import type { Model } from '../../../privacy/dependence/model/model.js';
+import { answersOf, readWorkload } from '../../audit/workload.js';
 import { SumLaws } from '../compare/sum-law.js';
 import { answerDistance } from './wasserstein.js';
 import { infinityDistance, lawOf } from './wasserstein-distance.js';

@@ -1,6 +1,6 @@
+import { type Joint, tooLarge } from '../../../privacy/dependence/model/joint.js';
 import type { Adversary } from '../../audit/exact-loss.js';
 import type { Answers } from '../../audit/workload.js';
-import { type Joint, tooLarge } from '../../../privacy/dependence/model/joint.js';
 import type { Calibration, Setting } from '../compare/mechanism.js';
 import { infinityDistance, type Law, lawOf } from './wasserstein-distance.js';
 

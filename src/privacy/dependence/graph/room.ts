@@ -1,6 +1,6 @@
 import { getHeapStatistics } from 'node:v8';
-import { databaseShare } from '../../../data/engine/limits.js';
 import { Fault } from '../../../base/errors.js';
+import { databaseShare } from '../../../base/input/limits.js';
 
 /**
  * What reading ties may hold. Needs are worked out from counts before anything of that size is made, so that a policy that is too large is refused in one

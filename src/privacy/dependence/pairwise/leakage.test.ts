@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { rational, toNumber } from '../../../base/exact/rational.js';
-import { answersTo, everyRecord } from '../../mechanism/record-class.js';
 import { leastTabularScale, tabularLoss } from '../../../evaluate/papers/correlated-columns/tabular-loss.js';
+import { answersTo, everyRecord } from '../../mechanism/record-class.js';
 import { pairwiseAmplifier } from './amplifier.js';
 import { commonAnswers, largestPairwiseBase, pairwiseLeakage, pairwiseSpread } from './leakage.js';
 import { pairTablesOfJoint } from './pair-tables.js';

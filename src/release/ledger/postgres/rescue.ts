@@ -1,5 +1,5 @@
-import type { Connection } from '../../../data/engine/postgres/connection.js';
 import { Fault } from '../../../base/errors.js';
+import type { Connection } from '../../../data/engine/postgres/connection.js';
 import { Broken, type Link, type Stored, sha256 } from '../chain/chain.js';
 import type { Witness } from '../chain/witness.js';
 import { linkFrom, stateHash } from '../index/accounts.js';

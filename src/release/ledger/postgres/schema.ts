@@ -1,5 +1,5 @@
-import type { Connection } from '../../../data/engine/postgres/connection.js';
 import { Fault } from '../../../base/errors.js';
+import type { Connection } from '../../../data/engine/postgres/connection.js';
 import { corrupt } from '../faults.js';
 
 /** The tables of a ledger, and who is who in them: `link` is the chain, the others are worked out from it or bound to it by hashes. */

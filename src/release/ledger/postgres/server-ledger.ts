@@ -1,5 +1,5 @@
-import type { Connection } from '../../../data/engine/postgres/connection.js';
 import { Fault, type Outcome } from '../../../base/errors.js';
+import type { Connection } from '../../../data/engine/postgres/connection.js';
 import { Broken, beginning, type End, endOf, linkHash, type Stored } from '../chain/chain.js';
 import type { Witness } from '../chain/witness.js';
 import { ledgerOn } from '../chained-ledger.js';

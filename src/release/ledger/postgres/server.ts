@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Fault } from '../../../base/errors.js';
 import { type Connection, enter } from '../../../data/engine/postgres/connection.js';
 import { refuseServer } from '../../../data/engine/postgres/server.js';
-import type { Fault } from '../../../base/errors.js';
 import { readAddress } from '../../../policy/address.js';
 import type { Stored } from '../chain/chain.js';
 import { busy } from '../faults.js';

@@ -1,5 +1,5 @@
-import type { Connection } from '../../../data/engine/postgres/connection.js';
 import { Fault } from '../../../base/errors.js';
+import type { Connection } from '../../../data/engine/postgres/connection.js';
 import { Broken, linkAfter, type Stored } from '../chain/chain.js';
 import { indexOf, linkIn } from '../index/tables.js';
 import type { Verification } from '../ledger.js';

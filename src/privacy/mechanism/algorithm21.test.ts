@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { rational } from '../../base/exact/rational.js';
+import { Bits } from '../noise/bits.js';
+import { algorithm21, drawAlgorithm21, drawBatch21 } from './algorithm21.js';
+import { Paid } from './paid.js';
+
+function seeded(seed: number): Bits {
+  let a = seed >>> 0;
+  return new Bits((buffer) => {
+    const words = new Uint32Array(buffer.buffer, buffer.byteOffset, buffer.length / 4);
+    for (let i = 0; i < words.length; i++) {
+      a = (a + 0x6d2b79f5) | 0;
+      let t = Math.imul(a ^ (a >>> 15), 1 | a);
+      t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+      words[i] = (t ^ (t >>> 14)) >>> 0;
+    }
+  });
+}
+const draws = 40_000;
+
+describe('Algorithm 2.1', () => {
+  const terms = { epsilon: rational(1), spread: 3n, coin: rational(3, 10), most: 20n };
+  /** The law: coin x uniform + (1 - coin) x discrete Laplace around the answer, clamped. */
+  const law = (answer: number): number[] => {
+    const q = Math.exp(-1 / 3);
+    const p = Array.from({ length: 21 }, () => 0.3 / 21);
+    for (let k = -400; k <= 400; k++) p[Math.min(20, Math.max(0, answer + k))]! += 0.7 * ((1 - q) / (1 + q)) * q ** Math.abs(k);
+    return p;
+  };
+
+  it('gives integers of 0 … most only, with the mixed law of both branches', () => {
+    const bits = seeded(1);
+    const counts = new Array<number>(21).fill(0);
+    for (let i = 0; i < draws; i++) counts[Number(drawAlgorithm21(7n, terms, bits))]!++;
+    const statistic = law(7).reduce((s, p, k) => s + (counts[k]! - p * draws) ** 2 / (p * draws), 0);
+    // 20 degrees of freedom, alpha 1e-6.
+    expect(statistic).toBeLessThan(68);
+    expect(law(8).reduce((s, p, k) => s + (counts[k]! - p * draws) ** 2 / (p * draws), 0)).toBeGreaterThan(68);
+  });
+
+  it('covers every output with the uniform branch: the smallest probability is at least coin / (most + 1)', () => {
+    expect(Math.min(...law(0), ...law(20))).toBeGreaterThanOrEqual(0.3 / 21);
+  });
+
+  it('tosses one coin for a batch', () => {
+    const bits = seeded(2);
+    // With no room for Laplace noise to leave the answer, an answer off the truth means the uniform branch.
+    const sharp = { epsilon: rational(1000), spread: 1n, coin: rational(1, 2), most: 1_000_000n };
+    let split = 0;
+    for (let i = 0; i < 2000; i++) {
+      const [a, b] = drawBatch21(
+        [
+          { answer: 5n, terms: sharp },
+          { answer: 9n, terms: sharp },
+        ],
+        bits,
+      );
+      if ((a === 5n) !== (b === 9n)) split++;
+    }
+    expect(split).toBeLessThan(3);
+  });
+
+  it('refuses a coin that is no probability', () => {
+    expect(() => drawAlgorithm21(1n, { ...terms, coin: rational(3, 2) })).toThrow(RangeError);
+    expect(() => algorithm21('pairs', { ...terms, coin: rational(-1, 2) })).toThrow(RangeError);
+  });
+
+  it('answers once for whoever booked that it was had', () => {
+    const noise = algorithm21('pairs', { ...terms, coin: rational(1) });
+    expect(noise).toMatchObject({ law: { kind: 'published' }, scale: rational(3), draws: 1 });
+    expect(noise.cost.perRecord).toEqual(new Map([['once:adversarial privacy', rational(1)]]));
+    const paid = new Paid([noise]);
+    const answer = noise.answer(paid, 7n);
+    expect(answer >= 0n && answer <= terms.most).toBe(true);
+    expect(() => noise.answer(paid, 7n)).toThrow(RangeError);
+  });
+});

@@ -1,0 +1,76 @@
+import { compare, divide, one, type Rational, rational, toText } from '../../base/exact/rational.js';
+import { bernoulli } from '../noise/bernoulli.js';
+import { type Bits, cryptoBits } from '../noise/bits.js';
+import { laplaceSampler } from '../noise/discrete-laplace.js';
+import { uniformBelow } from '../noise/uniform.js';
+import type { PublishedLaw } from './law.js';
+import type { Mechanism } from './mechanism.js';
+import type { Paid } from './paid.js';
+import { onceOnly } from './profile.js';
+
+/**
+ * Algorithm 2.1 of Rastogi et al. 2009, corrected: both branches live on the integers 0 … most, lambda carries its power, is used as a
+ * scale and is rounded up, and plain noise takes over when global sensitivity is no larger. See algorithm21.proof.md. Kept apart from the DP ledger.
+ */
+export interface Algorithm21 {
+  readonly epsilon: Rational;
+  /** Noise parameter: lambda. */
+  readonly spread: bigint;
+  /** Probability of an answer that ignores the data. */
+  readonly coin: Rational;
+  /** Answers lie in 0 … most. */
+  readonly most: bigint;
+}
+
+/** It has no epsilon to add to a budget, and no composition is known for it: its price is that a population may have it once. */
+export interface AdversarialNoise extends Mechanism {
+  readonly law: PublishedLaw;
+  /** Of the branch that looks at the data. */
+  readonly scale: Rational;
+  answer(paid: Paid, exact: bigint): bigint;
+}
+
+export function algorithm21(name: string, terms: Algorithm21): AdversarialNoise {
+  refuseCoin(terms);
+  const mechanism: AdversarialNoise = {
+    law: { kind: 'published' },
+    cost: onceOnly('adversarial privacy'),
+    draws: 1,
+    told: { name, cells: 1 },
+    scale: scaleOf(terms),
+    answer: (paid, exact) => {
+      paid.take(mechanism, 1);
+      return paid.release(mechanism, exact, (answer) => drawAlgorithm21(answer, terms));
+    },
+  };
+  return mechanism;
+}
+
+const scaleOf = ({ spread, epsilon }: Algorithm21): Rational => divide(rational(spread), epsilon);
+const refuseCoin = ({ coin }: Algorithm21): void => {
+  if (coin.num < 0n || compare(coin, one) > 0) throw new RangeError(`no probability: ${toText(coin)}`);
+};
+
+/** Draws one answer. Which branch was taken is not told to anybody, not even to the caller. */
+export function drawAlgorithm21(answer: bigint, terms: Algorithm21, bits: Bits = cryptoBits): bigint {
+  return drawBatch21([{ answer, terms }], bits)[0]!;
+}
+
+/**
+ * Several queries declared together: one coin for all of them (its probability is that of the first term's `coin`, which must count the goals of the whole
+ * batch), each with its own part of epsilon. The printed rule, full epsilon for each, loses privacy linearly in the number of queries.
+ */
+export function drawBatch21(batch: readonly { answer: bigint; terms: Algorithm21 }[], bits: Bits = cryptoBits): bigint[] {
+  const { terms: first } = batch[0]!;
+  refuseCoin(first);
+  // Both branches are drawn, so that the time taken does not tell which one is used.
+  const uniform = batch.map(({ terms }) => uniformBelow(terms.most + 1n, bits));
+  const noisy = batch.map(({ answer, terms }) => clamp(answer + laplaceSampler(scaleOf(terms), bits)(), terms.most));
+  const ignore = first.coin.num > 0n && bernoulli(first.coin, bits);
+  return ignore ? uniform : noisy;
+}
+
+const clamp = (x: bigint, most: bigint): bigint => {
+  if (x < 0n) return 0n;
+  return x > most ? most : x;
+};

@@ -1,0 +1,406 @@
+import { Fault } from '../../base/errors.js';
+import {
+  add,
+  compare,
+  divide,
+  isPositive,
+  isZero,
+  maximum,
+  multiply,
+  one,
+  type Rational,
+  rational,
+  subtract,
+  toNumber,
+  toNumberDown,
+  zero,
+} from '../../base/exact/rational.js';
+import type { Policy } from '../../policy/policy.js';
+import type { Amplifier, GaussianBound, Mixed } from '../../privacy/dependence/amplifier.js';
+import type { Bases } from '../../privacy/dependence/base.js';
+import type { Condition } from '../../privacy/dependence/condition.js';
+import type { Allotment } from '../../privacy/mechanism/allotment.js';
+import type { Scope } from '../../privacy/mechanism/effect.js';
+import {
+  addProfiles,
+  inZcdp,
+  nothingSpent,
+  type Profile,
+  type PureProfile,
+  pricedAs,
+  pureProfile,
+  type Spent,
+  spend,
+  withoutZcdp,
+  type ZcdpProfile,
+  zcdpOfAll,
+  zcdpProfile,
+} from '../../privacy/mechanism/profile.js';
+import {
+  answersTo,
+  everyRecord,
+  isOfRecords,
+  isOnce,
+  type RecordClass,
+  type Slicing,
+} from '../../privacy/mechanism/record-class.js';
+import { gainedByPairs, keepsByPairs, usedByPairs } from './by-pairs.js';
+import {
+  type About,
+  aboutEverybody,
+  aboutOf,
+  gainedBySlice,
+  keepsBySlice,
+  mostParts,
+  partsTogether,
+  usedBySlice,
+} from './by-slice.js';
+import { binds, meets, type Reading } from './reading.js';
+import { type AccountSource, coversSources, otherSources } from './sources.js';
+
+/**
+ * The budget of a population in base terms. A route is one proven way to turn spent profiles into leakage; the account is kept when
+ * at least one route, taken over everything spent, keeps it. Epsilons are never added: base costs are, and each route converts once.
+ */
+export interface Account {
+  /** Pinned in the ledger when the account opens. */
+  readonly terms: { readonly digest: string; readonly summary: string };
+  readonly epsilon: Rational;
+  readonly delta: Rational;
+  readonly routes: readonly Route[];
+  /** Every single value of the public columns, where they are few: what is left of each is judged (moved.ts). */
+  readonly parts?: readonly About[];
+  /** With a budget per step: what every value of the column that puts steps in order may spend, for ever. */
+  readonly steady?: SteadySpending;
+  /** What is set aside for others who tell something about these people and do not say what (others.ts). */
+  readonly others?: readonly Profile[];
+  /** The data whose ties its routes rest on (sources.ts). */
+  readonly source: AccountSource;
+  /** Analysts have quotas of it: no release may change what earlier ones of others count for. */
+  readonly quotas?: true;
+  /** A profile as the ledger must hold it: with a cost for every class and every condition that a route speaks about. */
+  readonly book: (profile: Profile, reading: Reading) => Profile;
+}
+
+export interface SteadySpending {
+  readonly slicing: Slicing;
+  /** Base epsilon. */
+  readonly each: Rational;
+}
+
+/** One proven way from what was spent to what an attacker gains. */
+export interface Route {
+  readonly amplifier: Amplifier;
+  /** What everything spent must have been like. */
+  readonly conditions: readonly Condition[];
+  /** What pure noise must keep it at: the account's. */
+  readonly epsilon: Rational;
+  /** Largest total base epsilon per record when only pure noise is used and every record spends the same. */
+  readonly pureCapacity: Rational;
+  /** Absent for a pure budget, and where nothing is proven about Gaussian noise. */
+  readonly gaussian?: GaussianRoute;
+  /** The public columns by whose values it may look at what was spent (by-slice.ts). */
+  readonly slicings: readonly Slicing[];
+  /** The digest of the pairs along which it may look at what was spent (by-pairs.ts). */
+  readonly pairs?: string;
+  readonly how: string;
+}
+
+/** Whether pure draws count at their own zCDP cost beside Gaussian noise; a bound with conditions of its own prices them otherwise (Amplifier.gaussian). */
+export const isPlain = ({ gaussian }: Route): boolean => gaussian === undefined || gaussian.bound.conditions.length === 0;
+
+export interface GaussianRoute {
+  readonly bound: GaussianBound;
+  /** Largest total rho per record. */
+  readonly capacity: Rational;
+  /**
+   * Which route proves the account may depend on what was released before, and then the probabilities with which each may fail add up: every route
+   * keeps its part of the account's delta. `epsilon`: what the capacity keeps it at, less than the account's where beliefs are promised.
+   */
+  readonly delta: Rational;
+  readonly epsilon: Rational;
+  /** With what probability the odds may move by more than e^epsilon of the account when the whole capacity is spent. */
+  readonly failure: number;
+}
+
+/**
+ * With secret `answer` each column is a record class of its own; a release that only knows its cost per row books that cost for every column. A cost that
+ * meets a condition is booked once more under the condition's mark.
+ */
+export function booking(policy: Policy, routes: readonly Route[], source: AccountSource): Account['book'] {
+  const columns =
+    policy.protect.secret === 'answer' ? [...policy.columns.values()].filter((c) => !c.public).map((c) => answersTo(c.name)) : [];
+  const conditions = [...new Map(routes.flatMap((r) => r.conditions).map((c) => [c.mark, c])).values()];
+  const priced = routes.some(isGaussian);
+  return (profile, reading) => {
+    const whole = profile.perRecord.get(everyRecord);
+    const more = whole === undefined || profile.perRecord.size > 1 ? [] : columns;
+    const met =
+      whole === undefined
+        ? []
+        : [
+            ...conditions.filter((c) => binds(c, profile.noise) && meets(c, profile.noise, reading)).map((c) => c.mark),
+            ...(source.isBooked ? [source.mark] : []),
+          ];
+    const entries = [...more, ...met].map((name): [RecordClass, Rational] => [name, whole!]);
+    if (profile.noise === 'zcdp') return entries.length === 0 ? profile : addProfiles(profile, zcdpProfile(entries));
+    const bare = withoutZcdp(profile) as PureProfile;
+    const booked = entries.length === 0 ? bare : addProfiles(bare, pureProfile(entries, profile.factored && more.length === 0));
+    if (!priced || profile.perRecord.size === 0) return booked;
+    // What every record pays, every answer of it does.
+    const cost = inZcdp(profile);
+    const each = cost.perRecord.get(everyRecord);
+    const ofAnswers = each === undefined ? [] : more.map((name): [RecordClass, Rational] => [name, each]);
+    return pricedAs(booked, addProfiles(cost, zcdpProfile(ofAnswers)));
+  };
+}
+
+/** What an allotment costs when a record of each of these classes spends all of it. */
+export function costOf({ noise, amount }: Allotment, classes: readonly RecordClass[]): Profile {
+  const entries = classes.map((record) => [record, amount] as const);
+  return noise === 'pure' ? pureProfile(entries) : zcdpProfile(entries);
+}
+
+const within = (profile: PureProfile | ZcdpProfile, scope: Scope): Rational => {
+  let most = zero;
+  for (const [name, cost] of profile.perRecord) if (scope(name)) most = maximum(most, cost);
+  return most;
+};
+/**
+ * A route over whole records speaks about every cost, as each is booked under `*` too. A route over classes of records (answers, tuples) speaks only about totals
+ * that lie within them: what was spent on a class it does not know (an answer that is declared no more, another name for a relation) is not its to forget.
+ */
+export function speaksAbout(scope: Scope, classes: Iterable<RecordClass>): boolean {
+  const records = [...classes].filter(isOfRecords);
+  if (records.length === 0) return true;
+  if (scope(everyRecord)) return records.includes(everyRecord);
+  return records.some(scope) && records.every((name) => name === everyRecord || scope(name));
+}
+
+/** Did everything of this kind of noise meet the condition? */
+const metBy = ({ noise, perRecord }: PureProfile | ZcdpProfile, condition: Condition): boolean =>
+  !binds(condition, noise) || compare(perRecord.get(condition.mark) ?? zero, perRecord.get(everyRecord) ?? zero) === 0;
+
+/** Worst pure epsilon of one record under a route, and one rho that stands for all that was spent where the route knows Gaussian noise. */
+export function spentUnder(route: Route, spent: Spent): { readonly pure: Rational; readonly rho: Rational } | undefined {
+  const { amplifier, conditions, gaussian } = route;
+  const { scope, factoredOnly } = amplifier;
+  if (!conditions.every((c) => metBy(spent.pure, c) && metBy(spent.zcdp, c))) return undefined;
+  if (![spent.pure, spent.zcdp].every(({ perRecord }) => speaksAbout(scope, perRecord.keys()))) return undefined;
+  if (factoredOnly && !(spent.pure.factored && spent.zcdp.perRecord.size === 0)) return undefined;
+  const mixed = mixedUnder(route, spent);
+  return {
+    pure: mixed.pure,
+    rho: gaussian ? gaussian.bound.counted(mixed, gaussian.capacity, gaussian.epsilon) : mixed.rho,
+  };
+}
+
+const mixedUnder = ({ amplifier: { scope }, gaussian }: Route, spent: Spent): Mixed => ({
+  rho: within(spent.zcdp, scope),
+  pure: within(spent.pure, scope),
+  ...(gaussian && { total: within(zcdpOfAll(spent), scope) }),
+});
+
+/** What the classes of a route spent, where they differ: classes that spent less leak less about the others (informed.proof.md, "Costs of one's own"). */
+function unequal({ amplifier: { scope } }: Route, { pure }: Spent): Bases | undefined {
+  const costs = new Map([...pure.perRecord].filter(([record]) => scope(record)));
+  return costs.size > 0 && !scope(everyRecord) ? costs : undefined;
+}
+
+function keepsApart(route: Route, spent: Spent): boolean {
+  const costs = unequal(route, spent);
+  return costs !== undefined && route.amplifier.leakage(costs) <= toNumberDown(route.epsilon);
+}
+
+/** Does this route prove that the total stays within the budget? */
+export function keeps(route: Route, spent: Spent): boolean {
+  const total = spentUnder(route, spent);
+  if (!total) return false;
+  if (spent.zcdp.perRecord.size === 0 && (compare(total.pure, route.pureCapacity) <= 0 || keepsApart(route, spent))) return true;
+  if (route.gaussian !== undefined && compare(total.rho, route.gaussian.capacity) <= 0) return true;
+  return keepsBySlice(route, spent) || keepsByPairs(route, spent);
+}
+
+export const isKept = (account: Account, spent: Spent): boolean =>
+  coversSources(account.source, spent) && account.routes.some((route) => keeps(route, spent));
+
+const paidTwice = ({ pure }: Spent): boolean =>
+  [...pure.perRecord].some(([name, times]) => isOnce(name) && compare(times, one) > 0);
+
+/** One way to read what is used of the account: a route, and the costs in pure epsilon or in zCDP. */
+export interface UsedBy {
+  readonly route: Route;
+  readonly noise: Profile['noise'];
+  /** The public columns by whose values costs are read, or the pairs along which; for everybody when absent. */
+  readonly by?: string;
+  readonly share: Rational;
+}
+
+/**
+ * Used share of the account, by its best reading: 0 = fresh, 1 = exhausted for requests about these values of public columns, or about everybody. The one figure that plans,
+ * prompts, receipts, quotas and ledgers speak of. By the dearest class, so that shares add up; costs that differ by class may be kept beyond 1.
+ */
+export function usedShare(account: Account, spent: Spent, about: About = aboutEverybody): Rational {
+  return leastUsed(usedBy(account, spent, about))?.share ?? rational(1);
+}
+
+/** The used share of some of what was spent (one entry, one analyst), by the reading that decides for all of it: so parts add up to the whole. */
+export function usedShareOf(account: Account, part: Spent, whole: Spent, about: About = aboutEverybody): Rational {
+  const decides = leastUsed(usedBy(account, whole, about));
+  // Costs of a covered total are covered, also where the declaration about them is somebody else's entry.
+  const own = usedByRoutes(account, part, about).filter((r) => r.route === decides?.route && r.noise === decides.noise);
+  const found = own.find((r) => r.by === decides?.by) ?? own.find((r) => r.by === undefined);
+  return found?.share ?? usedShare(account, part, about);
+}
+
+/** The kind of cost by which the account is read; undefined where nothing was spent. */
+export function decidingNoise(account: Account, spent: Spent, about: About = aboutEverybody): Profile['noise'] | undefined {
+  const least = leastUsed(usedBy(account, spent, about));
+  return least && isPositive(least.share) ? least.noise : undefined;
+}
+
+const leastUsed = (readings: readonly UsedBy[]): UsedBy | undefined =>
+  readings.reduce<UsedBy | undefined>((least, r) => (least && compare(least.share, r.share) <= 0 ? least : r), undefined);
+
+/** The same by every reading that speaks about what was spent. */
+export const usedBy = (account: Account, spent: Spent, about: About = aboutEverybody): readonly UsedBy[] =>
+  coversSources(account.source, spent) ? usedByRoutes(account, spent, about) : [];
+
+function usedByRoutes({ routes }: Account, spent: Spent, about: About): readonly UsedBy[] {
+  return routes.flatMap((route): readonly UsedBy[] => {
+    const total = spentUnder(route, spent);
+    if (!total) return [];
+    const pure = spent.zcdp.perRecord.size === 0 && isPositive(route.pureCapacity);
+    return [
+      ...(pure ? [{ route, noise: 'pure' as const, share: divide(total.pure, route.pureCapacity) }] : []),
+      ...(isGaussian(route) ? [{ route, noise: 'zcdp' as const, share: divide(total.rho, route.gaussian!.capacity) }] : []),
+      ...route.slicings.flatMap((slicing) =>
+        usedBySlice(route, spent, slicing, about).map((used) => ({ route, by: slicing, ...used })),
+      ),
+      ...usedByPairs(route, spent).map((used) => ({ route, by: route.pairs!, ...used })),
+    ];
+  });
+}
+
+export const isGaussian = ({ gaussian }: Route): boolean => gaussian !== undefined && isPositive(gaussian.capacity);
+
+/** Roundings take no more of the budget. */
+const crumb = rational(1, 1_000_000);
+
+/**
+ * Whether Gaussian noise would find less of the budget left than pure noise does: what was spent was paid in pure epsilon, and costs more in zCDP.
+ * Not where nothing is left at all.
+ */
+export function isClosedToGaussian(account: Account, spent: Spent, about: About = aboutEverybody): boolean {
+  if (!account.routes.some(isGaussian)) return false;
+  const readings = usedBy(account, spent, about);
+  const most = add(leastUsed(readings)?.share ?? one, crumb);
+  return compare(most, one) < 0 && !readings.some((r) => r.noise === 'zcdp' && compare(r.share, most) <= 0);
+}
+
+/** What an attacker may have gained so far about one record, ties included (epsilon at the account's delta); rounded up. */
+export function gained(account: Account, spent: Spent): number {
+  let least = Number.POSITIVE_INFINITY;
+  if (!coversSources(account.source, spent)) return least;
+  for (const route of account.routes) {
+    const total = spentUnder(route, spent);
+    if (!total) continue;
+    if (spent.zcdp.perRecord.size === 0)
+      least = Math.min(least, isZero(total.pure) ? 0 : route.amplifier.leakage(unequal(route, spent) ?? total.pure));
+    if (route.gaussian && isPositive(total.rho)) {
+      least = Math.min(least, route.gaussian.bound.epsilon(mixedUnder(route, spent), route.gaussian.delta));
+    }
+    least = Math.min(least, gainedBySlice(route, spent) ?? least, gainedByPairs(route, spent) ?? least);
+  }
+  return least;
+}
+
+/** What one analyst may spend, in epsilon of the whole budget. It divides the budget among people and promises nothing to those in the data. */
+export interface Quota {
+  readonly analyst: string;
+  readonly epsilon: Rational;
+}
+
+/** For Ledger.reserve: throws with asked, spent and remaining when the total would break the budget, or the analyst's own total the quota. */
+export const admission =
+  (account: Account, requested: Profile, quota?: Quota) =>
+  (after: Spent, before: Spent, byAnalyst: Spent): void => {
+    const elsewhere = otherSources(account.source, after);
+    if (elsewhere) throw elsewhere;
+    if (paidTwice(after))
+      throw new Fault(
+        'BUDGET_EXCEEDED',
+        'This population has already been given what it may be given once.',
+        'Its guarantee does not compose: only the very same request is answered again, from the record.',
+      );
+    if (partsTogether(after) > mostParts && partsTogether(after) > partsTogether(before))
+      throw new Fault(
+        'BUDGET_EXCEEDED',
+        `What was spent would differ between more than ${mostParts} parts of the data, by combinations of public columns.`,
+        'Ask about all values of one of the public columns, or about several at once: a table by them is one request.',
+      );
+    if (isKept(account, after)) {
+      if (quota) admitQuota(account, quota, after, before, byAnalyst);
+      return;
+    }
+    throw budgetExceeded(account, requested, after, before);
+  };
+
+/** Refusal with the figures of the requested records, or with everybody's where those do not explain it. */
+function budgetExceeded(account: Account, requested: Profile, after: Spent, before: Spent): Fault {
+  const total = toNumber(account.epsilon);
+  const isKeptBefore = isKept(account, before);
+  const readings = [aboutOf([{ effects: requested.perRecord }]), aboutEverybody].map((about) => {
+    const spent = toNumber(usedShare(account, before, about)) * total;
+    const raised = raisedShare(account, after, before, about);
+    const asked = toNumber(maximum(raised, shareAlone(account, requested, about))) * total;
+    return { asked, spent, remaining: isKeptBefore ? Math.max(0, total - spent) : 0 };
+  });
+  const explains = readings.find((each) => !isKeptBefore || each.asked > each.remaining);
+  const { asked, ...figures } = explains ?? readings[0]!;
+  const why = explains
+    ? spentText(asked, figures.spent, total)
+    : `together with earlier costs it exceeds the budget, ${leftText(figures.spent, total)}`;
+  return new Fault(
+    'BUDGET_EXCEEDED',
+    `The budget does not allow this: ${isKeptBefore ? '' : 'it was exceeded before, '}${why}.`,
+    'Ask for less with --epsilon, or for fewer columns; "fugu ledger POLICY" lists what was spent.',
+    { details: { ...(explains && { asked }), ...figures, total } },
+  );
+}
+
+/** The share that a request adds to what is used. Never negative: the best route may be another one afterwards. */
+const raisedShare = (account: Account, after: Spent, before: Spent, about: About = aboutEverybody): Rational =>
+  maximum(zero, subtract(usedShare(account, after, about), usedShare(account, before, about)));
+
+/** Share of a fresh account that a cost takes. Readings by slice end at 1: larger costs are read without slices. */
+function shareAlone(account: Account, cost: Profile, about: About): Rational {
+  const readings = usedBy(account, spend(nothingSpent, cost), about);
+  const least = leastUsed(readings)?.share ?? zero;
+  if (compare(least, one) < 0) return least;
+  return leastUsed(readings.filter(({ by }) => by === undefined))?.share ?? least;
+}
+
+const quotaCrumb = rational(1, 1_000_000_000);
+function admitQuota(account: Account, { analyst, epsilon }: Quota, after: Spent, before: Spent, byAnalyst: Spent): void {
+  const own = multiply(usedShareOf(account, byAnalyst, after), account.epsilon);
+  // A quota divides the budget and protects nobody: roundings beyond it are admitted.
+  if (compare(own, add(epsilon, multiply(account.epsilon, quotaCrumb))) <= 0) return;
+  const asked = toNumber(multiply(raisedShare(account, after, before), account.epsilon));
+  const quota = toNumber(epsilon);
+  const spent = Math.max(0, toNumber(own) - asked);
+  const remaining = Math.max(0, quota - spent);
+  throw new Fault(
+    'BUDGET_EXCEEDED',
+    `The quota of ${analyst} does not allow this: ${spentText(asked, spent, quota)}.`,
+    'Ask for less with --epsilon, or have the quota raised: budget.analysts in the policy.',
+    { details: { asked, spent, remaining, total: toNumber(account.epsilon), quota, analyst } },
+  );
+}
+const spentText = (asked: number, spent: number, total: number): string => `asked ${short(asked)}, ${leftText(spent, total)}`;
+/** Of what is spent to all digits that are shown nothing remains. */
+function leftText(spent: number, total: number): string {
+  const remaining = short(spent) === short(total) ? 0 : Math.max(0, total - spent);
+  return `spent ${short(spent)} of ${short(total)}, remaining ${short(remaining)} (in epsilon, ties included)`;
+}
+const short = (x: number) => Number(x.toPrecision(4)).toString();

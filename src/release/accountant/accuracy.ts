@@ -1,0 +1,141 @@
+import { Fault } from '../../base/errors.js';
+import { one, parseRational, type Rational, rational, toNumber } from '../../base/exact/rational.js';
+import { betweenValues, neighboursOf } from '../../policy/neighbours.js';
+import type { Policy } from '../../policy/policy.js';
+import type { Amplifier } from '../../privacy/dependence/amplifier.js';
+import { inDoubles } from '../../privacy/mechanism/law.js';
+import { normalQuantile } from '../../privacy/mechanism/law-width.js';
+import { nothingSpent } from '../../privacy/mechanism/profile.js';
+import type { BoundBatch, Foreseen } from '../../query/bound.js';
+import { posteriorAtMost } from './belief.js';
+import { percent } from './belief-words.js';
+import { chooseNoise } from './choose.js';
+import { openAccount } from './open-account.js';
+
+/** A workload on a policy whose budget is still open: what accuracy would a total epsilon buy, if all of it went into this workload? */
+export interface Bench {
+  readonly policy: Policy;
+  readonly amplifiers: readonly Amplifier[];
+  readonly bound: BoundBatch;
+}
+export interface Target {
+  /** Half width of the interval every number of the answer must reach, in the answer's own unit. */
+  readonly error: number;
+  readonly confidence: number;
+  /** About how many rows the smallest cell of a mean or share has: public knowledge, never counted in the data. */
+  readonly rows?: number;
+}
+
+/** Beyond this an attacker can go from 1 in 1,000 to near certainty: not a budget any more. */
+const mostEpsilon: Rational = rational(16);
+
+export function checkTarget({ error, confidence, rows }: Target): void {
+  const refuse = (message: string, hint: string) => new Fault('BUDGET_INVALID', message, hint);
+  if (!(error > 0 && Number.isFinite(error)))
+    throw refuse(
+      'The error to reach must be above 0.',
+      'Noise is never zero: give the half width you can live with, for example --error 50 people or --error 0.02 of a share.',
+    );
+  if (!(confidence > 0 && confidence < 1))
+    throw refuse('The confidence must lie strictly between 0 and 1.', 'Usual is --confidence 0.95.');
+  if (rows !== undefined && !(rows >= 1 && Number.isFinite(rows)))
+    throw refuse(
+      'The number of rows must be at least 1.',
+      'Give about how many rows the smallest group has, from public knowledge.',
+    );
+}
+
+/** From the 95 % half width to another confidence. Exact for single numbers; for composed answers never too small. */
+function widen({ error }: Foreseen, kind: 'laplace' | 'gaussian', confidence: number): number {
+  const miss = 1 - confidence;
+  const ratio = kind === 'laplace' ? Math.log(miss) / Math.log(0.05) : normalQuantile(1 - miss / 2) / normalQuantile(0.975);
+  return error === 'exact' ? ratio : Math.max(1, ratio);
+}
+
+/** The largest error over all answers when the whole of `epsilon` goes into the workload. */
+export function errorWith(
+  { policy, amplifiers, bound }: Bench,
+  epsilon: Rational,
+  { confidence, rows }: Omit<Target, 'error'>,
+): number {
+  const account = openAccount({ ...policy, budget: { epsilon, delta: policy.budget.delta } }, amplifiers);
+  const best = chooseNoise(bound.measures, account, one, nothingSpent)[0];
+  if (!best) throw new Fault('QUERY_UNSUPPORTED', 'No proven route covers this query.', 'Ask for fewer columns at once.');
+  const errors = bound.foresee(best.mechanisms.map(({ law }) => inDoubles(law))).map((f) => {
+    if (f.perRow && rows === undefined)
+      throw new Fault(
+        'USAGE',
+        `The error of "${f.name}" depends on how many rows it is over.`,
+        'Add --rows N: about how many rows the smallest group has, from public knowledge (the data is not looked at).',
+      );
+    return (f.halfWidth * widen(f, best.kind, confidence)) / (f.perRow ? rows! : 1);
+  });
+  return Math.max(...errors);
+}
+
+/** Three digits, rounded up: what a person would write into a policy. */
+function roundedUp(x: number): Rational {
+  const power = Math.floor(Math.log10(x)) - 2;
+  return parseRational(`${Math.ceil(x / 10 ** power - 1e-9)}e${power}`);
+}
+
+/** The least total epsilon whose error is within the target. */
+export function leastEpsilon(bench: Bench, target: Target): Rational {
+  checkTarget(target);
+  const reaches = (epsilon: Rational) => errorOrNone(bench, epsilon, target) <= target.error;
+  if (!reaches(mostEpsilon)) throw unreachable(bench, target);
+  let low = Math.log(1e-6);
+  let high = Math.log(toNumber(mostEpsilon));
+  while (high - low > 0.002) {
+    const middle = (low + high) / 2;
+    if (reaches(parseRational(Math.exp(middle).toPrecision(8)))) high = middle;
+    else low = middle;
+  }
+  let found = roundedUp(Math.exp(high));
+  // Whole units of noise make the error a staircase; a step may lie inside the last digits.
+  for (let k = 0; k < 5 && !reaches(found); k++) found = roundedUp(toNumber(found) * 1.01);
+  return found;
+}
+
+/** A budget too small for any noise under the declared ties reaches nothing. */
+function errorOrNone(bench: Bench, epsilon: Rational, target: Target): number {
+  try {
+    return errorWith(bench, epsilon, target);
+  } catch (error) {
+    if (error instanceof Fault && error.code === 'BUDGET_INVALID') return Number.POSITIVE_INFINITY;
+    throw error;
+  }
+}
+
+function unreachable(bench: Bench, target: Target): Fault {
+  const best = errorOrNone(bench, mostEpsilon, target);
+  const own = errorOrNone(bench, bench.policy.budget.epsilon, target);
+  const tenth = parseRational('0.1');
+  return new Fault(
+    'BUDGET_INVALID',
+    `No usable epsilon reaches an error of ${target.error}: even epsilon ${toNumber(mostEpsilon)} (10 % becomes ${percent(posteriorAtMost(tenth, mostEpsilon), 'up')}) only reaches ${best.toPrecision(3)}.`,
+    `The policy's own epsilon ${toNumber(bench.policy.budget.epsilon)} reaches ${own.toPrecision(3)}. Ask for that, for fewer or coarser answers, or for fewer groups.`,
+    { details: { reachable: best, atPolicyEpsilon: own } },
+  );
+}
+
+export interface TradeOff {
+  readonly epsilon: number;
+  readonly error: number;
+  /** At most, for the prior asked about. */
+  readonly posterior: number;
+}
+const usualEpsilons: readonly Rational[] = ['0.05', '0.1', '0.2', '0.5', '1', '2', '3', '5', '8'].map((e) => parseRational(e));
+
+/** A menu to choose from: how wrong the answers are against how much an attacker can come to believe. */
+export const tradeOff = (
+  bench: Bench,
+  target: Omit<Target, 'error'>,
+  prior: Rational,
+  epsilons: readonly Rational[] = usualEpsilons,
+): readonly TradeOff[] =>
+  epsilons.map((epsilon) => ({
+    epsilon: toNumber(epsilon),
+    error: errorOrNone(bench, epsilon, { ...target, error: 1 }),
+    posterior: posteriorAtMost(prior, betweenValues(neighboursOf(bench.policy), epsilon)),
+  }));

@@ -1,0 +1,70 @@
+import { floor, fromNumber, minimum, multiply, one, type Rational, rational } from '../../base/exact/rational.js';
+import type { Scope } from '../../privacy/mechanism/effect.js';
+import { columnsIn, everyRecord, type Slicing } from '../../privacy/mechanism/record-class.js';
+import type { Measure } from '../../query/count/measure.js';
+import { isAmong, kinds, valuesIn } from './by-slice.js';
+
+const grain = 1_000_000_000_000n;
+
+/**
+ * Splits one unit of budget among measures in proportion to their weights, so that for every record class in scope the shares of the measures
+ * that touch it add up to at most one. Shares are exact; a measure alone on its classes gets the whole unit. With a slicing, for every value of that public column, or combination of values.
+ */
+export function allocate(
+  measures: readonly Measure[],
+  scope: Scope,
+  weight: (m: Measure) => number,
+  slicing?: Slicing,
+): readonly Rational[] {
+  const weights = measures.map(weight);
+  const touched: readonly (readonly unknown[])[] = slicing
+    ? valuesTouched(measures, slicing)
+    : measures.map((m) => [...m.effects.keys()].filter(scope));
+  const sharing = new Map<unknown, { total: number; count: number; equal: boolean; readonly first: number }>();
+  touched.forEach((classes, k) => {
+    const weight = weights[k]!;
+    for (const name of classes) {
+      const known = sharing.get(name) ?? { total: 0, count: 0, equal: true, first: weight };
+      known.total += weight;
+      known.count += 1;
+      known.equal &&= weight === known.first;
+      sharing.set(name, known);
+    }
+  });
+  return touched.map((classes, k) =>
+    classes
+      .map((name) => {
+        const { total, count, equal } = sharing.get(name)!;
+        if (count === 1) return one;
+        return equal ? rational(1, count) : floorTo(weights[k]! / total);
+      })
+      .reduce(minimum, one),
+  );
+}
+
+/** Values of the column that every measure treats alike are one class; of several columns, combinations of them. */
+function valuesTouched(measures: readonly Measure[], slicing: Slicing): readonly (readonly unknown[])[] {
+  const columns = columnsIn(slicing).map((column) => {
+    const own = measures.map(({ effects }) => valuesIn(effects, column));
+    const values = kinds(own.map(({ ranges }) => ranges));
+    return own.map((among) => values.filter((v) => isAmong(among, v)));
+  });
+  if (columns.length === 1) return measures.map(({ effects }, k) => (effects.has(everyRecord) ? columns[0]![k]! : []));
+  const combined = (k: number): readonly string[] =>
+    columns.reduce<readonly string[]>(
+      (places, touched) => places.flatMap((place) => touched[k]!.map((v) => `${place};${v}`)),
+      [''],
+    );
+  return measures.map(({ effects }, k) => (effects.has(everyRecord) ? combined(k) : []));
+}
+
+/** How many combinations there would be. */
+export const combinationsOf = (measures: readonly Measure[], slicing: Slicing): number =>
+  columnsIn(slicing).reduce((n, column) => n * kinds(measures.map(({ effects }) => valuesIn(effects, column).ranges)).length, 1);
+
+/** Floored to the grain, after taking off what double rounding could have added: the shares of a class never add up to more than one. */
+const floorTo = (share: number): Rational => {
+  const units = floor(multiply(fromNumber(share * (1 - 1e-9)), rational(grain)));
+  if (units <= 0n) throw new RangeError('a measure would get no budget');
+  return rational(units, grain);
+};

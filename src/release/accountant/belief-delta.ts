@@ -1,0 +1,61 @@
+import { addUp, divDown, divUp, expm1Up, expUp, mulDown, mulUp } from '../../base/exact/outward.js';
+import {
+  compare,
+  fromNumber,
+  isZero,
+  multiply,
+  type Rational,
+  rational,
+  subtract,
+  toNumberDown,
+  toNumberUp,
+  zero,
+} from '../../base/exact/rational.js';
+import type { GaussianBound } from '../../privacy/dependence/amplifier.js';
+
+/**
+ * (epsilon, delta) indistinguishability does not say that beliefs stay within e^epsilon except with probability delta: one Gaussian
+ * release at the usual conversion already exceeds that 2 to 8 times as often. What holds (belief.proof.md), g = epsilon - epsilon' > 0:
+ * P(odds move by more than e^epsilon, up or down) <= (1 + e^-epsilon) delta' / (1 - e^-g). These two functions spend that inequality where it is cheapest.
+ */
+const slacks: readonly Rational[] = [1, 2, 3, 4, 5, 6, 8, 10, 13, 17, 22].map((percent) => rational(percent, 100));
+
+/** 1 - e^-g, rounded down. */
+const lost = (g: number): number => -expm1Up(-g);
+/** Towards the truth, and (rarer by e^-epsilon) away from it; rounded up. */
+const bothWays = (epsilon: Rational): number => addUp(1, expUp(-toNumberDown(epsilon)));
+
+/**
+ * The largest common rho under which the odds move by at most e^epsilon except with probability delta, in so many words (rounded down), and the smaller
+ * epsilon at which it is found.
+ */
+export function surelyRho(
+  bound: Pick<GaussianBound, 'largestRho'>,
+  epsilon: Rational,
+  delta: Rational,
+): { readonly rho: Rational; readonly epsilon: Rational } {
+  let best = { rho: zero, epsilon };
+  for (const share of slacks) {
+    const g = multiply(epsilon, share);
+    const part = divDown(mulDown(toNumberDown(delta), lost(toNumberDown(g))), bothWays(epsilon));
+    if (!(part > 0)) continue;
+    const less = subtract(epsilon, g);
+    const rho = bound.largestRho(less, fromNumber(part));
+    if (compare(rho, best.rho) > 0) best = { rho, epsilon: less };
+  }
+  return best;
+}
+
+/** With what probability the odds can move by more than e^epsilon when every record spends rho; rounded up. */
+export function failureProbability(bound: Pick<GaussianBound, 'delta' | 'deltaBelow'>, rho: Rational, epsilon: Rational): number {
+  if (isZero(rho)) return 0;
+  const [spent, kept] = [toNumberUp(rho), toNumberDown(epsilon)];
+  let least = 1;
+  for (const share of slacks) {
+    const g = multiply(epsilon, share);
+    const less = toNumberDown(subtract(epsilon, g));
+    const delta = bound.deltaBelow?.(spent, kept, less) ?? bound.delta(spent, less);
+    least = Math.min(least, divUp(mulUp(delta, bothWays(epsilon)), lost(toNumberDown(g))));
+  }
+  return least;
+}

@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import { category, number, samplePolicy } from '../../../test/sample-policy.js';
+import { multiply, type Rational, rational, toNumber } from '../../base/exact/rational.js';
+import { slicingsOf } from '../../data/ties/slicings.js';
+import { chainAmplifier } from '../../privacy/dependence/chain/chain-amplifier.js';
+import { oddsLaw } from '../../privacy/dependence/chain/chain-law.js';
+import { untied } from '../../privacy/dependence/graph/factor-graph.js';
+import { graphAmplifier } from '../../privacy/dependence/graph-amplifier.js';
+import { nothingSpent, pureProfile, type Spent, spend, zcdpProfile } from '../../privacy/mechanism/profile.js';
+import { everyRecord, slice, sliced, sliceOfAll, slicingTogether } from '../../privacy/mechanism/record-class.js';
+import { pureOfZcdp } from '../../privacy/mechanism/zcdp-of-pure.js';
+import { admission, keeps, type Route } from './account.js';
+import { mostParts, partsTogether, usedBySlice } from './by-slice.js';
+import { openAccount } from './open-account.js';
+
+const strangers = graphAmplifier({
+  name: 'rows',
+  graph: untied(1),
+  scope: (c) => c === everyRecord,
+  adversary: 'informed',
+  reach: 'any',
+  assumptions: [],
+  how: '',
+});
+
+describe('Gaussian and pure noise by the values of a public column', () => {
+  const policy = {
+    ...samplePolicy([number('week', '0', '51', '1', { public: true }), category('ill', ['yes', 'no'])]),
+    budget: { epsilon: rational(1), delta: rational(1, 1_000_000) },
+  };
+  const [{ slicing }] = slicingsOf(policy) as [ReturnType<typeof slicingsOf>[number]];
+  const [route] = openAccount(policy, [strangers]).routes as [Route];
+  const booked = (cost: Rational, week: number) =>
+    [[everyRecord, cost], [sliced(slicing), cost], [slice(slicing, week, week), cost]] as const; // biome-ignore format: one line
+  const { capacity } = route.gaussian!;
+  const most = multiply(capacity, rational(6, 10));
+  // As much again, in pure noise.
+  const epsilon = pureOfZcdp(most);
+  const spentOn = (gaussian: number, pure: number): Spent =>
+    spend(spend(nothingSpent, zcdpProfile(booked(most, gaussian))), pureProfile(booked(epsilon, pure)));
+
+  it('add up where they are about the same value, and only there', () => {
+    expect(keeps(route, spentOn(3, 4))).toBe(true);
+    expect(keeps(route, spentOn(3, 3))).toBe(false);
+    const used = (week: number, spent: Spent) =>
+      usedBySlice(route, spent, slicing, new Map([[slicing, { ranges: [{ from: week, to: week }], missing: false }]])).map(
+        ({ share }) => toNumber(share),
+      );
+    expect(used(3, spentOn(3, 4))).toEqual([expect.closeTo(0.6, 9)]);
+    expect(used(4, spentOn(3, 4))).toEqual([expect.closeTo(0.6, 9)]);
+    expect(used(5, spentOn(3, 4))).toEqual([0]);
+    expect(used(5, spentOn(3, 3))).toEqual([1]);
+  });
+});
+
+describe('parts by combinations of public columns', () => {
+  const policy = samplePolicy([
+    number('week', '0', '9999', '1', { public: true }),
+    category('region', ['north', 'south'], { public: true }),
+    category('ill', ['yes', 'no']),
+  ]);
+  const account = openAccount(policy, [strangers]);
+  const both = slicingTogether(slicingsOf(policy).map(({ slicing }) => slicing));
+  /** So many weeks of one region, no two neighbours of which have spent the same. */
+  const spentOn = (weeks: number): Spent => {
+    const parts = Array.from(
+      { length: weeks },
+      (_, week) =>
+        [
+          sliceOfAll(both, [
+            { from: 0, to: 0 },
+            { from: week, to: week },
+          ]), // region before week, in the order of their names
+          rational(1 + (week % 2), 1_000_000),
+        ] as const,
+    );
+    return spend(nothingSpent, pureProfile([[everyRecord, rational(1)], [sliced(both), rational(1)], ...parts]));
+  };
+
+  it('are refused where more would have spent unlike amounts than are held, and nothing else is', () => {
+    const [most, more] = [spentOn(mostParts), spentOn(mostParts + 1)];
+    expect([partsTogether(most), partsTogether(more)]).toEqual([mostParts, mostParts + 1]);
+    const admit = admission(account, pureProfile([]));
+    expect(() => admit(most, nothingSpent, nothingSpent)).not.toThrow();
+    expect(() => admit(more, most, nothingSpent)).toThrow(/more than 4096 parts/);
+    // What makes no more of them is asked of the budget alone.
+    expect(() => admit(more, more, nothingSpent)).not.toThrow();
+  });
+
+  it('are carried along a chain by the column that orders it, not by one that stands before it', () => {
+    const logOdds = Math.log(9);
+    const along = openAccount(policy, [
+      chainAmplifier({
+        name: 'chain',
+        first: 0,
+        last: 9999,
+        laws: [oddsLaw(logOdds)],
+        gaps: false,
+        window: 1,
+        order: slicingsOf(policy).find(({ column }) => column.name === 'week')!.slicing,
+        logOdds,
+        alone: true,
+        assumptions: [],
+        how: '',
+      }),
+    ]);
+    const northern = (weeks: number): Spent =>
+      spend(
+        nothingSpent,
+        pureProfile([
+          [everyRecord, rational(weeks)],
+          [sliced(both), rational(weeks)],
+          [
+            sliceOfAll(both, [
+              { from: 0, to: 0 },
+              { from: 0, to: weeks - 1 },
+            ]),
+            rational(9, 10),
+          ],
+        ]),
+      );
+    const admit = admission(along, pureProfile([]));
+    expect(() => admit(northern(1), nothingSpent, nothingSpent)).not.toThrow();
+    // Ten weeks in a row of one region tell of one another, though that region is one value.
+    expect(() => admit(northern(10), nothingSpent, nothingSpent)).toThrow(expect.objectContaining({ code: 'BUDGET_EXCEEDED' }));
+  });
+});

@@ -1,0 +1,186 @@
+import { addUp } from '../../base/exact/outward.js';
+import { isZero, type Rational, rational, toNumber } from '../../base/exact/rational.js';
+import { slicingsOf } from '../../data/ties/slicings.js';
+import { asReadSentence } from '../../policy/as-read.js';
+import { oddsFactorText } from '../../policy/belief.js';
+import { protectsNothing } from '../../policy/budget.js';
+import type { Known } from '../../policy/known/known.js';
+import { betweenValues, neighboursOf } from '../../policy/neighbours.js';
+import type { Policy, SecretKind } from '../../policy/policy.js';
+import { coarseColumns, columnList } from '../../privacy/dependence/model/resolution.js';
+import type { Account, Route } from './account.js';
+import { posteriorAtMost } from './belief.js';
+import { chance, naturalFrequency, percent } from './belief-words.js';
+
+/** What a release promises, under which assumption: plain data, printed by every plan, receipt and report. */
+export interface Guarantee {
+  readonly certified: boolean;
+  /** Present where the budget is so large that nothing is certified. */
+  readonly protectsNothing?: true;
+  readonly secret: SecretKind;
+  readonly adversary: 'informed' | 'uninformed';
+  /** What is compared; `replace` when absent. Between two values of a record odds move by epsilon under `replace`, by twice that under `add-remove`. */
+  readonly neighbours?: 'add-remove';
+  /** The declared pairs of values that are not told apart, column by column; any two when absent. */
+  readonly pairs?: readonly string[];
+  /** Exact totals that the attacker knows; what is promised is about what they leave open. */
+  readonly known?: readonly string[];
+  readonly epsilon: number;
+  readonly delta: number;
+  /** Probability with which the odds may move further, when the whole budget is spent. */
+  readonly failure: number;
+  readonly assumptions: readonly string[];
+  /** The theorem the noise was chosen by. */
+  readonly how: string;
+  /** The promise in plain words, one sentence each. */
+  readonly sentences: readonly string[];
+}
+
+const secretWords: Record<SecretKind, string> = {
+  row: 'one row (one person)',
+  person: 'everything one person contributed',
+  answer: 'one answer of one person',
+  step: 'one time step',
+  edge: 'one tuple of a relation',
+};
+
+/**
+ * What is compared is no matter of taste, because a count needs twice the noise that adding or removing one record would. Where costs are booked by the values of public columns, what
+ * is compared has the same (slices.proof.md).
+ */
+function neighboursIn(policy: Policy): string {
+  if (neighboursOf(policy) === 'add-remove')
+    return ' Neighbours: add or remove one record; how many records there are is protected, too.';
+  if (policy.known) {
+    const { together } = policy.known;
+    return ` Neighbours: replace records, ${together === 1 ? 'one' : `up to ${together}`} at once, by others with the same totals, where no part of them could be replaced alone; how many records there are is public.`;
+  }
+  const columns = slicingsOf(policy).map(({ column }) => column.name);
+  if (policy.protect.pairs)
+    return ` Neighbours: replace ${policy.protect.secret === 'person' ? 'the rows of one person by as many others, each of them by one' : 'one record by another'} that differs from it in nothing but values that are pairs${columns.length === 0 ? '' : `, with the same ${columnList(columns)}, which everybody knows`}; how many records there are is public.`;
+  if (columns.length === 0) return ' Neighbours: replace one record by any other; how many records there are is public.';
+  return ` Neighbours: replace one record by any other with the same ${columnList(columns)}, which everybody knows and which stays the same also where the data file is replaced; how many records there are is public.`;
+}
+
+/** What is promised under an account, whichever of its routes a release takes: worked out once. */
+export function promiseOf(policy: Policy, account: Account): (route: Route) => Guarantee {
+  const failure = Math.min(1, account.routes.map((r) => r.gaussian?.failure ?? 0).reduce(addUp, 0));
+  const epsilon = toNumber(account.epsilon);
+  const delta = toNumber(account.delta);
+  const { secret, adversary } = policy.protect;
+  const known =
+    adversary === 'informed'
+      ? 'knows the declared ties and may know the exact values of any other records'
+      : 'knows the declared ties but no exact values of other records';
+  const totals = policy.known
+    ? `, who knows ${policy.known.told.join(' and ')} exactly and takes records for independent otherwise,`
+    : '';
+  const compared = neighboursOf(policy);
+  const values = betweenValues(compared, account.epsilon);
+  const belief = (prior: Rational) => percent(posteriorAtMost(prior, values), 'up');
+  const factor = (x: number) =>
+    oddsFactorText(
+      x,
+      (y) => `${Math.ceil(100 * y) / 100}`,
+      (y) => `${shortAbove(y)}`,
+    );
+  const odds = factor(epsilon);
+  const told = shortAbove(epsilon);
+  const neighbours = neighboursIn(policy);
+  const asRead = asReadSentence(
+    policy,
+    slicingsOf(policy).map(({ column }) => column.name),
+  );
+  const pairs = policy.protect.pairs && pairsTold(policy);
+  const between = policy.known
+    ? betweenGiven(policy.known)
+    : pairs
+      ? `any two values that are a declared pair (${pairs.join('; ')})`
+      : 'any two values of the secret';
+  const within = `by at most a factor of ${odds} (epsilon ${told})`;
+  const together =
+    compared === 'add-remove'
+      ? `Together, all releases within the budget move the odds between a record being in the data, with whatever values, and not being in it ${within}; between any two values of a record that is in it by at most a factor of ${factor(2 * epsilon)} (twice that).${neighbours}`
+      : isZero(account.delta)
+        ? `Together, all releases within the budget move the odds between ${between} ${within}.${neighbours}`
+        : `Together, all releases within the budget are (${told}, ${delta})-indistinguishable for ${between}; the odds between the true one and ${pairs ? 'one that is a pair with it' : 'any other'} move ${within} except with probability ${chance(failure)}.${neighbours}`;
+  const except = failure === 0 ? '' : ` Both hold except with probability ${chance(failure)}.`;
+  const nothing = protectsNothing({ ...policy.budget, epsilon: betweenValues(compared, policy.budget.epsilon) });
+  const sentences = [
+    ...(nothing === undefined ? [] : [`This budget protects nothing: ${nothing}.`]),
+    `Protected: ${secretIn(policy)}${byLevels(account)}, from an attacker who ${known}${totals} and who sees every release of this population.`,
+    together,
+    ...(asRead === undefined ? [] : [asRead]),
+    ...(pairs
+      ? [
+          'Over several pairs, one after the other, they move by at most as many times that epsilon; what no pairs join may be told apart. What follows is about two values that are a pair.',
+        ]
+      : []),
+    `An attacker who believes something with 10 % before may believe it with at most ${belief(rational(1, 10))} after, one at 50 % with at most ${belief(rational(1, 2))}.${except}`,
+    naturalFrequency(policy.budget.belief?.prior ?? rational(1, 10), values, failure).sentence,
+    ...(pairs
+      ? [
+          'What may be learned of a record, because no pair hides it, can say something about the rest of it; that is not limited by this.',
+        ]
+      : []),
+    ...(policy.budget.others
+      ? [
+          `Counted among all releases is what others may tell about the same people, up to ${Object.entries(policy.budget.others)
+            .map(([noise, cost]) => `${noise} ${toNumber(cost)}`)
+            .join(' and ')} per record, which is set aside; if they tell more, this is not kept.`,
+        ]
+      : []),
+    ...(policy.known
+      ? ['What the known totals say about a person, they say without any release; that is not limited by this.']
+      : []),
+    'What can be learned about a person from other data, or from what is generally true of people like them, is not limited by this.',
+  ];
+  return (route) => ({
+    certified: nothing === undefined,
+    ...(nothing !== undefined && { protectsNothing: true }),
+    secret,
+    adversary,
+    ...(compared === 'add-remove' && { neighbours: compared }),
+    ...(pairs && { pairs }),
+    ...(policy.known && { known: policy.known.told }),
+    epsilon,
+    delta,
+    failure,
+    // The account is kept by whichever route proves it in the end, so what any of them assumes belongs to the promise about all releases together.
+    assumptions: [...new Set([route, ...account.routes].flatMap(({ amplifier }) => amplifier.assumptions))],
+    how: route.how,
+    sentences,
+  });
+}
+
+/** Where the totals say how many rows of each kind there are, the promise is about one row; otherwise about rows that can only change together (policy/known/known.proof.md). */
+const betweenGiven = ({ singles }: Known): string =>
+  singles
+    ? 'any two values of the secret that the known totals leave possible'
+    : 'any two ways in which some rows could be filled in that agree with the known totals, where no part of them could be exchanged alone';
+
+/** Column by column, as declared; of all others any two values. */
+const pairsTold = ({ protect: { pairs }, columns }: Policy): readonly string[] => {
+  const rest = [...columns.keys()].some((name) => !pairs!.columns.has(name));
+  return [
+    ...pairs!.told.map((t) => `${t.columns.join(' and ')}: ${t.text}`),
+    ...(rest ? ['any two values of other columns'] : []),
+  ];
+};
+
+const secretIn = ({ protect: { secret, window = 1 } }: Policy): string =>
+  window > 1 ? `${window} time steps in a row, taken together` : secretWords[secret];
+
+/** Five digits of it, never less than it is. */
+function shortAbove(x: number): number {
+  const short = Number(x.toPrecision(5));
+  return short >= x ? short : Number((short + 10 ** (Math.floor(Math.log10(x)) - 4)).toPrecision(5));
+}
+
+/** Where a route knows answers by levels, the level is all the secret it speaks about. */
+function byLevels({ routes }: Account): string {
+  const names = routes.flatMap(({ conditions }) =>
+    conditions.flatMap(({ need }) => (need.kind === 'levels' ? coarseColumns(need.resolution) : [])),
+  );
+  return names.length === 0 ? '' : ` (of ${columnList([...new Set(names)])} the range or pool that the declared tables know)`;
+}

@@ -1,0 +1,153 @@
+import { Fault } from '../../base/errors.js';
+import { compare, divide, isPositive, isZero, type Rational, rational, toNumber, toNumberUp } from '../../base/exact/rational.js';
+import { refuseReserved } from '../../data/terms/reserved.js';
+import type { TieKinds } from '../../data/ties/kinds.js';
+import { readingsOf, slicingsOf } from '../../data/ties/slicings.js';
+import { addsRemoves } from '../../policy/neighbours.js';
+import type { Policy, Protect } from '../../policy/policy.js';
+import type { Amplifier, GaussianBound } from '../../privacy/dependence/amplifier.js';
+import type { Condition } from '../../privacy/dependence/condition.js';
+import { everyRecord, markedBy } from '../../privacy/mechanism/record-class.js';
+import type { Values } from '../../privacy/mechanism/slices.js';
+import { type Account, booking, type GaussianRoute, type Route, type SteadySpending } from './account.js';
+import { failureProbability, surelyRho } from './belief-delta.js';
+import { mostAccounts } from './moved.js';
+import { foreignCosts, readByOthers } from './others.js';
+import { accountSource } from './sources.js';
+
+/** An account before anything is spent: every way that is proven, with its capacities. `told` hears how many of the amplifiers were asked. */
+export function openAccount(
+  policy: Policy,
+  amplifiers: readonly Amplifier[],
+  told: (done: number) => void = () => undefined,
+  kinds?: TieKinds,
+): Account {
+  refuseReserved([...policy.columns.keys(), ...policy.relations.keys()], policy.file);
+  const { epsilon, delta } = policy.budget;
+  const routes = amplifiers.map((amplifier, k): Route => {
+    const { how, conditions } = amplifier;
+    const slicings = amplifier.scope(everyRecord) ? readingsOf(policy) : [];
+    const pairs = amplifier.scope(everyRecord) && amplifier.along ? policy.protect.pairs?.digest : undefined;
+    const pureCapacity = amplifier.largestBase(epsilon);
+    const route: Route = { amplifier, conditions, epsilon, pureCapacity, slicings, ...(pairs !== undefined && { pairs }), how };
+    told(k + 1);
+    return route;
+  });
+  const withGaussian = isZero(delta) ? routes : addGaussian(policy, routes);
+  if (!withGaussian.some((r) => isPositive(r.pureCapacity) || (r.gaussian && isPositive(r.gaussian.capacity))))
+    throw new Fault(
+      'BUDGET_INVALID',
+      'Under the declared ties no noise is small enough to be useful: the budget allows nothing to be spent.',
+      'Raise epsilon, or declare weaker ties or smaller groups if that is true of your data.',
+    );
+  const steady = policy.budget.per === 'step' ? { steady: steadyOf(withGaussian, epsilon) } : {};
+  const source = accountSource(policy, kinds);
+  const book = booking(policy, withGaussian, source);
+  const others = foreignCosts(policy.budget.others ?? {}, policy).map((cost) => book(cost, readByOthers));
+  return {
+    terms: termsOf(policy),
+    epsilon,
+    delta,
+    routes: withGaussian,
+    source,
+    ...steady,
+    ...partsIn(policy, kinds),
+    ...(others.length > 0 && { others }),
+    ...(policy.budget.analysts && { quotas: true as const }),
+    book,
+  };
+}
+
+/** Values of public columns one by one; none of them where there are many. The last declared value has no end. */
+function partsIn(policy: Policy, kinds?: TieKinds): Pick<Account, 'parts'> {
+  const columns = slicingsOf(policy, kinds);
+  const count = columns.reduce((n, { first, last }) => n + last - first + 2, 0);
+  if (count === 0 || count > mostAccounts - 4) return {};
+  const parts = columns.flatMap(({ slicing, first, last }) => [
+    ...Array.from({ length: last - first + 1 }, (_, k): Values => {
+      const from = first + k;
+      return { ranges: [{ from, to: from === last ? Number.POSITIVE_INFINITY : from }], missing: false };
+    }).map((values) => new Map([[slicing, values]])),
+    new Map([[slicing, { ranges: [], missing: true }]]),
+  ]);
+  return { parts };
+}
+
+/** What every step may spend for as long as there are steps: only a chain that forgets has such a number. */
+function steadyOf(routes: readonly Route[], epsilon: Rational): SteadySpending {
+  const [found] = routes.flatMap(({ amplifier: { steady } }) => (steady ? [steady] : []));
+  if (!found)
+    throw new Fault(
+      'BUDGET_INVALID',
+      'A budget per step needs a sequence that is the only tie, in the order of a declared integer whose bounds hold every step: otherwise nobody knows what is forgotten.',
+      'Declare the order column, such as week: {type: integer, bounds: [0, 51]}, or leave per out.',
+    );
+  const each = found.base(epsilon);
+  if (!isPositive(each))
+    throw new Fault(
+      'BUDGET_INVALID',
+      'No budget per step lasts for ever: from some state another is certain, so what is said about one step is said about all.',
+      'Leave per out: all steps then share one budget. Or declare transitions that forget.',
+    );
+  return { slicing: found.slicing, each };
+}
+
+/**
+ * Gaussian capacities. The bound for every release comes first. A bound for some releases becomes a route of its own where it allows more at its part of delta than
+ * the first would with all of it; otherwise it would cost delta and bring nothing.
+ */
+function addGaussian({ budget, protect }: Policy, routes: readonly Route[]): Route[] {
+  const { epsilon, delta, belief } = budget;
+  const under = (bound: GaussianBound, parts: number): GaussianRoute => {
+    const part = divide(delta, rational(parts));
+    // A belief budget promises "except with probability delta" in so many words, which takes more than (epsilon, delta).
+    const sure = belief ? surelyRho(bound, epsilon, part) : { rho: bound.largestRho(epsilon, part), epsilon };
+    const failure = belief ? toNumberUp(part) : failureProbability(bound, sure.rho, epsilon);
+    return { bound, capacity: sure.rho, delta: part, epsilon: sure.epsilon, failure };
+  };
+  const most = (bound: GaussianBound, parts: number): Rational => {
+    const part = divide(delta, rational(parts));
+    return belief ? surelyRho(bound, epsilon, part).rho : bound.largestRho(epsilon, part);
+  };
+  const firsts = routes.filter((r) => r.amplifier.gaussian.length > 0).length;
+  const further = routes.flatMap((r) => r.amplifier.gaussian.slice(1)).length;
+  const worth = new Set(
+    routes.flatMap(({ amplifier: { gaussian } }) =>
+      gaussian.slice(1).filter((bound) => compare(most(bound, firsts + further), most(gaussian[0]!, firsts)) > 0),
+    ),
+  );
+  const parts = firsts + worth.size;
+  return routes.flatMap((route) => {
+    const [first, ...others] = route.amplifier.gaussian;
+    if (!first) return [route];
+    return [
+      { ...route, gaussian: under(first, parts) },
+      ...others
+        .filter((bound) => worth.has(bound))
+        .map((bound) => ({
+          ...route,
+          conditions: [...route.conditions, ...bound.conditions.map((c) => ofSecret(c, protect))],
+          gaussian: under(bound, parts),
+          how: bound.how,
+        })),
+    ];
+  });
+}
+
+/** What adds up over one kind of record need not over another: which rows of a person are kept depends on all of that person's. */
+const ofSecret = (condition: Condition, { secret, unit, maxRows }: Protect): Condition => ({
+  ...condition,
+  mark: markedBy(condition.mark, [secret, ...(secret === 'person' ? [unit!, maxRows] : [])]),
+});
+
+export function termsOf(policy: Policy): Account['terms'] {
+  const { budget, protect } = policy;
+  const whose = protect.secret === 'person' ? `person by ${protect.unit}` : protect.secret;
+  // Costs of adding a record say nothing about replacing it, and that records are counted for nothing is over once they were.
+  // Nor do costs of replacing one record say anything about several at once, or about those that other totals allow.
+  const given = policy.known ? `known totals ${policy.known.digest} beside ${whose}` : whose;
+  const secret = addsRemoves(policy) ? `presence of ${given}` : given;
+  const parts = [`epsilon ${toNumber(budget.epsilon)}`, `secret ${secret}`, `adversary ${protect.adversary}`];
+  if (!isZero(budget.delta)) parts.splice(1, 0, `delta ${toNumber(budget.delta)}`);
+  return { digest: policy.digest, summary: [parts.join(', '), ...(policy.terms ?? [])].join('; ') };
+}

@@ -1,0 +1,43 @@
+import type { Condition, Need } from '../../privacy/dependence/condition.js';
+import { coarseColumns } from '../../privacy/dependence/model/resolution.js';
+import type { Profile } from '../../privacy/mechanism/profile.js';
+import { isPart } from '../../privacy/mechanism/record-class.js';
+import { isDistinct } from '../../query/count/groups.js';
+import type { Measure } from '../../query/count/measure.js';
+import { readsWithin } from '../../query/count/reads-within.js';
+
+/** What a request reads, as far as the conditions of routes ask. Public facts of the request alone. */
+export interface Reading {
+  /** Absent where a request says no more than its cost: then it meets nothing that is asked of measures. */
+  readonly measures?: readonly Measure[];
+  /** Of a request without measures: all its noise is on sums to which every record adds a part of its own, given earlier outputs. */
+  readonly sums?: boolean;
+  /** It is proven for records that come and go, too. */
+  readonly comesAndGoes?: boolean;
+  /** Its cost is that of all records that change together beside known totals. */
+  readonly together?: boolean;
+  /** It reads more than the rows that releases may use (relations), so that records left out of those rows pay for it too. */
+  readonly beyond?: boolean;
+}
+
+const checks: { readonly [K in Need['kind']]: (need: Extract<Need, { kind: K }>, reading: Reading) => boolean } = {
+  rows: (_, { beyond }) => beyond !== true,
+  // Over rows every count is a sum, but for that of different values: what a record adds to it depends on the others. Over answers it is one only where a single answer moves it: what another adds to a cross table depends on the first.
+  sums: (_, { measures, sums }) =>
+    measures
+      ? measures.every((m) => m.mechanism !== 'exponential' && !isDistinct(m.counting) && answersMoving(m) <= 1)
+      : sums === true,
+  // Nothing reads finer than the declared values.
+  levels: ({ resolution }, { measures }) =>
+    coarseColumns(resolution).length === 0 || measures?.every(({ counting }) => readsWithin(counting, resolution)) === true,
+};
+const answersMoving = (m: Measure): number => [...m.effects.keys()].filter(isPart).length;
+
+const check = (need: Need, reading: Reading): boolean =>
+  (checks[need.kind] as (need: Need, reading: Reading) => boolean)(need, reading);
+
+/** Pure noise on anything is covered by a route for Gaussian noise on sums. */
+export const binds = ({ need }: Condition, noise: Profile['noise']): boolean => need.kind !== 'sums' || noise === 'zcdp';
+
+export const meets = (condition: Condition, noise: Profile['noise'], reading: Reading): boolean =>
+  !binds(condition, noise) || check(condition.need, reading);

@@ -1,0 +1,154 @@
+import { createHash } from 'node:crypto';
+import { isAbsolute } from 'node:path';
+import { Fault } from '../../base/errors.js';
+import { compare, isPositive, negate, type Rational, rational, subtract, zero } from '../../base/exact/rational.js';
+import { kindOf, type TieKinds, tieKinds } from '../../data/ties/kinds.js';
+import { dataSource, hasOneSource, placeOfData } from '../../policy/data-source.js';
+import type { Policy } from '../../policy/policy.js';
+import { markedProfile, type Profile, renamedProfile, type Spent, withoutZcdp } from '../../privacy/mechanism/profile.js';
+import {
+  boxIn,
+  declaredMark,
+  everyRecord,
+  isSlice,
+  isSliced,
+  isSourceMark,
+  type Mark,
+  type RecordClass,
+  type Slicing,
+  sliced,
+  sliceOfAll,
+  slicingIn,
+  sourceMark,
+} from '../../privacy/mechanism/record-class.js';
+
+/** The data that an account of one policy reads: ties and known totals of it bound only what was spent on it (sources.proof.md). */
+export interface AccountSource {
+  /** Every cost is booked once more under it. */
+  readonly mark: Mark;
+  /** Marks of costs that were spent on the same data: its own, and the one without tie relations. */
+  readonly own: ReadonlySet<Mark>;
+  /** False where all of the population's policies read one table, and their costs need no mark. */
+  readonly isBooked: boolean;
+  /** Costs without a mark were spent on this data: the population is named after its file. */
+  readonly ownsUnmarked: boolean;
+  /** Whether bounds rest on ties or known totals of this data. */
+  readonly isTied: boolean;
+}
+
+export function accountSource(policy: Policy, kinds: TieKinds = tieKinds): AccountSource {
+  const data = digest([dataSource(policy)]);
+  const relations = tieRelations(policy, kinds);
+  const mark = relations.length === 0 ? sourceMark(data) : sourceMark(data, digest(relations));
+  const one = hasOneSource(policy);
+  return {
+    mark,
+    own: new Set([mark, sourceMark(data)]),
+    isBooked: !one || relations.length > 0,
+    ownsUnmarked: one,
+    isTied: policy.protect.secret !== 'edge' && (policy.dependence.length > 0 || policy.known !== undefined),
+  };
+}
+
+/** Tables that say who is tied to whom, sorted. */
+const tieRelations = (policy: Policy, kinds: TieKinds): readonly string[] =>
+  policy.dependence
+    .flatMap((d) => policy.relations.get(kindOf(d, kinds).relation?.(d).name ?? '') ?? [])
+    .map(({ name, table }) => JSON.stringify([name, isAbsolute(table) ? placeOfData(table, policy) : table]))
+    .sort();
+
+const digest = (parts: readonly string[]): string =>
+  createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 24);
+
+/** Costs that are not known to be of this data, by the mark that would declare them to be. */
+type Elsewhere = ReadonlyMap<Mark, Rational>;
+
+/**
+ * Costs on other sources, each less what was declared of it. An entry has one source mark or none, so no cost is in two of them,
+ * and what was declared of one source never offsets another.
+ */
+export function spentElsewhere({ perRecord }: Profile, { mark, own, ownsUnmarked }: AccountSource): Elsewhere {
+  const undeclared = (name: Mark, cost: Rational) => [name, subtract(cost, perRecord.get(name) ?? zero)] as const;
+  const { marked, unmarked } = bySource(perRecord);
+  const others = marked.filter(([name]) => !own.has(name)).map(([name, cost]) => undeclared(declaredMark(mark, name), cost));
+  const unknown = undeclared(declaredMark(mark), unmarked);
+  return new Map([
+    ...others.filter(([, cost]) => isPositive(cost)),
+    ...(ownsUnmarked || compare(unknown[1], roundings) <= 0 ? [] : [unknown]),
+  ]);
+}
+
+/** Costs by the source mark of their entries, and the rest of the total. */
+function bySource(perRecord: Profile['perRecord']) {
+  const marked = [...perRecord].filter((entry): entry is [Mark, Rational] => isSourceMark(entry[0]));
+  const unmarked = marked.reduce((rest, [, cost]) => subtract(rest, cost), perRecord.get(everyRecord) ?? zero);
+  return { marked, unmarked };
+}
+/** Running totals are rounded at 2^-256, each by itself: a difference below this is no cost. */
+const roundings = rational(1n, 1n << 200n);
+
+/** Marks that hold more than the total: one cost is in two of them, and nothing can be derived. */
+const marksOverlap = ({ perRecord }: Profile): boolean => compare(bySource(perRecord).unmarked, negate(roundings)) < 0;
+
+/** Whether the bounds of an account speak about all that was spent. */
+export const coversSources = (source: AccountSource, spent: Spent): boolean =>
+  !source.isTied ||
+  [spent.pure, spent.zcdp].every((profile) => !marksOverlap(profile) && spentElsewhere(profile, source).size === 0);
+
+/** The refusal of a total that was spent, in part, on data whose ties nobody knows here. */
+export function otherSources(source: AccountSource, spent: Spent): Fault | undefined {
+  if (coversSources(source, spent)) return undefined;
+  const profiles = [spent.pure, spent.zcdp];
+  if (profiles.some(marksOverlap)) return twiceMarked();
+  const isOther = profiles.some((profile) =>
+    [...spentElsewhere(profile, source).keys()].some((name) => name !== declaredMark(source.mark)),
+  );
+  const declare = '"fugu ledger POLICY same-data --reason TEXT"';
+  return isOther
+    ? new Fault(
+        'BUDGET_EXCEEDED',
+        'This account has spent on another file or table, whose ties are not known here.',
+        `Give these records a population of their own: what is promised about both adds up. Or release everything from one file, others as tables: of it. If it is the same data, moved: ${declare}.`,
+      )
+    : new Fault(
+        'BUDGET_EXCEEDED',
+        'This account has spent on data that is not on record, so its ties are not known.',
+        `It was opened by an earlier version. If all of it was spent on this data, declare that: ${declare}.`,
+      );
+}
+
+const twiceMarked = (): Fault =>
+  new Fault(
+    'BUDGET_EXCEEDED',
+    'This account holds a declaration of an unreleased version, by which one cost was spent on two files.',
+    'Give these records a population of their own: what is promised about both adds up.',
+  );
+
+/** Notes that declare all that was spent to be of this data: for each source what was not declared before. */
+export function declaredOwn(source: AccountSource, { pure, zcdp }: Spent): readonly Profile[] {
+  if ([pure, zcdp].some(marksOverlap)) throw twiceMarked();
+  return [pure, zcdp]
+    .map((profile) => markedProfile(profile.noise, spentElsewhere(profile, source)))
+    .filter(({ perRecord }) => perRecord.size > 0);
+}
+
+type Renames = ReadonlyMap<Slicing, Slicing>;
+
+/** Costs that, booked once more, let slices under the names of version 0.2 count as slices of this data. */
+export const declaredSlices = (renames: Renames, spent: Profile): readonly Profile[] =>
+  [renamedProfile(spent, (name) => renamedSlice(name, renames))].filter(({ perRecord }) => perRecord.size > 0);
+
+function renamedSlice(name: RecordClass, renames: Renames): RecordClass | undefined {
+  if (isSliced(name)) {
+    const now = renames.get(slicingIn(name));
+    return now && sliced(now);
+  }
+  if (!isSlice(name)) return undefined;
+  const { of, box } = boxIn(name);
+  const now = renames.get(of);
+  return now && sliceOfAll(now, box);
+}
+
+/** A cost as version 0.2 booked it: without the data source in any name, and without the zCDP cost of pure noise. */
+export const withoutSource = (profile: Profile, renames: Renames): Profile =>
+  renamedProfile(withoutZcdp(profile), (name) => (isSourceMark(name) ? undefined : (renamedSlice(name, renames) ?? name)));

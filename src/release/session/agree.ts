@@ -1,0 +1,55 @@
+import type { Policy } from '../../policy/policy.js';
+import { type Agreeing, agreeingWith, totalMeasure } from '../../query/count/margin-cells.js';
+import type { Measure } from '../../query/count/measure.js';
+import { wholeNumbers } from './tidy.js';
+
+/** More cells of a margin are not read along with every answer. */
+const mostCells = 10_000;
+
+/** Noisy counts that agree with totals that everybody knows (agree.proof.md): what has to be read along, and how counts are moved. */
+export interface Agreement {
+  readonly measures: readonly Measure[];
+  readonly agree: (values: readonly (readonly bigint[])[]) => readonly (readonly bigint[])[];
+}
+
+export function agreementOf(policy: Policy, measures: readonly Measure[]): Agreement {
+  const cuts = policy.known?.margin;
+  const size = cuts?.reduce((n, cut) => n * cut.size, 1) ?? 0;
+  const hanging = cuts && size <= mostCells ? measures.map((m) => agreeingWith(policy, cuts, m)) : [];
+  if (!cuts || !hanging.some((h) => h !== undefined)) return { measures, agree: (values) => values };
+  return {
+    measures: [...measures, totalMeasure(policy, { kind: 'margin', by: cuts })],
+    agree: (values) => {
+      const margin = values[measures.length]!;
+      return values.map((own, k) => {
+        const hangs = hanging[k];
+        return hangs ? moved(own, hangs, margin) : own;
+      });
+    },
+  };
+}
+
+/** The nearest counts with the known totals: what is missing from a total is divided evenly among its cells, in whole numbers. */
+function moved(values: readonly bigint[], { groupOf, groups, from }: Agreeing, margin: readonly bigint[]): readonly bigint[] {
+  const known = new Array<bigint>(groups).fill(0n);
+  from.forEach((group, k) => {
+    if (group >= 0) known[group]! += margin[k]!;
+  });
+  const cells: number[][] = Array.from({ length: groups }, () => []);
+  groupOf.forEach((group, cell) => {
+    cells[group]!.push(cell);
+  });
+  const out = [...values];
+  for (const [group, own] of cells.entries()) {
+    // Nobody is in a part of nobody.
+    if (known[group] === 0n) {
+      for (const cell of own) out[cell] = 0n;
+      continue;
+    }
+    const off = own.reduce((rest, cell) => rest - values[cell]!, known[group]!);
+    const each = Number(off) / own.length;
+    const whole = wholeNumbers(own.map((cell) => Number(values[cell]!) + each));
+    for (const [i, cell] of own.entries()) out[cell] = whole[i]!;
+  }
+  return out;
+}

@@ -1,0 +1,201 @@
+import { Fault } from '../../base/errors.js';
+import { toNumber } from '../../base/exact/rational.js';
+import type { Policy } from '../../policy/policy.js';
+import { nothingSpent, type Spent } from '../../privacy/mechanism/profile.js';
+import { isPart } from '../../privacy/mechanism/record-class.js';
+import type { Account as PrivacyAccount } from '../accountant/account.js';
+import { brokenBeliefs, leastKept } from '../accountant/broken-beliefs.js';
+import { type BudgetState, budgetState, privacyLoss } from '../accountant/budget-state.js';
+import { termsOf } from '../accountant/open-account.js';
+import { withOthers } from '../accountant/others.js';
+import { otherSources } from '../accountant/sources.js';
+import type { Account, Entry, Ledger } from '../ledger/ledger.js';
+import { refuseUnready } from './ready.js';
+import { nowSecret, rowsThemselves, saysWhichColumns, saysWhyExact } from './relied.js';
+
+export interface Amended {
+  readonly before: string | null;
+  readonly after: string;
+  /** Under the new terms. */
+  readonly budget: BudgetState;
+  /** Upper bound on the privacy loss of one record so far, under the new terms. */
+  readonly privacyLoss: number;
+}
+
+/** New terms of a population: a policy, and its account over the ties of its data. */
+export interface NewTerms {
+  readonly policy: Policy;
+  readonly account: PrivacyAccount;
+}
+
+/**
+ * What a cost per row also covers when the secret changes. Nothing else carries over: what was spent per row says nothing about all rows of a person, per
+ * tuple nothing about rows, and per row nothing about how the cost was spread over the answers. Nor does a cost per person cover a row: a row that names
+ * another person changes two of them.
+ */
+const covered: Readonly<Record<string, readonly string[]>> = {
+  answer: ['row', 'step'],
+  row: ['step'],
+  step: ['row'],
+};
+
+/**
+ * Takes over the terms of a policy for good. Budget and ties may change; whose secret the costs are about may not, once something was spent, and what was
+ * given away for nothing may not become a secret. Terms whose promise is broken already are refused (amend.proof.md).
+ */
+export async function amendTerms(ledger: Ledger, { policy, account }: NewTerms, reason: string): Promise<Amended> {
+  refuseUnready(policy);
+  const terms = termsOf(policy);
+  const { ok, reason: damage } = await ledger.verify();
+  // What was given away is read from the entries themselves, so all of them must be as they were written.
+  if (!ok)
+    throw new Fault('LEDGER_CORRUPT', `The ledger does not verify: ${damage}.`, 'Restore it from a backup; nothing was changed.');
+  let before: string | null = null;
+  let spent = nothingSpent;
+  await ledger.amend(policy.population, terms, reason, (known, entries) => {
+    before = known.terms.summary;
+    spent = withOthers(account, known.spent);
+    refuseForGood(known, entries, { policy, account });
+  });
+  return {
+    before,
+    after: terms.summary,
+    budget: budgetState(account, spent),
+    privacyLoss: privacyLoss(account, spent).epsilon,
+  };
+}
+
+/** Terms that an account cannot take over, whoever wants it. */
+function refuseForGood({ terms, spent }: Account, entries: readonly Entry[], { policy, account }: NewTerms): void {
+  if (entries.length > 0) refuseOtherSecret(terms.summary, termsOf(policy).summary);
+  refuseForgotten(spent, policy);
+  refuseGivenAway(entries, policy);
+  refuseBroken(withOthers(account, spent), { policy, account });
+}
+
+/** A promise must hold when it is made: what was spent counts under the new terms. */
+function refuseBroken(spent: Spent, { policy, account }: NewTerms): void {
+  const { epsilon, kept } = privacyLoss(account, spent);
+  if (kept) return;
+  const elsewhere = otherSources(account.source, spent);
+  if (elsewhere) throw elsewhere;
+  const { total } = budgetState(account, spent);
+  if (!Number.isFinite(epsilon)) throw unbounded(total);
+  if (policy.budget.belief) throw brokenBelief(spent, { policy, account });
+  throw new Fault(
+    'BUDGET_EXCEEDED',
+    `These terms are broken already: under them one record may have lost epsilon ${shortUp(epsilon)} so far, and they promise ${short(total)}.`,
+    `Raise epsilon to ${shortUp(epsilon)} or more in these terms, or keep the terms as they were.`,
+    { details: { total, lost: epsilon } },
+  );
+}
+
+const unbounded = (total: number): Fault =>
+  new Fault(
+    'BUDGET_EXCEEDED',
+    'These terms are broken already: under them nothing bounds what one record has lost so far.',
+    'Keep the terms as they were: what was spent needs their delta, attacker or ties.',
+    { details: { total } },
+  );
+
+/** The same in the terms of a belief budget. */
+function brokenBelief(spent: Spent, { policy, account }: NewTerms): Fault {
+  const total = toNumber(account.epsilon);
+  const lost = leastKept(policy, account, spent);
+  if (!lost) return unbounded(total);
+  const { message, hint } = brokenBeliefs(policy.budget, lost);
+  return new Fault('BUDGET_EXCEEDED', message, hint, { details: { total, lost: toNumber(lost) } });
+}
+const short = (x: number): string => Number(x.toPrecision(4)).toString();
+/** Four digits, never below the number: a bound stays one. */
+function shortUp(x: number): string {
+  const near = Number(x.toPrecision(4));
+  return short(near >= x ? near : near + 10 ** (Math.floor(Math.log10(x)) - 3));
+}
+
+/** What a ledger says that knows other terms, with a hint that leads somewhere: amending is named only where it would not be refused. */
+export async function withWayOut(error: unknown, ledger: Ledger, terms: NewTerms): Promise<unknown> {
+  const { policy } = terms;
+  if (!(error instanceof Fault) || error.code !== 'LEDGER_MISMATCH') return error;
+  const account = await ledger.account(policy.population);
+  if (!account || account.terms.digest === termsOf(policy).digest) return error;
+  const refused = whyNot(account, await ledger.entries(policy.population), terms);
+  if (!refused) return error;
+  const { place, details, outcome } = error;
+  return new Fault(error.code, `${error.message} ${refused.message}`, hintOf(refused), {
+    ...(place && { place }),
+    details,
+    ...(outcome && { outcome }),
+  });
+}
+
+const hintOf = (refused: Fault): string => (refused.code === 'BUDGET_EXCEEDED' ? refused.hint : anotherPopulation);
+
+function whyNot(...[account, entries, terms]: Parameters<typeof refuseForGood>): Fault | undefined {
+  try {
+    refuseForGood(account, entries, terms);
+    return undefined;
+  } catch (refused) {
+    if (refused instanceof Fault) return refused;
+    throw refused;
+  }
+}
+
+/** Whether the account of this policy could take over its terms. */
+export async function canAmend(ledger: Ledger, terms: NewTerms): Promise<boolean> {
+  const { population } = terms.policy;
+  const account = await ledger.account(population);
+  return account !== undefined && whyNot(account, await ledger.entries(population), terms) === undefined;
+}
+
+const anotherPopulation =
+  'Use the policy the account was opened with, or write "population: NAME" into this one: a budget of its own, and what is promised about both adds up.';
+
+function refuseOtherSecret(before: string, after: string): void {
+  const [was, now] = [secretIn(before), secretIn(after)];
+  if (was !== now && !covered[was.split(' ')[0]!]?.includes(now))
+    throw new Fault(
+      'LEDGER_MISMATCH',
+      `What this population has spent was counted for the secret "${was}"; it cannot be counted for "${now}" afterwards.`,
+      'Keep the secret and its unit, or name another population for the new one.',
+    );
+}
+
+/** What was spent on a relation is kept under its name: without it the same tuples would have a budget again. */
+function refuseForgotten({ pure, zcdp }: Spent, policy: Policy): void {
+  if (policy.protect.secret !== 'edge') return;
+  const classes = [...pure.perRecord.keys(), ...zcdp.perRecord.keys()].filter(isPart);
+  const gone = classes.find((name) => policy.relations.get(name)?.private !== true);
+  if (gone !== undefined)
+    throw new Fault(
+      'LEDGER_MISMATCH',
+      `This population has spent on the relation "${gone}", which these terms do not declare private.`,
+      'Keep a private relation of that name for the same table; others may be added.',
+    );
+}
+
+function refuseGivenAway(entries: readonly Entry[], policy: Policy): void {
+  for (const entry of entries) {
+    // An entry that booked no cost gave something away, whatever it says; along pairs, and beside known totals, it says what.
+    const silent = entry.profile.perRecord.size === 0 && !entry.relied.some(saysWhyExact);
+    const relied = silent ? [rowsThemselves, ...entry.relied] : entry.relied;
+    const [secret] = nowSecret(relied, policy);
+    if (secret !== undefined && saysWhichColumns(secret))
+      throw new Fault(
+        'LEDGER_MISMATCH',
+        `Entry ${entry.sequence} is what others told, booked for every column that was secret then; these terms make another one a secret, which nothing was booked for.`,
+        'Keep the columns that are secret, or name another population.',
+        { details: { entry: entry.sequence } },
+      );
+    if (secret !== undefined)
+      throw new Fault(
+        'LEDGER_MISMATCH',
+        `Entry ${entry.sequence} was released for nothing because it was known to everybody (${secret}); these terms make that a secret, which it no longer is.`,
+        'Keep what was public public, and the secret that does not cover it; or name another population.',
+        { details: { entry: entry.sequence } },
+      );
+  }
+}
+
+/** The summary is part of the chain, so this is the secret the account was opened with. */
+const secretIn = (summary: string): string => /secret (.*), adversary /.exec(summary)?.[1] ?? summary;

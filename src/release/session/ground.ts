@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto';
+import { isAbsolute } from 'node:path';
+import { modelFile } from '../../data/ties/kinds.js';
+import { dataSource, placeOfData } from '../../policy/data-source.js';
+import { fullPaths } from '../../policy/full-path.js';
+import type { Dependence, Policy } from '../../policy/policy.js';
+import { type Axis, type Counting, columnsOfKey, countedText, type Measure, textOf } from '../../query/count/measure.js';
+import { readingOf } from './request-key.js';
+
+const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/**
+ * Two answers on one ground are about the same rows of the same files: budget and quotas may have changed between them, whose rows are counted may not. Files
+ * are known by their place from the ledger, whatever they hold (docs/decisions/0008): whether that has changed shows in how well the answers agree.
+ */
+export const groundOf = (policy: Policy): string =>
+  onFiles(policy, [dataSource(policy)], (file) => (isAbsolute(file) ? placeOfData(file, policy) : file));
+
+/** Whether a recorded answer is on the ground of a policy; version 0.2 wrote full paths. */
+export function onGroundOf(policy: Policy): (ground: string | undefined) => boolean {
+  const { source, table = null } = policy.data;
+  const before = fullPaths(policy).map((path) => onFiles(policy, [path(source), table], path));
+  const grounds = new Set([groundOf(policy), ...before]);
+  return (ground) => ground !== undefined && grounds.has(ground);
+}
+
+function onFiles(policy: Policy, source: readonly unknown[], place: (file: string) => string): string {
+  const { data, protect, dependence, relations, population } = policy;
+  return hash(
+    textOf([
+      ...source,
+      data.encoding ?? null,
+      protect.secret,
+      protect.unit ?? null,
+      // Which rows of a person are kept hangs on all that is declared of them, and under pairs on how many there are.
+      protect.secret === 'person'
+        ? [population, protect.maxRows ?? null, protect.pairs !== undefined, data.links ?? null, readingOf(policy)]
+        : null,
+      // Ties may leave records out.
+      dependence.map((tie) => placed(tie, place)),
+      [...relations.values()].map((relation) => [relation.name, place(relation.table)]),
+    ]),
+  );
+}
+
+/** A declared tie with the place of its model file. */
+function placed(tie: Dependence, place: (file: string) => string): Dependence {
+  const model = modelFile(tie);
+  return model ? { ...tie, [model.key]: place(model.file) } : tie;
+}
+
+/** A whole table of rows by columns, without a filter: the columns, and how their cells are read. */
+export interface WholeTable {
+  readonly by: readonly string[];
+  readonly of: string;
+}
+
+/** What a measure counts, where that is a whole table. */
+export function wholeTable(measure: Measure, policy: Policy): WholeTable | undefined {
+  const { counting } = measure;
+  const whole =
+    measure.mechanism === 'additive' &&
+    !measure.seen &&
+    !measure.published &&
+    counting.filter.length === 0 &&
+    counting.value.kind === 'one' &&
+    !counting.derived;
+  return whole && isWhole(counting.keys) ? tableBy(policy, counting.keys) : undefined;
+}
+const isWhole = (keys: Counting['keys']): keys is readonly Axis[] =>
+  keys.every((key) => key.kind === 'bin' || (key.kind === 'code' && key.missing === 'cell'));
+
+/** Two tables with one text count the same rows in the same cells. */
+export const tableBy = (policy: Policy, keys: readonly Axis[]): WholeTable => ({
+  by: keys.flatMap(columnsOfKey),
+  of: hash(
+    countedText(
+      [{ counting: { filter: [], keys, value: { kind: 'one' } } as Counting, mechanism: 'additive' } as Measure],
+      policy,
+    ),
+  ),
+});

@@ -1,0 +1,98 @@
+import { Fault, type Outcome } from '../../base/errors.js';
+import type { Trail } from './trail.js';
+
+/** The words for what became of the budget; nobody else writes them. */
+export function outcomeText(outcome: Outcome): string {
+  if (outcome.state === 'not spent') return 'Nothing was spent.';
+  const entry = `ledger entry ${outcome.entry}`;
+  if (outcome.state === 'recorded')
+    return `Spent and recorded: ${entry}. Ask the same again (without --fresh): the recorded answer is told and nothing more is spent.`;
+  return outcome.resumable
+    ? `Spent without an answer: ${entry}. Ask the same again: it is completed without paying again.`
+    : `Spent without an answer: ${entry}. Asked again, it is paid for again.`;
+}
+
+export const notSpent: Outcome = { state: 'not spent' };
+
+/** Anything thrown, as the fault that users see. */
+export function asFault(error: unknown): Fault {
+  if (error instanceof Fault) return error;
+  // For whoever runs the process and can read the data anyway.
+  if (process.env.FUGU_DEBUG) console.error(error);
+  return new Fault('INTERNAL', 'Something went wrong inside Fugu.', 'Run again with FUGU_DEBUG=1 and report what it prints.');
+}
+
+/** The same fault, saying what became of the budget. */
+export function withOutcome(error: unknown, outcome: Outcome): Fault {
+  const { code, message, hint, place, details } = asFault(error);
+  return new Fault(code, message, hint, { ...(place && { place }), details: { ...details }, outcome });
+}
+
+/** Whatever is thrown in here says this outcome, unless it says one already. */
+export async function sayingOutcome<T>(outcome: Outcome, work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof Fault && error.outcome ? error : withOutcome(error, outcome);
+  }
+}
+
+type Paid = Exclude<Outcome, { state: 'not spent' }>;
+
+/**
+ * What a process has paid for so far, for whoever ends it: a command may pay several times, be stopped by a signal, or fail at something that knows nothing
+ * of budgets.
+ */
+export class Outcomes {
+  readonly #entries = new Map<number, Paid>();
+  readonly #writing = new Set<Promise<unknown>>();
+  #arose = false;
+  #doubtful = false;
+  /** Told of what a database was asked, where somebody wants to know. */
+  follow?: (trail: Trail) => void;
+
+  /** From here on it is a question whether something was spent. */
+  arise(): void {
+    this.#arose = true;
+  }
+  note(outcome: Outcome): void {
+    this.#arose = true;
+    if (outcome.state !== 'not spent') this.#entries.set(outcome.entry, outcome);
+  }
+  /** Somebody else's after all. */
+  forget(entry: number): void {
+    this.#entries.delete(entry);
+  }
+  /** A booking failed in a way that does not say whether it is in the ledger, and the ledger could not be asked. */
+  doubt(): void {
+    this.#doubtful = true;
+  }
+
+  /** A ledger write: until it ends, what became of the budget is open. */
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    this.#arose = true;
+    const writing = work();
+    this.#writing.add(writing);
+    try {
+      return await writing;
+    } finally {
+      this.#writing.delete(writing);
+    }
+  }
+  async written(): Promise<void> {
+    await Promise.allSettled([...this.#writing]);
+  }
+  get isOpen(): boolean {
+    return this.#doubtful || this.#writing.size > 0;
+  }
+
+  get entries(): readonly Paid[] {
+    return [...this.#entries.values()];
+  }
+  /** Of all together: the latest entry without an answer, else the latest; undefined where nothing could have been spent, or nobody knows. */
+  get whole(): Outcome | undefined {
+    const { entries } = this;
+    const unanswered = entries.findLast(({ state }) => state === 'spent');
+    return unanswered ?? entries.at(-1) ?? (this.#arose && !this.isOpen ? notSpent : undefined);
+  }
+}

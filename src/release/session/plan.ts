@@ -1,0 +1,183 @@
+import { compare, isPositive, multiply, type Rational, rational, toNumber } from '../../base/exact/rational.js';
+import { thousands } from '../../policy/figures.js';
+import type { Policy } from '../../policy/policy.js';
+import type { WhatIf } from '../../privacy/dependence/amplifier.js';
+import { type Law, lawText, lawWords } from '../../privacy/mechanism/law.js';
+import type { Mechanism, Told } from '../../privacy/mechanism/mechanism.js';
+import type { Foreseen } from '../../query/bound.js';
+import type { HowCounted } from '../../query/count/count.js';
+import type { Measure } from '../../query/count/measure.js';
+import { columnsOf } from '../../query/count/measure.js';
+import { declaredFor } from '../../query/from.js';
+import type { NoisePlan } from '../accountant/choose.js';
+import type { Guarantee } from '../accountant/guarantee.js';
+import type { PartUse } from './parts.js';
+import type { QuotaUse } from './quota.js';
+import type { WayOut } from './ways-out.js';
+
+/** What a release would cost and how wrong it would be. Plain data; made without reading the data or spending anything. */
+export interface Plan {
+  readonly label: string;
+  /** Share of the whole budget this would use, in epsilon of the policy (ties included). */
+  readonly epsilon: number;
+  readonly budget: { readonly total: number; readonly spent: number; readonly remaining: number; readonly delta: number };
+  /** The part of the data it is about, where it asks for values of a public column, and what is spent and left there. */
+  readonly parts?: readonly PartUse[];
+  /** With a budget per step: what every step may spend, for as long as there are steps. */
+  readonly steady?: { readonly column: string; readonly each: number };
+  /** What this analyst may spend and has spent, where the policy gives a quota. */
+  readonly quota?: QuotaUse;
+  /** The ledger entry it was booked under before and never answered: asked now it is completed, and nothing more is spent. */
+  readonly completes?: number;
+  /** The recorded answer that a release would give, free; the figures above and below are those of that answer. */
+  readonly recorded?: { readonly entry: number; readonly at: string };
+  /** Whether the ledger would take it, as things stand. */
+  readonly fits: boolean;
+  /** What a release would be refused with. */
+  readonly refusal?: string;
+  /** What should be known before anything is spent. */
+  readonly warnings?: readonly string[];
+  /** Where it does not fit, or is mostly noise: the best ways out, with the error each would leave. */
+  readonly waysOut?: readonly WayOut[];
+  readonly mechanism: string;
+  /** Which proven route from noise to leakage was taken, and why this noise. */
+  readonly route: string;
+  readonly why: string;
+  readonly measures: readonly PlannedMeasure[];
+  /** Where its rows become counts: in the database, or here; absent where an analysis reads rows in its own way. */
+  readonly counting?: HowCounted;
+  readonly errors: readonly Foreseen[];
+  readonly candidates: readonly {
+    readonly mechanism: string;
+    readonly route: string;
+    readonly error: number;
+    readonly fits: boolean;
+  }[];
+  readonly whatIf: readonly WhatIf[];
+  /** How many records the answer is about when maxTies or maxUsed leaves some out; as public as the ties. */
+  readonly records?: { readonly used: number; readonly leftOut: number };
+  readonly guarantee: Guarantee;
+}
+
+/** A mechanism as plans and receipts tell it, its law in exact fractions. */
+export interface PlannedMeasure extends Told {
+  readonly noise: Law<string>;
+  /** The columns it reads, where it counts rows. */
+  readonly columns?: readonly string[];
+}
+
+export const planned = ({ told: { name, cells, ...more }, law }: Mechanism, measure?: Measure): PlannedMeasure => ({
+  name,
+  ...(measure && { columns: columnsOf(measure.counting) }),
+  cells,
+  noise: lawText(law),
+  ...more,
+});
+
+/** What pays for nothing: no declared pair of values moves it, or nothing but public columns does. */
+export const noNoise = 'No noise: this is public under the policy.';
+
+/** The same of what follows from totals that everybody knows. */
+const knownAlready = 'No noise: known.';
+
+/** The kind of noise, as plans tell it. */
+export const kindOfNoise = ({ kind, mechanisms }: NoisePlan): string =>
+  mechanisms.length > 0 && mechanisms.every(({ law }) => law.kind === 'none') ? 'none' : kind;
+
+export function explainChoice(plans: readonly NoisePlan[], { known }: Pick<Policy, 'known'> = {}): string {
+  const [best, ...others] = plans;
+  if (!best) return '';
+  if (kindOfNoise(best) === 'none') return known ? knownAlready : noNoise;
+  const exact = best.mechanisms.filter(({ law }) => law.kind === 'none').map(({ told }) => told.name);
+  const besides = exact.length > 0 ? ` No noise on ${exact.join(', ')}: ${known ? 'known' : 'public under the policy'}.` : '';
+  return `${choice(best, others)}${besides}`;
+}
+
+function choice(best: NoisePlan, others: readonly NoisePlan[]): string {
+  const next = others.find((p) => p.kind !== best.kind && p.fits);
+  if (!next) return `${lawWords(best.kind)} noise is the only kind this budget allows.`;
+  const ratio = Math.sqrt(next.error / best.error);
+  const than = `than with ${lawWords(next.kind)} noise.`;
+  if (ratio < 0.95)
+    return `${lawWords(best.kind)} noise, which leaves more to later questions: its expected error is ${Number((1 / ratio).toPrecision(2))} times that with ${lawWords(next.kind)} noise.`;
+  if (ratio < 1.05) return `${lawWords(best.kind)} noise: its expected error is no larger ${than}`;
+  return `${lawWords(best.kind)} noise: its expected error is ${Number(ratio.toPrecision(2))} times smaller ${than}`;
+}
+
+/** Said where pure noise takes the Gaussian noise from later questions. */
+export const closesGaussian =
+  'After this, later questions can use Gaussian noise only by paying more for what was released before.';
+
+const tenth = rational(1, 10);
+const short = (x: number): string => (Math.abs(x) >= 1000 ? thousands(Math.round(x)) : Number(x.toPrecision(4)).toString());
+
+const counting = new Set<string>(['count', 'histogram', 'crosstab', 'cdf', 'ranges']);
+const isCount = ({ query, perRow }: Foreseen): boolean => counting.has(query.kind) && !perRow;
+/** The largest error of a plain count that is foreseen. */
+export const worstCount = (errors: readonly Foreseen[]): Foreseen | undefined =>
+  errors
+    .filter(isCount)
+    .reduce<Foreseen | undefined>((worst, e) => (worst && worst.halfWidth >= e.halfWidth ? worst : e), undefined);
+
+/** The most that a count can come to, in what it counts: records, the rows of persons who may have several, weights. */
+function mostCounted({ query }: Foreseen, records: number, policy: Policy): { readonly most: number; readonly words: string } {
+  const { protect, columns } = declaredFor(policy, query);
+  const each = protect.secret === 'person' ? protect.maxRows! : 1;
+  const weight = 'weight' in query && query.weight !== undefined ? columns.get(query.weight) : undefined;
+  const heaviest = weight && 'bounds' in weight ? toNumber(weight.bounds[1]) : 1;
+  const about = `about ${thousands(Number(records.toPrecision(2)))}`;
+  const most = records * each * heaviest;
+  if (each === 1 && !weight) return { most, words: `the records there are, ${about}` };
+  const what = weight ? 'what all weights can come to' : 'the rows there can be';
+  return {
+    most,
+    words: `${what}, at most ${thousands(Number(most.toPrecision(2)))} (${about} ${each === 1 ? 'records' : 'persons'})`,
+  };
+}
+
+/** How far an error is beyond a tenth of all there can be of what is counted, and what to say of it: such a table tells next to nothing. */
+function beyondTenth(
+  error: Foreseen,
+  records: number,
+  policy: Policy,
+): { readonly by: number; readonly words: string } | undefined {
+  if (!isCount(error)) return undefined;
+  const { most, words } = mostCounted(error, records, policy);
+  const by = error.halfWidth / most;
+  return by > 1 / 10 ? { by, words: `±${short(error.halfWidth)}, more than a tenth of ${words}.` } : undefined;
+}
+
+/** What is foreseen of a table, with a word where it is mostly noise. */
+export function judged(error: Foreseen, records: number, policy: Policy): Foreseen {
+  const beyond = beyondTenth(error, records, policy);
+  return beyond ? { ...error, mostlyNoise: `Mostly noise: the 95 % error of each number is ${beyond.words}` } : error;
+}
+
+/** The same of the worst of several tables. */
+export function mostlyNoise(errors: readonly Foreseen[], records: number, policy: Policy): string | undefined {
+  const noisy = errors.flatMap((error) => {
+    const beyond = beyondTenth(error, records, policy);
+    return beyond ? [{ error, ...beyond }] : [];
+  });
+  const worst = noisy.sort((a, b) => b.by - a.by)[0];
+  return worst && `Mostly noise: the 95 % error of "${worst.error.name}" is ${worst.words}`;
+}
+
+const takesAll = 'This takes all that is left to spend';
+/** A warning that holds only while something is spent. */
+export const isAboutSpending = (warning: string): boolean => warning.startsWith(takesAll);
+
+/** Said where all that is left is taken, above all where that is less than was meant. */
+export function lastOfIt(share: Rational, left: Rational, epsilon: Rational, parts: readonly PartUse[] = []): string | undefined {
+  if (!isPositive(left) || compare(share, left) !== 0) return undefined;
+  const taken = short(toNumber(multiply(left, epsilon)));
+  const few = compare(left, tenth) < 0 ? ' It is less than the tenth of the budget that a release usually takes.' : '';
+  const where = parts.length > 0 ? ` about ${parts.at(-1)!.part}` : '';
+  return `${takesAll}${where}, epsilon ${taken}: nothing new can be released${where && ' there'} afterwards.${few}`;
+}
+
+/** A delta this large lets whole records be told: one in the number of records is what publishing one of them at random would cost. */
+export const looseDelta = (delta: Rational, records: number): string | undefined =>
+  records > 0 && compare(multiply(delta, rational(records)), rational(1)) >= 0
+    ? `Delta ${toNumber(delta)} is at least one in the number of records: publishing a record at random would be within it.`
+    : undefined;

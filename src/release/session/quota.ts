@@ -1,0 +1,65 @@
+import { isDeepStrictEqual } from 'node:util';
+import { multiply, type Rational, toNumber } from '../../base/exact/rational.js';
+import type { Budget, Policy } from '../../policy/policy.js';
+import { nothingSpent, type Spent, spend, toStored } from '../../privacy/mechanism/profile.js';
+import { type Account, type Quota, usedShareOf } from '../accountant/account.js';
+import { withOthers } from '../accountant/others.js';
+import type { Entry, Ledger } from '../ledger/ledger.js';
+import { enteredIn } from './entered-key.js';
+
+/** What one analyst may spend of the budget; undefined where only the budget itself binds. */
+export const quotaOf = ({ analysts }: Budget, analyst: string): Rational | undefined =>
+  analysts?.named.get(analyst) ?? analysts?.each;
+
+/** What the policy lets this analyst spend, as the ledger's admission wants it. */
+export function quotaFor({ policy, analyst }: { readonly policy: Policy; readonly analyst: string }): Quota | undefined {
+  const epsilon = quotaOf(policy.budget, analyst);
+  return epsilon && { analyst, epsilon };
+}
+
+/** How far one analyst's quota is used, in epsilon of the policy. */
+export interface QuotaUse {
+  readonly analyst: string;
+  readonly total: number;
+  readonly spent: number;
+  readonly remaining: number;
+}
+
+/** By the reading that decides for `all` that was spent. */
+export function quotaUse(account: Account, { analyst, epsilon }: Quota, own: Spent, all: Spent): QuotaUse {
+  const spent = toNumber(multiply(usedShareOf(account, own, all), account.epsilon));
+  const total = toNumber(epsilon);
+  return { analyst, total, spent, remaining: Math.max(0, total - spent) };
+}
+
+/** Every quota that is named in the policy or was drawn on, for lists: from the totals that the chain pins, however many entries there are. */
+export async function quotaUses(
+  policy: Policy,
+  account: Account,
+  ledger: Pick<Ledger, 'analysts' | 'spent' | 'keyed'>,
+): Promise<readonly QuotaUse[]> {
+  const { population, budget } = policy;
+  const named = budget.analysts?.named;
+  const entered = await enteredIn(ledger, population);
+  const all = withOthers(account, await ledger.spent(population));
+  const uses: QuotaUse[] = [];
+  for (const analyst of [...new Set([...(named?.keys() ?? []), ...(await ledger.analysts(population))])].sort()) {
+    const quota = quotaFor({ policy, analyst });
+    if (!quota) continue;
+    const own = await ledger.spent(population, analyst);
+    // Who has only written down what others spent has drawn on no quota.
+    const onlyEntered = entered.some((e) => e.analyst === analyst) && areSame(own, spentBy(entered, analyst));
+    if (named?.has(analyst) || !onlyEntered) uses.push(quotaUse(account, quota, own, all));
+  }
+  return uses;
+}
+
+/** To the last class: what is more by some record may be no more of the budget. */
+const areSame = (a: Spent, b: Spent): boolean =>
+  isDeepStrictEqual([toStored(a.pure), toStored(a.zcdp)], [toStored(b.pure), toStored(b.zcdp)]);
+
+/** What these entries add up to, or one analyst's part of it. */
+export const spentBy = (entries: readonly Entry[], analyst?: string): Spent =>
+  entries
+    .filter((e) => analyst === undefined || e.analyst === analyst)
+    .reduce((total, { profile }) => spend(total, profile), nothingSpent);

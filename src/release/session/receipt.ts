@@ -1,0 +1,86 @@
+import { version } from '../../base/version.js';
+import type { Policy } from '../../policy/policy.js';
+import { publicName } from '../../policy/population.js';
+import type { WhatIf } from '../../privacy/dependence/amplifier.js';
+import type { StoredProfile } from '../../privacy/mechanism/profile.js';
+import type { AnswerTable } from '../../query/bound.js';
+import type { Guarantee } from '../accountant/guarantee.js';
+import type { Entry } from '../ledger/ledger.js';
+import type { Plan, PlannedMeasure } from './plan.js';
+import { type PrivacyUnit, privacyUnitOf } from './privacy-unit.js';
+
+/** The noisy answer and the proof of what was promised. */
+export interface Release {
+  readonly tables: readonly AnswerTable[];
+  readonly receipt: Receipt;
+}
+
+/** Plain data, safe to publish: nothing in it depends on the data except through the noisy answer. */
+export interface Receipt {
+  readonly fugu: string;
+  readonly label: string;
+  /** As the world reads it: never a path (policy/population.ts). */
+  readonly population: string;
+  /** When the answer was made; a recorded answer keeps its own date, whatever has become of the data since. */
+  readonly at: string;
+  readonly guarantee: Guarantee;
+  /** The record that the cost is about; receipts of version 0.2 have none. */
+  readonly privacyUnit: PrivacyUnit;
+  /** epsilon of the policy's budget used by this release, and what is left after it. */
+  readonly epsilon: number;
+  readonly mechanism: string;
+  readonly why: string;
+  readonly measures: readonly PlannedMeasure[];
+  readonly profile: StoredProfile;
+  readonly whatIf: readonly WhatIf[];
+  /** What was said before it was spent. */
+  readonly warnings?: readonly string[];
+  /** How many records the answer is about when maxTies or maxUsed leaves some out. */
+  readonly records?: { readonly used: number; readonly leftOut: number };
+  readonly ledger: {
+    readonly entry: number;
+    readonly hash: string;
+    /** Told from the record of an earlier release, with its date; nothing was spent. */
+    readonly replayed: boolean;
+    /** Completes an entry that was booked earlier and never answered; nothing more was spent. */
+    readonly resumed?: true;
+    /** Present when the answer could not be written down: asked again, it is paid for again. */
+    readonly recorded?: false;
+  };
+}
+
+export function receiptOf(parts: {
+  policy: Policy;
+  plan: Plan;
+  profile: StoredProfile;
+  entry: Entry;
+  replayed: boolean;
+  recorded: boolean;
+  /** When the data was asked; when it was booked, where that is not known. */
+  at?: string;
+}): Receipt {
+  const { policy, plan, entry, replayed, recorded, profile } = parts;
+  return {
+    fugu: version,
+    label: plan.label,
+    population: publicName(policy),
+    at: parts.at ?? new Date(entry.at).toISOString(),
+    guarantee: plan.guarantee,
+    privacyUnit: privacyUnitOf(policy, entry.relied),
+    epsilon: plan.epsilon,
+    mechanism: plan.mechanism,
+    why: plan.why,
+    measures: plan.measures,
+    profile,
+    whatIf: plan.whatIf,
+    ...(plan.warnings && { warnings: plan.warnings }),
+    ...(plan.records && { records: plan.records }),
+    ledger: {
+      entry: entry.sequence,
+      hash: entry.hash,
+      replayed,
+      ...(entry.resumed && !replayed && { resumed: true }),
+      ...(!recorded && { recorded }),
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+import { isAbsolute } from 'node:path';
+import { dataSource, placeOfData } from '../../policy/data-source.js';
+import { type FullPath, fullPaths } from '../../policy/full-path.js';
+import type { Column, Policy } from '../../policy/policy.js';
+import { textOf } from '../../query/count/measure.js';
+
+/** Keys of one request: the one it is recorded under, and those that version 0.2 recorded it under, by full paths. */
+export interface RequestKeys {
+  readonly key: string;
+  readonly former: readonly string[];
+}
+
+/**
+ * What is asked of which files under which terms; files by their place from the ledger, so that a folder that was moved keeps its answers. What the files
+ * hold does not enter: a key that changed with the data would tell whoever asks twice, or reads the ledger, that it had changed (docs/decisions/0008).
+ */
+export function requestKeys(policy: Policy, canonical: string): RequestKeys {
+  const { data, ledger, relations, tables, movableDigest, digest } = policy;
+  const asked = [
+    'from the ledger',
+    movableDigest ?? digest,
+    dataSource(policy),
+    [...relations.values()].map(({ name, table }) => [name, isAbsolute(table) ? placeOfData(table, policy) : table]),
+    canonical,
+    data.encoding ?? null,
+    [...(tables?.values() ?? [])].map(({ name, ...beside }) => [
+      name,
+      dataSource({ data: { ...beside, source: beside.source ?? data.source }, ledger }),
+    ]),
+  ];
+  return { key: hashOf(asked), former: fullPaths(policy).map((path) => hashOf(askedBefore(policy, canonical, path))) };
+}
+
+const hashOf = (asked: readonly unknown[]): string => createHash('sha256').update(JSON.stringify(asked)).digest('hex');
+
+/** As version 0.2 wrote it. */
+function askedBefore(policy: Policy, canonical: string, path: FullPath): readonly unknown[] {
+  const { source, table, encoding } = policy.data;
+  return [
+    policy.digest,
+    path(source),
+    table ?? null,
+    [...policy.relations.values()].map((r) => [r.name, path(r.table)]),
+    canonical,
+    ...(encoding === undefined ? [] : [encoding]),
+    ...[...(policy.tables?.values() ?? [])].map((t) => [t.name, path(t.source ?? source), t.table ?? null]),
+  ];
+}
+
+/** How cells and tuples are read (domains, bounds, bins): not part of the terms, but the same words about another domain are another request. */
+export const readingOf = ({ columns, relations, tables }: Policy): string =>
+  textOf([
+    [...columns.values()].map(bare),
+    [...relations.values()].map((relation) => ({ ...relation, table: undefined })),
+    ...[...(tables?.values() ?? [])].map((t) => [
+      { ...t, source: undefined, table: undefined },
+      [...t.columns.values()].map(bare),
+    ]),
+  ]);
+const bare = (column: Column) => ({ ...column, label: undefined, labels: undefined });

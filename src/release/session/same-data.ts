@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto';
+import { Fault } from '../../base/errors.js';
+import { namesBefore } from '../../data/ties/slicings.js';
+import type { Policy } from '../../policy/policy.js';
+import { addProfiles, type Profile, type Spent, slicingsIn, toStored } from '../../privacy/mechanism/profile.js';
+import { accountSource, declaredOwn, declaredSlices } from '../accountant/sources.js';
+import type { Account, Entry, Ledger } from '../ledger/ledger.js';
+import { systemAnalyst } from './analyst.js';
+
+const prefix = 'same-data:';
+/** Each attempt fails only where somebody else spent between reading and booking. */
+const attempts = 100;
+
+/**
+ * Declares, for good, that all that an account has spent was spent on the data of this policy (accounting/sources.proof.md).
+ * Entries that hold the declaration cost nothing; none is made where nothing is left to declare.
+ */
+export async function declareSameData(ledger: Ledger, policy: Policy, reason: string): Promise<readonly Entry[]> {
+  const made: Entry[] = [];
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const account = await openedAccount(ledger, policy);
+    const [profile] = await undeclared(ledger, policy, account.spent);
+    if (!profile) return made;
+    const entry = await book(ledger, { account, profile, reason, policy });
+    if (!entry) continue;
+    await ledger.settle(entry, JSON.stringify({ declared: reason }));
+    made.push(entry);
+  }
+  throw new Fault(
+    'LEDGER_BUSY',
+    'Others kept spending from this account during the declaration.',
+    'Try again while nobody releases.',
+  );
+}
+
+async function openedAccount(ledger: Ledger, { population }: Policy): Promise<Account> {
+  const account = await ledger.account(population);
+  if (account) return account;
+  throw new Fault(
+    'DATA_NOT_FOUND',
+    'This population has no account in the ledger, so nothing was spent.',
+    'Nothing needs to be declared before the first release.',
+  );
+}
+
+/** What is left to declare, one profile for each kind of noise. */
+async function undeclared(ledger: Ledger, policy: Policy, spent: Spent): Promise<readonly Profile[]> {
+  const before = await ledger.keyed(policy.population, prefix);
+  const own = declaredOwn(accountSource(policy), spent);
+  const slices = (['pure', 'zcdp'] as const).flatMap((noise) => {
+    const taken = new Set(before.filter(({ profile }) => profile.noise === noise).flatMap(({ profile }) => slicingsIn(profile)));
+    const renames = new Map([...namesBefore(policy)].filter(([now]) => !taken.has(now)).map(([now, then]) => [then, now]));
+    return declaredSlices(renames, spent[noise]);
+  });
+  return (['pure', 'zcdp'] as const).flatMap((noise) => {
+    const [first, ...others] = [...own, ...slices].filter((profile) => profile.noise === noise);
+    return first ? [others.reduce<Profile>(addProfiles, first)] : [];
+  });
+}
+
+interface Declaration {
+  readonly account: Account;
+  readonly profile: Profile;
+  readonly reason: string;
+  readonly policy: Policy;
+}
+
+/** Books a declaration about exactly what it was derived from; undefined where the account has changed since. */
+async function book(ledger: Ledger, { account, profile, reason, policy }: Declaration): Promise<Entry | undefined> {
+  const state = textOf(account.spent);
+  let isStale = false;
+  try {
+    return await ledger.reserve({
+      population: policy.population,
+      // What data was read is no part of the terms: those of the account stay, also where the policy's differ.
+      terms: account.terms,
+      // Nobody's quota pays for it.
+      analyst: `declared by ${systemAnalyst()}`,
+      key: `${prefix}${createHash('sha256')
+        .update(JSON.stringify([state, toStored(profile)]))
+        .digest('hex')}`,
+      label: `same data: ${reason}`.slice(0, 200),
+      profile,
+      admit: (_after, before) => {
+        isStale = textOf(before) !== state;
+        if (isStale) throw new Fault('LEDGER_BUSY', 'The account has changed.', 'Try again.');
+      },
+    });
+  } catch (error) {
+    const now = isStale ? undefined : await ledger.account(policy.population);
+    if (isStale || now?.terms.digest !== account.terms.digest) return undefined;
+    throw error;
+  }
+}
+
+/** Costs only grow, so equal texts say that nothing was spent or declared between. */
+const textOf = ({ pure, zcdp }: Spent): string => JSON.stringify([toStored(pure), toStored(zcdp)]);

@@ -1,0 +1,321 @@
+import type { Rational } from '../../base/exact/rational.js';
+import type { Dialect } from '../../data/engine/dialect.js';
+import type { Engine } from '../../data/engine/engine.js';
+import { once as workedOutOnce } from '../../data/engine/once.js';
+import type { Policy } from '../../policy/policy.js';
+import { openingOf } from '../../policy/population.js';
+import type { Profile, Spent } from '../../privacy/mechanism/profile.js';
+import { everyRecord, type RecordClass } from '../../privacy/mechanism/record-class.js';
+import type { StepRows, StepRowsAsked } from '../../query/count/public-steps.js';
+import { type Account, gained, type Route } from '../accountant/account.js';
+import type { About } from '../accountant/by-slice.js';
+import { type Guarantee, promiseOf } from '../accountant/guarantee.js';
+import { openAccount } from '../accountant/open-account.js';
+import { withOthers } from '../accountant/others.js';
+import type { Reading } from '../accountant/reading.js';
+import type { PartTouched } from '../accountant/room-to-spend.js';
+import { type Asked, chooseShare, refusalOf, type Standing } from '../accountant/share.js';
+import type { Entry, Ledger, Page } from '../ledger/ledger.js';
+import { type Allowance, allowanceOf, refuseUnproven } from './allowance.js';
+import { withWayOut } from './amend.js';
+import { type Analysis, type AskedFor, paidAnalysis } from './analysis.js';
+import { systemAnalyst } from './analyst.js';
+import { isBatchRecorded, planBatch, releaseBatch } from './batch.js';
+import { type Charged, charge, type Desk } from './charge.js';
+import { type ClaimOptions, DataClaims, openingFor } from './data-claims.js';
+import { type Entering, enterSpent } from './enter.js';
+import { framed, type OwnPlan } from './frame.js';
+import { type Note, note, noted } from './note.js';
+import type { Outcomes } from './outcome.js';
+import type { Plan } from './plan.js';
+import { type Given, lookInto, type PublicRead, publicReads, readPublic } from './public-read.js';
+import { quotaFor, quotaOf } from './quota.js';
+import { refuseOtherReading, refuseUnready } from './ready.js';
+import type { Receipt, Release } from './receipt.js';
+import { type RequestKeys, requestKeys } from './request-key.js';
+import type { Trail } from './trail.js';
+
+export interface SessionParts {
+  readonly policy: Policy;
+  readonly engine: Engine;
+  readonly ledger: Ledger;
+  /** Who pays: the ledger lists them and quotas hang on it. Whoever runs the process when absent. */
+  readonly analyst?: string;
+  /** What they call themselves; listed, never relied on. */
+  readonly as?: string;
+  /** Told of everything that is booked. */
+  readonly outcomes?: Outcomes;
+  /** Asked before anything is booked; throws where whoever pays does not agree. */
+  readonly decide?: (plan: Plan) => Promise<void>;
+  /** Told of what a database was asked for each entry, also where that failed. */
+  readonly trail?: (trail: Trail) => void;
+  /** Told how much of the opening is done where ties are read from the data, of 100. */
+  readonly progress?: (done: number, total: number) => void;
+  /** How data that has a budget already is known again. */
+  readonly claims?: ClaimOptions;
+}
+
+/** Who pays, and who is asked and told. */
+export type Payer = Pick<Desk, 'analyst' | 'as' | 'once' | 'outcomes' | 'decide' | 'trail' | 'recordedOnly' | 'replaying'>;
+
+export interface AskOptions extends Asked {
+  /** Clamp counts at zero and make totals agree. */
+  readonly tidy?: boolean;
+  readonly label?: string;
+  /** Sentences about what is computed in place of what was asked for. No part of the request. */
+  readonly instead?: readonly string[];
+  /** Ask the data as it is now and pay for it, also when an answer to the same request is recorded. */
+  readonly fresh?: boolean;
+}
+
+/** One steward's policy, one database, one ledger: plan for free, release for budget. */
+export async function createSession(parts: SessionParts): Promise<Session> {
+  const { policy } = parts;
+  refuseUnready(policy);
+  const { whole } = parts.engine;
+  refuseOtherReading(whole.source, policy);
+  const { progress, claims, ...others } = parts;
+  const { account, unused, id } = await accountOnData(policy, whole, progress);
+  return new Session({
+    ...others,
+    engine: unused ? await whole.without(unused.column, unused.names) : whole,
+    account,
+    opening: openingOf(policy),
+    claims: new DataClaims(policy, parts.ledger, claims),
+    analyst: parts.analyst ?? systemAnalyst(),
+    ...(id !== undefined && { tiesOf: id }),
+  });
+}
+
+/** Account of a policy on its data: every declared file and tie is read, nothing is spent. Throws what every release would be refused with. */
+export async function accountOnData(policy: Policy, engine: Engine, progress: Progress = () => undefined) {
+  const { amplifiers, unused, readsData, id } = await lookInto(engine, policy, async (look) => {
+    const declared = await look(publicReads.ties, { progress: (done) => progress(50 * done, 100) });
+    return { ...declared, ...(declared.readsData && policy.dependence.length > 0 && { id: await look(publicReads.content) }) };
+  });
+  const account = openAccount(policy, amplifiers, (done) => readsData && progress(50 + (50 * done) / amplifiers.length, 100));
+  return { account, ...(unused && { unused }), ...(id !== undefined && { id }) };
+}
+type Progress = NonNullable<SessionParts['progress']>;
+
+/** Data and ledger of a session: for analyses that need its public size, and for tests. */
+export let deskOf: (session: Session) => Desk;
+
+export class Session {
+  readonly #desk: Desk;
+  readonly #promise: (route: Route) => Guarantee;
+  constructor(desk: Desk) {
+    this.#desk = desk;
+    this.#promise = promiseOf(desk.policy, desk.account);
+  }
+  static {
+    deskOf = (session) => session.#desk;
+  }
+
+  /** The same data, account and ledger, for somebody else who pays. */
+  of(payer: Payer): Session {
+    const { analyst, ...told } = payer;
+    const {
+      as: _as,
+      once: _once,
+      outcomes: _outcomes,
+      decide: _decide,
+      trail: _trail,
+      asked: _asked,
+      recordedOnly: _recorded,
+      replaying: _replaying,
+      ...desk
+    } = this.#desk;
+    return new Session({ ...desk, ...told, analyst });
+  }
+  /** The same for whoever reads recorded answers and can pay for nothing. */
+  reader(replaying: NonNullable<Desk['replaying']>): Session {
+    const { once, analyst } = this.#desk;
+    return this.of({ analyst, recordedOnly: true, replaying, ...(once !== undefined && { once }) });
+  }
+  /** The same for one question, whose words are kept with its answer. */
+  asking(question: unknown, { epsilon, label }: AskOptions): Session {
+    const { once } = this.#desk;
+    const asked = {
+      question,
+      ...(epsilon !== undefined && { epsilon: String(epsilon) }),
+      ...(label !== undefined && { label }),
+      ...(once !== undefined && { once }),
+    };
+    return new Session({ ...this.#desk, asked });
+  }
+
+  get policy(): Policy {
+    return this.#desk.policy;
+  }
+  get account(): Account {
+    return this.#desk.account;
+  }
+
+  /** What was spent, with what is set aside for others. */
+  async spent(): Promise<Spent> {
+    return withOthers(this.account, await this.#desk.ledger.spent(this.policy.population));
+  }
+
+  /** What was spent, for whoever is about to spend more: refused where a release would be, whatever it asks. */
+  async standing(): Promise<Standing> {
+    const { policy, account } = this;
+    const desk = this.#desk;
+    const { population } = policy;
+    const { claim: _claim, ...opening } = await openingFor(desk);
+    const booked = await desk.ledger
+      .standing({ population, terms: account.terms, ...opening })
+      .catch(async (error: unknown) => Promise.reject(await withWayOut(error, desk.ledger, { policy, account })));
+    const spent = withOthers(account, booked);
+    const quota = quotaOf(policy.budget, desk.analyst);
+    return quota ? { ...spent, own: { spent: await desk.ledger.spent(population, desk.analyst), quota } } : spent;
+  }
+
+  /** Claims the data for this account before anybody asks, so that whoever serves it meets a refusal, not whoever asks first. */
+  async claimAhead(): Promise<void> {
+    await this.#desk.claims?.claimAhead();
+  }
+
+  /** Books what another publisher has spent on these people. */
+  enter(entering: Entering): Promise<Entry> {
+    return enterSpent(this.#desk, entering);
+  }
+
+  /** Everything this population has paid for. */
+  entries(): Promise<readonly Entry[]> {
+    return this.#desk.ledger.entries(this.policy.population);
+  }
+
+  /** Some of it. */
+  page(page: Page): Promise<readonly Entry[]> {
+    return this.#desk.ledger.page(this.policy.population, page);
+  }
+
+  /** The latest recorded answer to every request that was paid for, oldest first. */
+  async recorded(): Promise<readonly { readonly entry: Entry; readonly answer: string }[]> {
+    const { ledger, policy } = this.#desk;
+    const keys = new Set((await this.entries()).filter(({ settled }) => settled).map(({ key }) => key));
+    const found: { entry: Entry; answer: string }[] = [];
+    for (const key of keys) {
+      const answer = await ledger.replay(policy.population, key);
+      if (answer) found.push(answer);
+    }
+    return found.sort((a, b) => a.entry.sequence - b.entry.sequence);
+  }
+
+  /** Whether the account has entries at all: without any, no answer is on record. */
+  async hasEntries(): Promise<boolean> {
+    return (await this.page({ after: 0, most: 1 })).length > 0;
+  }
+
+  /** One of its entries, with its recorded answer where there is one. */
+  entry(sequence: number): ReturnType<Ledger['entry']> {
+    return this.#desk.ledger.entry(this.policy.population, sequence);
+  }
+
+  /** Two requests with one key are the same request. */
+  keysOf(canonical: string): RequestKeys {
+    const { once } = this.#desk;
+    return requestKeys(this.policy, once === undefined ? canonical : JSON.stringify(['once', once, canonical]));
+  }
+
+  /** Pays for and runs one request; analysis and patterns are made of these. */
+  charge<T>({ canonical, ...request }: AskedFor<T>): Promise<Charged<T>> {
+    return charge(this.#desk, { ...request, ...this.keysOf(canonical) });
+  }
+
+  /** Notes something that is no secret with the ledger, for nothing, and gives back the latest that was noted under a key. */
+  note(noting: Note): Promise<void> {
+    return note(this.#desk, noting);
+  }
+  noted(key: string): Promise<string | undefined> {
+    return noted(this.#desk, key);
+  }
+
+  /** Cost, scale, error bars and remaining budget of queries; spends nothing and reads no private value. */
+  plan(query: unknown, options: AskOptions = {}): Promise<Plan> {
+    return planBatch(this, this.#desk, query, options);
+  }
+
+  release(query: unknown, options: AskOptions = {}): Promise<Release> {
+    return releaseBatch(this, this.#desk, query, options);
+  }
+
+  /** Whether it is on record, so that a release reads no data. */
+  isRecorded(query: unknown, options: AskOptions = {}): Promise<boolean> {
+    return isBatchRecorded(this, this.#desk, query, options);
+  }
+
+  /** The share of the whole budget that a request may use. */
+  share(options: AskOptions, standing: Standing, about?: About): Rational {
+    return chooseShare(this.account, options, standing, about);
+  }
+
+  readonly #known: { records?: Promise<number> } = {};
+  /** How many records there are, which is public. */
+  records(): Promise<number> {
+    return workedOutOnce(this.#known, 'records', () => this.read(publicReads.records));
+  }
+
+  /** The words of the database, by which it is foreseen what is left to it. */
+  get dialect(): Dialect {
+    return this.#desk.engine.dialect;
+  }
+
+  /** Bytes that rows and ties which are held may take. */
+  get room(): number {
+    return this.#desk.engine.room;
+  }
+
+  /** What the columns of the data, or of a table beside it, are called. */
+  async sourceColumns(table?: string): Promise<readonly string[]> {
+    return (await this.read(publicReads.columns, table)).map(({ name }) => name);
+  }
+
+  /** A registered fact about the data that is public under this policy; refused where it is not, and noted in the ledger where terms could make it secret. */
+  read<Asked, Result>(read: PublicRead<Asked, Result>, ...asked: Given<Asked>): Promise<Result> {
+    return readPublic(this.#desk, read, ...asked);
+  }
+
+  /** Rows of each step by public columns. */
+  stepRows(asked: StepRowsAsked): Promise<StepRows> {
+    return this.read(publicReads.stepRows, asked);
+  }
+  /** The same for as long as the data is: where nothing else tells, by its content. */
+  moment(): Promise<object | string> {
+    return this.read(publicReads.moment);
+  }
+
+  /** The plan of anything that is paid for: its own figures, plus budget, what-if table and promise. */
+  frame(own: OwnPlan): Plan {
+    return framed(this.#desk, this.#promise, own);
+  }
+
+  /** Would the ledger take this on top of what was spent? */
+  admits(profile: Profile, reading: Reading, standing: Standing): boolean {
+    return refusalOf(this.account, quotaFor(this.#desk), standing, profile, reading) === undefined;
+  }
+
+  /** What a request that touches every record of a class may spend (allowance.ts). */
+  async allowance(
+    options: AskOptions,
+    record: RecordClass = everyRecord,
+    reading: Reading = {},
+    standing?: Standing,
+    part?: PartTouched,
+  ): Promise<Allowance> {
+    refuseUnproven(this.policy, reading);
+    const spent = standing ?? (await this.standing());
+    return allowanceOf(this.#desk, options, { spent, record, reading, ...(part && { part }) });
+  }
+
+  /** Pays for and runs an analysis whose whole cost is one profile; asked again, the recorded result is told. */
+  analyse<T>(request: Analysis<T>): Promise<{ readonly result: T; readonly receipt: Receipt }> {
+    return paidAnalysis({ policy: this.policy, charge: (asked) => this.charge(asked), replaying: this.#desk.replaying }, request);
+  }
+
+  /** What an attacker may have gained so far about one record, ties included; where records are added and removed, about its presence. */
+  async gained(): Promise<number> {
+    return gained(this.account, await this.spent());
+  }
+}

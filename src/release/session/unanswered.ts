@@ -1,0 +1,31 @@
+import { withOthers } from '../accountant/others.js';
+import type { Standing } from '../accountant/share.js';
+import type { Entry } from '../ledger/ledger.js';
+import type { Desk } from './charge.js';
+import { quotaOf, spentBy } from './quota.js';
+
+/** An entry that nobody was answered for, and how things stood when it was booked: a request that takes it up is planned as it was then. */
+export interface Unanswered {
+  readonly entry: Entry;
+  readonly before: Standing;
+}
+
+/** What a request would take up, unless it is told from the record. */
+export async function unansweredFor(
+  { ledger, policy, account }: Desk,
+  key: string,
+  fresh: boolean,
+): Promise<Unanswered | undefined> {
+  const { population, budget } = policy;
+  const entry = await ledger.unanswered?.(population, key);
+  if (!entry || (!fresh && (await ledger.replay(population, key)))) return undefined;
+  const earlier = (await ledger.entries(population)).filter(({ sequence }) => sequence < entry.sequence);
+  const quota = quotaOf(budget, entry.analyst);
+  return {
+    entry,
+    before: {
+      ...withOthers(account, spentBy(earlier)),
+      ...(quota && { own: { spent: spentBy(earlier, entry.analyst), quota } }),
+    },
+  };
+}

@@ -1,0 +1,111 @@
+import {
+  compare,
+  divide,
+  isZero,
+  multiply,
+  one,
+  type Rational,
+  rational,
+  subtract,
+  toNumber,
+  toText,
+} from '../../base/exact/rational.js';
+import type { Policy } from '../../policy/policy.js';
+import { remembered } from '../../privacy/dependence/kept-bounds.js';
+import { inDoubles } from '../../privacy/mechanism/law.js';
+import type { Spent } from '../../privacy/mechanism/profile.js';
+import { bindBatch } from '../../query/bind.js';
+import type { Batch } from '../../query/query.js';
+import { type Account, usedShare } from '../accountant/account.js';
+import { aboutOf } from '../accountant/by-slice.js';
+import { chooseNoise } from '../accountant/choose.js';
+import { openAccount } from '../accountant/open-account.js';
+import { worstCount } from './plan.js';
+
+/** What would have to change for an answer worth having, and how wrong it would then be. */
+export interface WayOut {
+  readonly change: string;
+  /** The largest 95 % error of a count. */
+  readonly error: number;
+}
+
+interface Stuck {
+  readonly policy: Policy;
+  readonly account: Account;
+  readonly spent: Spent;
+  readonly share: Rational;
+  readonly batch: Batch;
+  readonly fits: boolean;
+}
+
+/** Beyond this a larger epsilon is no way out. */
+const mostEpsilon = 10;
+const usualDelta = rational(1, 1_000_000);
+
+/** The three best ways out of a budget that is too small, by the error they leave. Worked out by the planner itself, from public numbers only. */
+export function waysOut(stuck: Stuck): readonly WayOut[] {
+  const { policy, account, batch, fits } = stuck;
+  const { epsilon, delta } = account;
+  const many = batch.queries.length;
+  const few = Math.max(1, Math.round(many / 10));
+  const twice = multiply(epsilon, rational(2));
+  const written = (e: Rational, d: Rational) => `budget: {epsilon: ${toNumber(e)}${isZero(d) ? '' : `, delta: ${toNumber(d)}`}}`;
+  const known = otherwise.get(account) ?? new Map<string, Account>();
+  otherwise.set(account, known);
+  const under = (e: Rational, d: Rational) =>
+    remembered(known, `${toText(e)} ${toText(d)}`, () =>
+      openAccount({ ...policy, budget: { ...policy.budget, epsilon: e, delta: d } }, amplifiersOf(account)),
+    );
+  const most = within({ ...stuck, fits: false }, batch.queries, account);
+  const alone = few > 1 ? within(stuck, batch.queries.slice(0, 1), account) : undefined;
+  const fewer = many > 1 ? within(stuck, batch.queries.slice(0, few), account) : undefined;
+  const loose = isZero(delta) ? within(stuck, batch.queries, under(epsilon, usualDelta)) : undefined;
+  const larger = toNumber(twice) <= mostEpsilon ? within(stuck, batch.queries, under(twice, delta)) : undefined;
+  return [
+    ...(most && !fits ? [{ change: `ask for less: --epsilon ${toNumber(most.epsilon)}`, error: most.error }] : []),
+    ...(most && fits && compare(most.epsilon, multiply(stuck.share, epsilon)) > 0
+      ? [{ change: `spend more of what is left: --epsilon ${toNumber(most.epsilon)}`, error: most.error }]
+      : []),
+    ...(alone ? [{ change: `ask one of the ${many} questions by itself`, error: alone.error }] : []),
+    ...(fewer ? [{ change: `ask fewer questions at once, ${few} of the ${many}`, error: fewer.error }] : []),
+    ...(loose ? [{ change: `allow a delta: ${written(epsilon, usualDelta)}`, error: loose.error }] : []),
+    ...(larger ? [{ change: `allow a larger epsilon: ${written(twice, delta)}`, error: larger.error }] : []),
+  ]
+    .sort((a, b) => a.error - b.error)
+    .slice(0, 3);
+}
+
+/** The same account with other budgets: each is worked out once, which under many ties takes longer than any plan. */
+const otherwise = new WeakMap<Account, Map<string, Account>>();
+const amplifiersOf = ({ routes }: Account) => [...new Set(routes.map(({ amplifier }) => amplifier))];
+
+/** Three digits, as people type it, and never more than it is. */
+function downTo(x: Rational): Rational {
+  const digits = 2 - Math.floor(Math.log10(toNumber(x)));
+  const unit = 10n ** BigInt(Math.max(0, digits));
+  return rational((x.num * unit) / x.den, unit);
+}
+
+/**
+ * The error with the share that was asked for, or with the most that is left: what is left by one route is not always there for every kind of noise, so
+ * less is tried where it is not.
+ */
+function within(
+  { policy, spent, share, fits }: Stuck,
+  queries: Batch['queries'],
+  account: Account,
+): { readonly epsilon: Rational; readonly error: number } | undefined {
+  const { measures, foresee } = bindBatch({ queries }, policy);
+  const left = subtract(one, usedShare(account, spent, aboutOf(measures)));
+  for (let part = fits && compare(share, left) < 0 ? share : left; compare(part, crumb) >= 0; part = multiply(part, half)) {
+    const epsilon = downTo(multiply(part, account.epsilon));
+    const best = chooseNoise(measures, account, divide(epsilon, account.epsilon), spent).find((plan) => plan.fits);
+    const error = best && worstCount(foresee(best.mechanisms.map(({ law }) => inDoubles(law))))?.halfWidth;
+    if (error !== undefined && Number.isFinite(error)) return { epsilon, error };
+  }
+  return undefined;
+}
+
+const half = rational(1, 2);
+/** Less than this part of the budget is worth no answer. */
+const crumb = rational(1, 1000);
