@@ -10,12 +10,12 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const built = (name) => fileURLToPath(new URL(`../dist/${name}.js`, import.meta.url));
 const out = fileURLToPath(new URL('../dist/start', import.meta.url));
 
-/** What is started by its name beside the chunks keeps that name (learn/network/pool.ts, ledger/rescue/child.ts, service/aside.ts). */
+/** What is started by its name beside the chunks keeps that name (analysis/learn/network/pool.ts, release/ledger/rescue/child.ts, app/service/aside.ts). */
 const input = {
-  main: built('cli/main'),
-  'chunk-worker': built('learn/network/chunk-worker'),
-  'child-main': built('ledger/rescue/child-main'),
-  'aside-worker': built('service/aside-worker'),
+  main: built('app/cli/main'),
+  'chunk-worker': built('analysis/learn/network/chunk-worker'),
+  'child-main': built('release/ledger/rescue/child-main'),
+  'aside-worker': built('app/service/aside-worker'),
 };
 /** Packages that bring binaries, or one file without a licence beside it, or look for others that may be absent, are loaded from where they are installed. */
 const external = [/^@duckdb\/node-bindings/, /^libsql$/, /^pgsql-ast-parser$/, /^pg$/];

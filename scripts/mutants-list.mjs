@@ -1242,7 +1242,7 @@ const unpaid = [
   mutant('stream-note-after-reading', 'src/release/session/public-read.ts', "  await keepRelied(desk, read.name, read.relied?.(policy, asked) ?? []);\n  return pinned(engine, (data) => read.read(data, policy, asked));", "  const found = await pinned(engine, (data) => read.read(data, policy, asked));\n  await keepRelied(desk, read.name, read.relied?.(policy, asked) ?? []);\n  return found;", 'test/public-reads.test.ts'),
   mutant('steps-read-as-cells', 'src/query/count/public-steps.ts', 'return { place: positionOrNull,', "return { place: `CASE WHEN ${numberExpression(dialect, source)} = floor(${numberExpression(dialect, source)}) THEN ${positionOrNull} END`,", 'test/public-reads.test.ts'),
   mutant('public-read-made-elsewhere', 'src/release/session/public-read.ts', 'if (!registered.has(read))', 'if (!registered)', 'test/public-reads.test.ts'),
-  mutant('data-pinned-elsewhere', 'src/analysis/learn/public-size.ts', "import type { Session } from '../release/session.js';", "import type { Session } from '../release/session.js';\nexport { pinned as readIt } from '../engine/engine.js';", 'test/rooms.test.ts'),
+  mutant('data-pinned-elsewhere', 'src/analysis/learn/public-size.ts', "import type { Session } from '../../release/session/session.js';", "import type { Session } from '../../release/session/session.js';\nexport { pinned as readIt } from '../../data/engine/engine.js';", 'test/rooms.test.ts'),
   mutant('max-used-shared-name', 'src/data/ties/record-ties.ts', 'if (groups.length > 0) records.refuseSharedNames();', '', 'test/max-used.test.ts'),
 ];
 

@@ -56,10 +56,10 @@ const changes = (list) => list.reduce((n, file, i) => n + Number(i > 0 && room(f
 
 function walk([cwd, command]) {
   const out = join(place, 'walk.json');
-  const run = ['--import', join(import.meta.dirname, 'walk-register.mjs'), join(dist, 'cli', 'main.js'), ...command];
+  const run = ['--import', join(import.meta.dirname, 'walk-register.mjs'), join(dist, 'app', 'cli', 'main.js'), ...command];
   execFileSync(process.execPath, run, { cwd, env: { ...process.env, FUGU_REGISTRY: 'off', WALK_DIST: dist, WALK_OUT: out }, stdio: ['ignore', 'ignore', 'inherit'] });
   const all = JSON.parse(readFileSync(out, 'utf8'));
-  const from = all.findIndex(([file, name]) => /^(release|analysis|ask|pattern|learn|survey)\//.test(file) && /^release/.test(name));
+  const from = all.findIndex(([file, name]) => /^(release|analysis|app\/api)\//.test(file) && /^release/.test(name));
   const entered = all.slice(options.whole ? 0 : from).map(([file]) => file);
   const files = [...new Set(entered)];
   return { files, rooms: new Set(files.map(room)).size, byFile: changes(files), byFunction: changes(entered), functions: entered.length };

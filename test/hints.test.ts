@@ -9,7 +9,7 @@ const src = fileURLToPath(new URL('../src', import.meta.url));
 const sources = readdirSync(src, { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
   .map((file) => [file, readFileSync(join(src, file), 'utf8')] as const);
-const names = [...readFileSync(join(src, 'cli/main.ts'), 'utf8').matchAll(/^ {4}(\w+): \(\) => import\(/gm)].map(
+const names = [...readFileSync(join(src, 'app/cli/main.ts'), 'utf8').matchAll(/^ {4}(\w+): \(\) => import\(/gm)].map(
   ([, name]) => name!,
 );
 

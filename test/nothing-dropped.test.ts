@@ -26,7 +26,7 @@ const repeated = (register: (program: Command) => void) => (program: Command) =>
   refuseRepeated(program);
 };
 /** Every command, by the files that register one. */
-const commandFiles = readdirSync(join(import.meta.dirname, '..', 'src', 'cli')).filter(
+const commandFiles = readdirSync(join(import.meta.dirname, '..', 'src', 'app', 'cli')).filter(
   (f) => f.endsWith('.ts') && !f.includes('.test.') && f !== 'main.ts',
 );
 
@@ -34,7 +34,7 @@ describe('an option that is given twice', () => {
   it('is refused in every command, unless its values add up', async () => {
     let [options, spending] = [0, 0];
     for (const file of commandFiles) {
-      const { register } = (await import(join('..', 'src', 'cli', file))) as { register?: (program: Command) => void };
+      const { register } = (await import(join('..', 'src', 'app', 'cli', file))) as { register?: (program: Command) => void };
       if (!register) continue;
       const names = new Command();
       register(names);

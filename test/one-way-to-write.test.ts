@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-/** What may put bytes under a name, with the reason; everybody else goes through files/write-file.ts. */
+/** What may put bytes under a name, with the reason; everybody else goes through base/files/write-file.ts. */
 const writers: readonly RegExp[] = [
   /^files\//,
   // Its own protocol, made for what it must survive.
@@ -15,7 +15,7 @@ const writers: readonly RegExp[] = [
 const writing =
   /^(writeFile|appendFile|createWriteStream|open|openAsBlob|rename|copyFile|cp|link|symlink|truncate|ftruncate|write|writev|mkdir|FileHandle|WriteStream|promises|default)(Sync)?$/;
 const telling = /\bconsole\s*\.|process\s*\.\s*(stdout|stderr)\s*\.\s*write\b/;
-/** Who may put text before people's eyes: cli/output.ts, which shows no control character. */
+/** Who may put text before people's eyes: app/cli/output.ts, which shows no control character. */
 const tellers: readonly RegExp[] = [
   /^cli\/output\.ts$/,
   // What FUGU_DEBUG asked for.

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 
 const root = join(import.meta.dirname, '..');
-const main = join(root, 'dist', 'cli', 'main.js');
+const main = join(root, 'dist', 'app', 'cli', 'main.js');
 const python = process.env.FUGU_PYTHON ?? 'python3';
 const run = (words: readonly string[], env: NodeJS.ProcessEnv = {}) =>
   spawnSync(python, words, { cwd: tmpdir(), encoding: 'utf8', env: { ...process.env, FUGU: `node ${main}`, ...env } });

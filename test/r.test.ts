@@ -9,7 +9,7 @@ const run = (words: readonly string[]) =>
   spawnSync('Rscript', words, {
     cwd: tmpdir(),
     encoding: 'utf8',
-    env: { ...process.env, FUGU: `node ${join(root, 'dist', 'cli', 'main.js')}`, FUGU_R_SOURCE: join(root, 'r') },
+    env: { ...process.env, FUGU: `node ${join(root, 'dist', 'app', 'cli', 'main.js')}`, FUGU_R_SOURCE: join(root, 'r') },
   });
 const there = run(['-e', 'stopifnot(requireNamespace("jsonlite", quietly = TRUE))']).status === 0;
 const why = there ? '' : ' (skipped: there is no R with jsonlite)';

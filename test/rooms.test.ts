@@ -154,7 +154,7 @@ const openExact: Fence = (source) =>
 const structure = /^(data\/(engine|ties)|query\/(count|view)|analysis\/(pattern|learn|synth))\//;
 const readers = new Set(['readStructure', 'readBlocks', 'countStructure']);
 const asked = new Set(['rows', 'stream', 'size', 'count']);
-/** Reading what the engine holds: its own methods, called on something that is called an engine, and the doors of engine/structure.ts. */
+/** Reading what the engine holds: its own methods, called on something that is called an engine, and the doors of data/engine/structure.ts. */
 const readEngine: Fence = (source) => {
   if (structure.test(source.file)) return [];
   const calls = nodes(source).flatMap((node) => {
@@ -229,7 +229,7 @@ const doors: Readonly<Record<string, string>> = {
   'app/api/steward-read.ts': 'for whoever holds the rows (docs/unpaid-reads.md)',
   'data/terms/open.ts': 'names of columns, when the data is opened',
 };
-/** Pinning in any spelling: a call or a mention of `.pin`, `['pin']`, `{ pin }`, or the helper of engine/engine.ts. Adapters pin what they wrap. */
+/** Pinning in any spelling: a call or a mention of `.pin`, `['pin']`, `{ pin }`, or the helper of data/engine/engine.ts. Adapters pin what they wrap. */
 const pinsData: Fence = (source) => {
   if (room(source.file) === 'data/engine' || source.file in doors) return [];
   const mentions = nodes(source).flatMap((node) => {

@@ -209,7 +209,7 @@ export interface Relation {
   readonly private: boolean;
 }
 
-/** One declared dependence. What else it says is its kind's own: ties/kinds.ts. */
+/** One declared dependence. What else it says is its kind's own: data/ties/kinds.ts. */
 export interface Dependence {
   readonly kind: string;
 }

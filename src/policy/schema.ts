@@ -8,7 +8,7 @@ import { didYouMean } from './suggest.js';
 import { usages } from './usage.js';
 
 /**
- * The shapes that a policy file is made of (the whole is in terms/shape.ts). Scalars arrive as text (see yaml-file.ts); numbers and booleans are accepted so that the published JSON Schema,
+ * The shapes that a policy file is made of (the whole is in data/terms/shape.ts). Scalars arrive as text (see yaml-file.ts); numbers and booleans are accepted so that the published JSON Schema,
  * which is made from these, describes what people type.
  */
 const complain = (ctx: z.RefinementCtx, message: string, hint: string, details?: Fault['details']) => {

@@ -57,7 +57,7 @@ function ofStretch(date: Quantity, by: DateStretch, value: (first: number, index
   return { kind: 'pick', of: date.of, edges: firsts.slice(1).map((first) => first - offset), values };
 }
 
-/** A part of a date: a whole number whose bounds follow from those of the date (count/derived.proof.md). */
+/** A part of a date: a whole number whose bounds follow from those of the date (query/count/derived.proof.md). */
 export function partOf(date: Quantity, part: DatePart): Quantity {
   const told = (of: Whole, low: number, high: number): Quantity => ({
     of,

@@ -13,7 +13,7 @@ import {
 } from '../base/exact/rational.js';
 import type { Whole } from './count/derived.js';
 
-/** offset + scale x n for a whole number n of a row that is at least `low` and at most `high`, whatever the row holds (../count/derived.proof.md). */
+/** offset + scale x n for a whole number n of a row that is at least `low` and at most `high`, whatever the row holds (count/derived.proof.md). */
 export interface Quantity {
   readonly of: Whole;
   readonly offset: Rational;

@@ -34,7 +34,7 @@ export interface Rows {
   readonly weight?: string;
 }
 
-/** How much of the budget a measure gets beside others (count/measure.ts). */
+/** How much of the budget a measure gets beside others (query/count/measure.ts). */
 export type Sharing = Pick<CountedMeasure, 'tables' | 'worth'>;
 
 /** Where the queries of a batch meet: a measure asked for twice is measured once. */

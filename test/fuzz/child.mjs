@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 const dist = new URL('../../dist/', import.meta.url).href;
 const load = (file) => import(`${dist}${file}`);
-const { Fault } = await load('errors.js');
+const { Fault } = await load('base/errors.js');
 
 const folder = mkdtempSync(join(tmpdir(), 'fugu-fuzz-'));
 process.on('disconnect', () => process.exit(0));
@@ -53,12 +53,12 @@ const once = (make) => {
     return made;
   };
 };
-const policy = once(async () => (await load('terms/read.js')).parsePolicy(policyText('{secret: row}', 'none'), at('policy.yaml')));
+const policy = once(async () => (await load('data/terms/read.js')).parsePolicy(policyText('{secret: row}', 'none'), at('policy.yaml')));
 const opened = (secret, file) => async () => {
-  const { openEngine } = await load('terms/open.js');
-  const { openLedger } = await load('ledger/open.js');
-  const { createSession } = await load('release/session.js');
-  const { parsePolicy } = await load('terms/read.js');
+  const { openEngine } = await load('data/terms/open.js');
+  const { openLedger } = await load('release/ledger/open.js');
+  const { createSession } = await load('release/session/session.js');
+  const { parsePolicy } = await load('data/terms/read.js');
   const declared = await parsePolicy(policyText(secret, 'none'), at(file));
   mkdirSync(join(declared.ledger, '..'), { recursive: true });
   const [engine, ledger] = [await openEngine(declared), await openLedger(declared.ledger)];
@@ -80,26 +80,26 @@ const targets = {
   },
   async sql(text) {
     const { parseSql } = await load('query/sql/sql.js');
-    const { readsRelations, patternFromSql } = await load('pattern/query/sql.js');
+    const { readsRelations, patternFromSql } = await load('analysis/pattern/query/sql.js');
     const { bindBatch } = await load('query/bind.js');
     const declared = await policy();
     if (readsRelations(text, declared.relations)) patternFromSql(text, declared.relations);
     else bindBatch(parseSql(text, declared), declared);
   },
   async query(text) {
-    const { readJson } = await load('ask/named-text.js');
+    const { readJson } = await load('app/api/named-text.js');
     await (await session()).session.plan(readJson(text), options(text));
   },
   async policy(text) {
-    const { parsePolicy } = await load('terms/read.js');
-    const { explain } = await load('terms/explain.js');
+    const { parsePolicy } = await load('data/terms/read.js');
+    const { explain } = await load('data/terms/explain.js');
     explain(await parsePolicy(text, at('fuzzed.yaml')));
   },
   async pattern(text) {
-    const { analysePattern } = await load('pattern/query/analyse.js');
-    const { patternCandidates } = await load('pattern/candidates.js');
-    const { degreeRelation } = await load('pattern/degrees/release.js');
-    const { parseRational } = await load('exact/rational.js');
+    const { analysePattern } = await load('analysis/pattern/query/analyse.js');
+    const { patternCandidates } = await load('analysis/pattern/candidates.js');
+    const { degreeRelation } = await load('analysis/pattern/degrees/release.js');
+    const { parseRational } = await load('base/exact/rational.js');
     const { relations: declared, columns: told } = await policy();
     if (degreeRelation(text)) return;
     const analysed = analysePattern(text, { relations: declared, columns: told }, { parameters: { p: 3 } });
@@ -108,15 +108,15 @@ const targets = {
   async model(text) {
     writeFileSync(at('model.bif'), text);
     writeFileSync(at('model.json'), text);
-    const { readModelFile } = await load('ask/model-file.js');
-    const { leakage } = await load('dependence/leakage.js');
+    const { readModelFile } = await load('app/api/model-file.js');
+    const { leakage } = await load('privacy/dependence/leakage.js');
     const read = await readModelFile(at(text.trimStart().startsWith('network') ? 'model.bif' : 'model.json'));
     if (read.ids.length <= 50) leakage(read, 0.1, 'informed');
   },
   async network(text) {
-    const { parsePolicy } = await load('terms/read.js');
-    const { declaredAmplifiers } = await load('ties/declared.js');
-    const { pinned } = await load('engine/engine.js');
+    const { parsePolicy } = await load('data/terms/read.js');
+    const { declaredAmplifiers } = await load('data/ties/declared.js');
+    const { pinned } = await load('data/engine/engine.js');
     const { engine } = await session();
     writeFileSync(at('side.json'), text);
     const kinds = [
@@ -133,12 +133,12 @@ const targets = {
     await pinned(engine, (data) => declaredAmplifiers(declared, data));
   },
   async codebook(text) {
-    const { parseCodebook } = await load('policy/codebook/codebook.js');
+    const { parseCodebook } = await load('data/codebook/codebook.js');
     parseCodebook(text, 'codebook.csv');
   },
   async number(text) {
-    const { parseRational, toNumber, toNumberUp, toNumberDown, toText } = await load('exact/rational.js');
-    const { readEpsilon } = await load('accounting/belief.js');
+    const { parseRational, toNumber, toNumberUp, toNumberDown, toText } = await load('base/exact/rational.js');
+    const { readEpsilon } = await load('release/accountant/belief.js');
     const value = parseRational(text, 'number');
     toNumber(value);
     toNumberUp(value);
@@ -162,8 +162,8 @@ const targets = {
     }
   },
   async csv(text) {
-    const { openEngine } = await load('terms/open.js');
-    const { pinned } = await load('engine/engine.js');
+    const { openEngine } = await load('data/terms/open.js');
+    const { pinned } = await load('data/engine/engine.js');
     writeFileSync(at('table.csv'), text);
     const engine = await openEngine({ source: at('table.csv') });
     try {
@@ -173,12 +173,12 @@ const targets = {
     }
   },
   async analysis(text) {
-    const { readJson } = await load('ask/named-text.js');
+    const { readJson } = await load('app/api/named-text.js');
     const { as, ask, options: told } = readJson(text) ?? {};
-    const { planKmeans } = await load('learn/kmeans/kmeans.js');
-    const { planClassify } = await load('learn/classify/classify.js');
-    const { planPattern } = await load('pattern/release.js');
-    const { planDegrees } = await load('pattern/degrees/release.js');
+    const { planKmeans } = await load('analysis/learn/kmeans/kmeans.js');
+    const { planClassify } = await load('analysis/learn/classify/classify.js');
+    const { planPattern } = await load('analysis/pattern/release.js');
+    const { planDegrees } = await load('analysis/pattern/degrees/release.js');
     const { session: open } = as === 'pattern' || as === 'degrees' ? await edges() : await session();
     // Texts and flags come from the command line as such; numbers may be any.
     const { epsilon, gamma, form, mechanism, degree } = typeof told === 'object' && told !== null ? told : {};
@@ -190,7 +190,7 @@ const targets = {
     else await planPattern(open, String(ask), words);
   },
   async release(text) {
-    const { readJson } = await load('ask/named-text.js');
+    const { readJson } = await load('app/api/named-text.js');
     const { session: open, ledger, policy: declared } = await session();
     const before = await paid(ledger, declared.population);
     try {

@@ -28,7 +28,7 @@ export function adversarialPromise(plan: Plan, a: PatternAnalysis, epsilon: numb
     assumptions: [
       `The attacker's belief about the tuples has only negative correlations, knows the sizes of the relations, is certain of at most ${known} tuples and gives every other one less than ${marginal.toPrecision(2)}.`,
     ],
-    how: 'Algorithm 2.1 of Rastogi et al. 2009, corrected (papers/relationship-privacy/algorithm21.proof.md).',
+    how: 'Algorithm 2.1 of Rastogi et al. 2009, corrected (privacy/mechanism/algorithm21.proof.md).',
     sentences: [
       `Protected: the presence of one tuple; belief in it grows at most to e^${epsilon} times what it was, plus ${gamma}.`,
       'This is (epsilon, gamma)-adversarial privacy, not differential privacy: it does not limit what is learned about absent tuples, and it does not compose.',

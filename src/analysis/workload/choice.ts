@@ -25,7 +25,7 @@ export interface Way {
 export function changesOf(policy: Policy, workload: Workload): readonly Changes[] {
   const { protect, columns } = policy;
   const whole: Change = addsRemoves(policy) ? 'removed' : 'replaced';
-  // Beside known totals so many rows change at once, each by any other (count/effects.proof.md).
+  // Beside known totals so many rows change at once, each by any other (query/count/effects.proof.md).
   const rows = protect.secret === 'person' ? protect.maxRows : (policy.known?.together ?? 1);
   const all: Changes = { of: everyRecord, change: whole, rows };
   if (protect.secret !== 'answer') return [all];

@@ -22,7 +22,7 @@ export function distributionCells({
 }
 
 /**
- * The distribution of so many rows whose tables lie nearest to those of an estimate, in units of their noise (graphical/fit.proof.md). What several tables say of a smaller one is the same, so
+ * The distribution of so many rows whose tables lie nearest to those of an estimate, in units of their noise (analysis/graphical/fit.proof.md). What several tables say of a smaller one is the same, so
  * each counts for its share of it. Told numbers only.
  */
 export function distributionFrom(estimate: Estimate, tables: readonly (readonly number[])[], rows: number): Graphical {

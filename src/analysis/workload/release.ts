@@ -172,7 +172,7 @@ export function better(
   return (axes) => tableFrom(found, axes);
 }
 
-/** Where records are replaced there are as many afterwards, and every row is one (count/kept-rows.ts). */
+/** Where records are replaced there are as many afterwards, and every row is one (query/count/kept-rows.ts). */
 const rowsArePublic = (policy: Policy): boolean => !addsRemoves(policy) && policy.protect.secret !== 'person';
 
 async function prepare(session: Session, form: WorkloadForm, options: AskOptions): Promise<Prepared> {
@@ -261,7 +261,7 @@ function refuseOthers({ protect }: Policy): void {
     );
 }
 
-/** What is known to everybody where the secret is an answer, and so pays nothing (release/relied.proof.md). */
+/** What is known to everybody where the secret is an answer, and so pays nothing (release/session/relied.proof.md). */
 function reliedBy({ protect, columns }: Policy, { columns: asked }: Workload, { cost }: Mechanism): readonly Relied[] {
   if (protect.secret !== 'answer') return [];
   return [

@@ -35,7 +35,7 @@ export interface StepRules {
 }
 
 /**
- * Looks at nothing but the public column: how many rows each step has, which the ledger notes first (release/public-read.ts). Rows that came in for steps that were told would be in no answer, so they are
+ * Looks at nothing but the public column: how many rows each step has, which the ledger notes first (release/session/public-read.ts). Rows that came in for steps that were told would be in no answer, so they are
  * refused; the answers themselves are on record and are never made again. What is remembered is a digest of those numbers of rows, salted, beside the ledger.
  */
 export async function seeSteps(session: Session, steps: Steps, rules: StepRules): Promise<StepsSeen> {

@@ -23,7 +23,7 @@ export function leaveSignals(): void {
   for (const [signal, listener] of Object.entries(heard)) process.removeListener(signal, listener);
 }
 
-/** Temporary folders go with the process (engine/temp-folder.ts). */
+/** Temporary folders go with the process (data/engine/temp-folder.ts). */
 function end(signal: keyof typeof numbers, json: boolean): never {
   const { lines, ...told } = endingOf();
   if (json) sayJson({ stopped: signal, ...told });

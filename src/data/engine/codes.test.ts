@@ -7,7 +7,7 @@ describe('a code as it is written', () => {
   it.each(['7.0', '7,00'])('is read past the same characters as in the database, whichever they are: %s', async (seven) => {
     const instance = await DuckDBInstance.create(':memory:');
     const connection = await instance.connect();
-    // The expression of engine/duckdb/coded.ts.
+    // The expression of data/engine/duckdb/coded.ts.
     const closer = `trim(regexp_replace(trim(t), '${wholeCode}', '\\1'), ' \t\r\n')`;
     await connection.run("CREATE TYPE seven AS ENUM ('7')");
     const found = await connection.runAndReadAll(

@@ -50,7 +50,7 @@ export function codeIndex({ text, integer, real }: CodeTables, cell: Cell): numb
 }
 
 const whole = new RegExp(wholeCode);
-/** The same for text as it is written in a file, as engine/duckdb/coded.ts reads it: blanks around a code do not count, nor zeros behind the point or comma of a whole number. */
+/** The same for text as it is written in a file, as data/engine/duckdb/coded.ts reads it: blanks around a code do not count, nor zeros behind the point or comma of a whole number. */
 export function writtenIndex({ text }: CodeTables, cell: Cell, longest: number): number {
   if (typeof cell !== 'string' || Buffer.byteLength(cell) > longest) return -1;
   const plain = cell.replace(/^\p{Zs}+|\p{Zs}+$/gu, '').replace(whole, '$1');

@@ -34,7 +34,7 @@ export interface Dialect {
   trimmed(text: string): string;
   /** The code in a text: the text without those blanks where it is one of these, of which there is one at least; else NULL. */
   codeIn(text: string, codes: readonly string[]): string;
-  /** The digits of a double that is a plain whole number (engine/codes.ts), else NULL. */
+  /** The digits of a double that is a plain whole number (data/engine/codes.ts), else NULL. */
   plainDigits(real: string): string;
   /** Whether a double has a place on a grid. */
   presentIn(real: string, grid: PlaceGrid): string;

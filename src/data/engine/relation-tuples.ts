@@ -45,7 +45,7 @@ export function tuplesOf(
   };
 }
 
-/** As in engine/duckdb/odds.ts: a whole number only where the cell says that number, and a copy where no strength can be read. */
+/** As in data/engine/duckdb/odds.ts: a whole number only where the cell says that number, and a copy where no strength can be read. */
 function oddsIn(dialect: Dialect, { expression, type }: CellColumn, spellsWhole: (text: string) => string): string {
   const { constant } = dialect;
   const infinity = constant(Number.POSITIVE_INFINITY);

@@ -38,7 +38,7 @@ export interface Digested {
 
 const longest = 160;
 
-/** What the head of a summary says already (termsOf in accounting/account.ts). */
+/** What the head of a summary says already (termsOf in release/accountant/account.ts). */
 const inHead = new Set(['secret', 'adversary', 'epsilon', 'delta']);
 
 /** With that head, every part of the terms is a line: two digests differ only where some line does. */

@@ -211,7 +211,7 @@ function aboutBudget({ budget, protect }: Policy): Explanation[] {
   const apart = addsRemoves({ protect });
   const epsilon = toNumber(betweenValues(neighboursOf({ protect }), budget.epsilon));
   const delta = toNumber(budget.delta);
-  // (epsilon, delta) alone does not bound how often a belief moves further: accounting/belief-delta.ts. A belief budget is kept literally.
+  // (epsilon, delta) alone does not bound how often a belief moves further: release/accountant/belief-delta.ts. A belief budget is kept literally.
   const slip =
     delta === 0
       ? ''

@@ -55,7 +55,7 @@ export interface TieColumn {
   /** The key that names it, and what it is there. */
   readonly key: string;
   readonly role: string;
-  /** Names are compared as names are (engine/name.ts), cells as they are. */
+  /** Names are compared as names are (data/engine/name.ts), cells as they are. */
   readonly read: 'name' | 'cell';
 }
 

@@ -114,7 +114,7 @@ const oneStep = (m: Transition): number => logOddsRatio(Float64Array.from(m.flat
 
 /**
  * One chain of all declared steps for everybody, where the order is a declared integer and the steps of the data are steps of it: then no record need be read
- * (dependence/chain/chain.proof.md). Undefined where they are not.
+ * (privacy/dependence/chain/chain.proof.md). Undefined where they are not.
  */
 async function chainOf(d: SequenceDependence, { policy, engine, assumptions }: Alone): Promise<OneChain | undefined> {
   const by = slicingBy(d.order, policy);

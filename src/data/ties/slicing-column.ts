@@ -79,7 +79,7 @@ function slicingsWithin(column: Column, { data: { encoding } }: Policy, source: 
 
 /**
  * Digest of all that a reading of the column depends on but its end: costs booked by another reading count for everybody.
- * One person may have another value in another table, so costs booked by the values there count in full here, too (mechanism/slices.proof.md).
+ * One person may have another value in another table, so costs booked by the values there count in full here, too (privacy/mechanism/slices.proof.md).
  */
 const digest = (reading: readonly (string | number)[], source: string | undefined): string =>
   createHash('sha256')

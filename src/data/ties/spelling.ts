@@ -88,7 +88,7 @@ export function numberAt({ words, valid }: StoredTexts, row: number): number {
 }
 
 /**
- * The whole number from 0 that a name spells in the one way that names spell it (engine/name.ts), where it is below a billion; -1 otherwise. The bytes of the name are
+ * The whole number from 0 that a name spells in the one way that names spell it (data/engine/name.ts), where it is below a billion; -1 otherwise. The bytes of the name are
  * those of the words from the lowest up.
  */
 function numberIn(length: number, first: number, second: number, third: number): number {

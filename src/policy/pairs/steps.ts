@@ -13,7 +13,7 @@ const isCategory = (column: Lined): column is CategoryColumn => column.type === 
 /** Bound on the rounding errors of a position, in steps, many times over (policy/grid.ts). */
 const rounding = rational(1, 1000);
 
-/** Largest number of steps between the readings of two cells this near (mechanism/pairs.proof.md, "Numbers"). */
+/** Largest number of steps between the readings of two cells this near (privacy/mechanism/pairs.proof.md, "Numbers"). */
 export const stepsOfCells = ({ step }: NumberColumn | WeightColumn, distance: Rational): bigint =>
   floor(add(divide(distance, step), rounding)) + 1n;
 

@@ -106,7 +106,7 @@ export function graphAmplifier(route: GraphRoute, keep: KeepBounds = keptBounds)
   };
 }
 
-/** Every pure draw at its own zCDP cost (mechanism/zcdp-of-pure.proof.md). */
+/** Every pure draw at its own zCDP cost (privacy/mechanism/zcdp-of-pure.proof.md). */
 const asRho = ({ rho, pure, total }: Mixed): Rational => total ?? add(rho, zcdpOfPure(pure));
 const everyRelease = (clusters: () => Percolation): GaussianBound => ({
   conditions: [],

@@ -4,7 +4,7 @@ import type { Allotment } from './allotment.js';
 import { type Followed, type Following, following } from './followed.js';
 import type { LadderLaw } from './law.js';
 
-/** Pure noise that is narrow where the data lets it be (noise/ladder.proof.md). */
+/** Pure noise that is narrow where the data lets it be (privacy/noise/ladder.proof.md). */
 export const ladder = (what: Followed, allotment: Allotment): Following<LadderLaw> =>
   following(what, allotment, { kind: 'ladder', decay: divide(allotment.amount, rational(2)) }, ({ decay }, rungs) =>
     ladderSampler(rungs, decay)(),

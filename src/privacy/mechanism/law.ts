@@ -17,12 +17,12 @@ export interface SelectionLaw<N = Rational> {
   readonly kind: 'selection';
   readonly sharpness: N;
 }
-/** Rungs as wide as the data's own ladder, each e^-decay times as likely as the one before (noise/ladder.proof.md). */
+/** Rungs as wide as the data's own ladder, each e^-decay times as likely as the one before (privacy/noise/ladder.proof.md). */
 export interface LadderLaw<N = Rational> {
   readonly kind: 'ladder';
   readonly decay: N;
 }
-/** Quartic tails, `scale` times the beta-smooth bound of the data wide (noise/quartic.proof.md). */
+/** Quartic tails, `scale` times the beta-smooth bound of the data wide (privacy/noise/quartic.proof.md). */
 export interface SmoothLaw<N = Rational> {
   readonly kind: 'smooth';
   readonly scale: N;

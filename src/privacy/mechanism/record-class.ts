@@ -13,7 +13,7 @@ export type Kind = 'every' | 'part' | 'mark' | 'once' | 'slice' | 'sliced' | 'pa
 export type EveryRecord = Of<'every'>;
 /** The answers to one column (secret `answer`), or the tuples of one relation (`edge`). */
 export type Part = Of<'part'>;
-/** A note beside the classes of records: costs that met a condition are booked once more under its mark (dependence/condition.ts). */
+/** A note beside the classes of records: costs that met a condition are booked once more under its mark (privacy/dependence/condition.ts). */
 export type Mark = Of<'mark'>;
 export type Once = Of<'once'>;
 /** The records whose public column has one of some values in a row. */
@@ -55,7 +55,7 @@ export const sumsMark = 'sums:all' as Mark;
 /** Paid for reading the data of this digest, and ties from relations of the other one. */
 export const sourceMark = (data: string, relations?: string): Mark =>
   `source:${relations === undefined ? data : `${data}:${relations}`}` as Mark;
-/** Paid under a source mark, or under none, and declared to be paid for reading the data of `own` (accounting/sources.proof.md). */
+/** Paid under a source mark, or under none, and declared to be paid for reading the data of `own` (release/accountant/sources.proof.md). */
 export const declaredMark = (own: Mark, paid?: Mark): Mark => `${own}=${paid?.slice('source:'.length) ?? ''}` as Mark;
 /** The same under more words: totals of another secret are other totals. */
 export const markedBy = (mark: Mark, words: readonly (string | number)[]): Mark => [mark, ...words].join(':') as Mark;

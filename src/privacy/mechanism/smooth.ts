@@ -15,7 +15,7 @@ export const smoothLaw = (epsilon: Rational): SmoothLaw => ({
   beta: divide(epsilon, rational(6)),
 });
 
-/** Pure noise at the smooth sensitivity of the data (noise/quartic.proof.md). */
+/** Pure noise at the smooth sensitivity of the data (privacy/noise/quartic.proof.md). */
 export const smooth = (what: Followed, allotment: Allotment): Following<SmoothLaw> =>
   following(what, allotment, smoothLaw(allotment.amount), (law, rungs) =>
     quarticSampler((digits) => smoothScale(law, rungs, digits))(),

@@ -71,7 +71,7 @@ describe('the pool of bits', () => {
     const makers = readdirSync(root, { recursive: true, encoding: 'utf8' })
       .filter((f) => f.endsWith('.ts') && !f.endsWith('.test.ts'))
       .filter((f) => /new Bits\(|implements Digits/.test(readFileSync(join(root, f), 'utf8')));
-    expect(makers.map((f) => f.replaceAll('\\', '/'))).toEqual(['noise/bits.ts']);
+    expect(makers.map((f) => f.replaceAll('\\', '/'))).toEqual(['privacy/noise/bits.ts']);
   });
 });
 

@@ -32,7 +32,7 @@ export function keptRows(
       'The secret is a person but no unit column names the person.',
       'Write protect: { secret: person, unit: … }.',
     );
-  // Rows of a view were cut table by table: at most `maxRows` of them are one person's (view/rows-per-person.proof.md).
+  // Rows of a view were cut table by table: at most `maxRows` of them are one person's (query/view/rows-per-person.proof.md).
   if (policy.view) return select([], 'fugu_data', list);
   if (chosen) {
     const person = ownerOf(dialect, source, unit);

@@ -94,7 +94,7 @@ export type MechanismOf<M extends Measure = Measure> = M extends CountedMeasure 
 export const otherLabel = '(other)';
 
 /**
- * How the exact integers are obtained, independent of any dialect; count/rows-to-groups.ts and groups-to-cells.ts turn it into SQL, count/rows.ts into a streaming count.
+ * How the exact integers are obtained, independent of any dialect; query/count/rows-to-groups.ts and groups-to-cells.ts turn it into SQL, query/count/rows.ts into a streaming count.
  * Rows are first cut to `maxRows` per person, then filtered, then keyed, then valued.
  * A number column is read through its public grid only: position p = 0..last stands for bounds[0] + p x step (policy/grid.ts).
  */

@@ -49,7 +49,7 @@ function bind(query: VarianceQuery, scope: Scope): BoundQuery {
     finish: (noisy) => {
       const laws = lawsOf(noisy);
       const parts = [squares, numbers, bottom].map((terms) => noiseOf(terms, laws).parts[0]!);
-      // As wide as the continuous noise that strays no less (mechanism/law-sum.proof.md, 2).
+      // As wide as the continuous noise that strays no less (privacy/mechanism/law-sum.proof.md, 2).
       const wide = parts.map(({ factor, noise }) => factor * spreadDeviation(noise));
       const laplace = (k: number) => isLaplace(parts[k]!.noise);
       return table(layout, 'propagated', (i) => {

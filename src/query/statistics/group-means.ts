@@ -24,7 +24,7 @@ export interface Group {
 
 interface Error {
   readonly deviation: number;
-  /** Of the continuous noise that strays no less than the whole-number one does, over its own deviation (mechanism/law-sum.proof.md, 2). */
+  /** Of the continuous noise that strays no less than the whole-number one does, over its own deviation (privacy/mechanism/law-sum.proof.md, 2). */
   readonly wider: number;
   readonly laplace: boolean;
   readonly sum: number;

@@ -9,7 +9,7 @@ import type { Rows, Scope } from '../scope.js';
 /** Places of a number that enter a product; finer ones are read in steps of as many as it takes. */
 const mostPlaces = 2 ** 19;
 
-/** The sum over rows of the product of two numbers, each about the middle of its bounds: one more derived column (../../count/derived.proof.md). */
+/** The sum over rows of the product of two numbers, each about the middle of its bounds: one more derived column (../count/derived.proof.md). */
 export function productOf(scope: Scope, rows: Rows, a: string, b: string): Term {
   const [x, y] = a < b ? [a, b] : [b, a];
   const name = `(${x}) x (${y})`;

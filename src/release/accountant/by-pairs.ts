@@ -24,7 +24,7 @@ import { remembering } from './remembered.js';
 import type { Room } from './room.js';
 
 /**
- * Costs along pairs of values that must not be told apart (mechanism/pairs.proof.md): of a record's own change counts what was booked along pairs, of all others, over ties, what any change costs.
+ * Costs along pairs of values that must not be told apart (privacy/mechanism/pairs.proof.md): of a record's own change counts what was booked along pairs, of all others, over ties, what any change costs.
  */
 
 /** What replacing a record costs, by any other and along a pair. */

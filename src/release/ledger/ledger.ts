@@ -75,7 +75,7 @@ export interface Reservation {
   readonly profile: Profile;
   /** What was given away for nothing because the terms declare it known; words of the caller's own. */
   readonly relied?: readonly string[];
-  /** An entry booked for the same key, profile and terms that was never answered may be taken up instead of booking another (release/charge.proof.md). */
+  /** An entry booked for the same key, profile and terms that was never answered may be taken up instead of booking another (release/session/charge.proof.md). */
   readonly resumable?: boolean;
   /** Books nothing where an answer to this key is on record by now: the entry that paid for it is returned, settled. */
   readonly unlessRecorded?: boolean;

@@ -64,7 +64,7 @@ export interface AskedInWords {
 
 /** One thing to be paid for and then answered. `T` is plain data (it is recorded, and told again when the same is asked). */
 export interface Request<T> {
-  /** What is asked and with how much budget (release/request-key.ts): two requests with one key are the same request. */
+  /** What is asked and with how much budget (release/session/request-key.ts): two requests with one key are the same request. */
   readonly key: string;
   /** Keys that version 0.2 may have recorded it under. */
   readonly former?: readonly string[];
@@ -77,7 +77,7 @@ export interface Request<T> {
   readonly reading: Reading;
   /** The request that paid for what is drawn, of which this is one part; `mechanisms` is empty then. */
   readonly prepaid?: Prepaid;
-  /** What it takes for known to everybody, and so pays nothing for; in the words of release/relied.ts. */
+  /** What it takes for known to everybody, and so pays nothing for; in the words of release/session/relied.ts. */
   readonly relied?: readonly string[];
   /** Ask the data as it is now and pay, whatever is recorded. */
   readonly fresh?: boolean;

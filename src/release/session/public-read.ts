@@ -100,7 +100,7 @@ const stepRows = define<StepRowsAsked, StepRows>({
   }),
 });
 
-/** All reads that nobody pays for. There is no other way to the data but `charge` and the steward's own reads (ask/steward-read.ts). */
+/** All reads that nobody pays for. There is no other way to the data but `charge` and the steward's own reads (app/api/steward-read.ts). */
 export const publicReads = { records, ties, membersOfSeveral, relationSize, columns, content, moment, stepRows };
 const registered: ReadonlySet<unknown> = new Set(Object.values(publicReads));
 

@@ -12,7 +12,7 @@ const prefix = 'same-data:';
 const attempts = 100;
 
 /**
- * Declares, for good, that all that an account has spent was spent on the data of this policy (accounting/sources.proof.md).
+ * Declares, for good, that all that an account has spent was spent on the data of this policy (release/accountant/sources.proof.md).
  * Entries that hold the declaration cost nothing; none is made where nothing is left to declare.
  */
 export async function declareSameData(ledger: Ledger, policy: Policy, reason: string): Promise<readonly Entry[]> {

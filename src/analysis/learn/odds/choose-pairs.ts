@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 export type NamedPair = readonly [string, string];
 
 /**
- * Tied pairs such that nobody is in more than `most` of them. Looks at the ties and the names only, like ties/used-records.ts. Pairs of people with few ties
+ * Tied pairs such that nobody is in more than `most` of them. Looks at the ties and the names only, like data/ties/used-records.ts. Pairs of people with few ties
  * come first, which leaves more of them; equals in the order of a keyed hash.
  */
 export function choosePairs(pairs: readonly NamedPair[], most: number, key: string): NamedPair[] {

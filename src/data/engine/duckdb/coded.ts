@@ -75,7 +75,7 @@ export function withPlaces({ columns, shown }: CodedScan, grids: EngineSource['g
   return { columns: placed, shown: { from: `(${selectAll(shown)})`, columns: all } };
 }
 
-/** A cell's code, or NULL. A stored number is the code that reads the same, as in engine/codes.ts. */
+/** A cell's code, or NULL. A stored number is the code that reads the same, as in data/engine/codes.ts. */
 function codeOf({ name: own, type, expression, code, missing }: ScanColumn, { named, whole }: CodeType): string | undefined {
   const cast = (text: string) => `TRY_CAST(${text} AS ${named})`;
   // Nearly every text is a code as it stands; only the others are worth a closer look.

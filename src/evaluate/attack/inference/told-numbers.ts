@@ -9,7 +9,7 @@ import type { Few, ToldNumber } from './few-records.js';
 
 /**
  * What a release lets out about a few records, as the attacker models it: every number with its outcomes. Of Laplace noise only outcomes at which some way puts the number matter
- * (audit/exact-loss.proof.md, F1); what is told without noise has no other; a choice has its candidates.
+ * (evaluate/audit/exact-loss.proof.md, F1); what is told without noise has no other; a choice has its candidates.
  */
 export function telling(
   policy: Policy,

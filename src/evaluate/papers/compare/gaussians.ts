@@ -99,7 +99,7 @@ function correlated(
   ];
 }
 
-/** exp(-Q_ij x_i x_j) between bounds: its log odds ratio is |Q_ij| times both widths (ties/gaussian.ts). */
+/** exp(-Q_ij x_i x_j) between bounds: its log odds ratio is |Q_ij| times both widths (data/ties/gaussian.ts). */
 function oddsModel({ ids, precision, bounds }: GaussianRecords, widths: readonly number[]): Model {
   return {
     ids,

@@ -20,7 +20,7 @@ export interface Told {
  */
 export function inChild(task: 'verify' | 'salvage', ...words: string[]): Told {
   const beside = fileURLToPath(new URL('./child-main.js', import.meta.url));
-  const built = beside.replace(/src(.)ledger.rescue.child-main\.js$/, 'dist$1ledger$1rescue$1child-main.js');
+  const built = beside.replace(/src(?=.release.ledger.rescue.child-main\.js$)/, 'dist');
   const program = [beside, built].find((file) => existsSync(file));
   if (program === undefined) throw new Error('the program that walks over a ledger is not built: npm run build');
   const { status, signal, error, stdout } = spawnSync(process.execPath, [program, task, ...words], {
