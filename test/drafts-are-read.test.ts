@@ -46,7 +46,19 @@ describe('every draft that init writes', () => {
   });
 
   it('is read whatever its columns are called, also where the names are written over several lines', async () => {
-    const names = fc.constantFrom('a\nb', 'day\nno', 'x: y', '# z', '- q', '\nbudget: {epsilon: 9}', 'household\nid', 'person\r\nid', "it's", '[w', 'k');
+    const names = fc.constantFrom(
+      'a\nb',
+      'day\nno',
+      'x: y',
+      '# z',
+      '- q',
+      '\nbudget: {epsilon: 9}',
+      'household\nid',
+      'person\r\nid',
+      "it's",
+      '[w',
+      'k',
+    );
     const cells = fc.constantFrom<((row: number) => string)[]>(
       (row) => `${row >> 2}`,
       (row) => `p${row % 20}`,
@@ -55,11 +67,17 @@ describe('every draft that init writes', () => {
       (row) => `text ${row}, of one`,
     );
     await fc.assert(
-      fc.asyncProperty(fc.uniqueArray(names, { minLength: 3, maxLength: 3 }), fc.tuple(cells, cells, cells), async (heads, made) => {
-        const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
-        const rows = Array.from({ length: 100 }, (_, row) => made.map((cell) => quoted(cell(row))).join(','));
-        expect(await drafted(write([heads.map(quoted).join(','), ...rows, ''].join('\n'), '.csv'))).toMatch(/^(read|DATA_MALFORMED)$/);
-      }),
+      fc.asyncProperty(
+        fc.uniqueArray(names, { minLength: 3, maxLength: 3 }),
+        fc.tuple(cells, cells, cells),
+        async (heads, made) => {
+          const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
+          const rows = Array.from({ length: 100 }, (_, row) => made.map((cell) => quoted(cell(row))).join(','));
+          expect(await drafted(write([heads.map(quoted).join(','), ...rows, ''].join('\n'), '.csv'))).toMatch(
+            /^(read|DATA_MALFORMED)$/,
+          );
+        },
+      ),
       { numRuns: 60 },
     );
   });

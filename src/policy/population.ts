@@ -125,7 +125,11 @@ function holds(folder: string, [next, ...rest]: readonly string[]): boolean {
 /** Accounts of files that are gone; those of files called as these are, where there are some: going on with another's would forget what was spent on these. */
 function likeliest(population: string, known: readonly string[]): readonly string[] {
   const lost = known.filter((name) => !filesIn(name).every(isItself));
-  const called = (name: string) => filesIn(name).map((file) => basename(file)).sort().join('/');
+  const called = (name: string) =>
+    filesIn(name)
+      .map((file) => basename(file))
+      .sort()
+      .join('/');
   const alike = lost.filter((name) => called(name) === called(population));
   return alike.length > 0 ? alike : lost;
 }

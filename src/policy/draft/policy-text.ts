@@ -118,7 +118,9 @@ function protectLines({ ids, panels, protect }: Hints): string[] {
     about,
     ...(panel === undefined
       ? ['# If one person can have several rows:']
-      : [`# Several rows share one ${scalar(panel.unit)}; said when this was drafted: each row is a secret of its own. Otherwise:`]),
+      : [
+          `# Several rows share one ${scalar(panel.unit)}; said when this was drafted: each row is a secret of its own. Otherwise:`,
+        ]),
     `# ${personLine(panel?.unit ?? ids[0] ?? anyColumn, panel?.maxRows ?? 5)}`,
     'protect: {secret: row}',
   ];
