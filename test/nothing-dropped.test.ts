@@ -215,6 +215,9 @@ describe('token --only', () => {
     expect(await make('policy', 'nope')).toBe('No policy is known as "nope".');
     shop.write('tables.yaml', 'tables:\n  - {by: [party]}\n');
     expect(await make('tables')).toMatch(/tables\.yaml is no policy\.$/);
+    const elsewhereMade = (policy: string) => refused(registerToken, 'token', 'make', join(shop.folder, policy), '--role', 'analyst', '--for', 'ann', '--only', 'typo'); // biome-ignore format: one line
+    expect(await elsewhereMade('typo.yaml')).toMatch(/typo\.yaml is no policy\.$/);
+    expect(await elsewhereMade('nowhere/typo.yaml')).toMatch(/cannot be listed\.$/);
     shop.write('second.yaml', policyYaml());
     expect(await make('policy', 'second')).toContain('"second"');
     const elsewhere = openWorkshop();

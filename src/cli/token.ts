@@ -60,7 +60,7 @@ const nameOf = (file: string): string => basename(file).replace(/\.ya?ml$/i, '')
 function policyNames(policy: string, drafts: string, asked: readonly string[]): readonly string[] {
   const beside = dirname(resolve(policy));
   const made = existsSync(drafts) ? readdirSync(drafts, { recursive: true, encoding: 'utf8' }) : [];
-  const files = [policy, ...inFolder(beside, readdirSync(beside)), ...inFolder(drafts, made)].filter(
+  const files = [policy, ...inFolder(beside, namesBeside(beside)), ...inFolder(drafts, made)].filter(
     (file) => isPolicyFile(file) && basename(file) !== 'draft.yaml',
   );
   return asked.map((name) => {
@@ -83,7 +83,15 @@ function declaresData(file: string): boolean {
   try {
     return /^["']?data["']?\s*:|^\{/m.test(readFileSync(file, 'utf8'));
   } catch {
-    return true;
+    return existsSync(file);
+  }
+}
+
+function namesBeside(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    throw new Fault('USAGE', `The folder ${folder} cannot be listed.`, 'Name the first policy that is served.');
   }
 }
 
