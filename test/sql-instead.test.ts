@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { register as registerEpsilon } from '../src/cli/epsilon.js';
 import { register as registerPlan } from '../src/cli/plan.js';
 import { register as registerRelease } from '../src/cli/release.js';
 import { open } from '../src/index.js';
@@ -19,6 +20,11 @@ describe('SQL that is answered by something else', () => {
     expect(await runCommand(registerPlan, 'plan', ...words)).toContain(`Warning: ${sentence}`);
     expect(JSON.parse(await runCommand(registerPlan, 'plan', ...words, '--json')).warnings).toContain(sentence);
     expect(await runCommand(registerRelease, 'release', ...words)).toContain(`Warning: ${sentence}`);
+    const [, ...asked] = words.slice(0, 3);
+    expect(await runCommand(registerEpsilon, 'epsilon', shop.policyFile, ...asked)).toContain(`Warning: ${sentence}`);
+    expect(JSON.parse(await runCommand(registerEpsilon, 'epsilon', shop.policyFile, ...asked, '--json')).warnings).toEqual([
+      sentence,
+    ]);
     // From the record, too.
     expect(await runCommand(registerPlan, 'plan', ...words)).toContain(`Warning: ${sentence}`);
     const { receipt, tables } = JSON.parse(await runCommand(registerRelease, 'release', ...words, '--json'));
