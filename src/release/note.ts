@@ -90,4 +90,5 @@ async function write(desk: Desk, { key, label, text, relied }: Note, more: { rea
     })
     .catch(async (error: unknown) => Promise.reject(await withWayOut(error, ledger, { policy, account })));
   if (!entry.settled) await ledger.settle(entry, text);
+  await desk.claims?.remember();
 }
