@@ -61,7 +61,7 @@ describe('the value of a number', () => {
     shop.write('d.csv', 'x\n29400\n29600\n');
     const { text, promise, warnings } = await words();
     const reading =
-      'Numbers are compared as they are read, clamped to their bounds and rounded to their step, halves to even: x in steps of 1000 from 0 to 200000.';
+      'Numbers are compared as they are read in double precision, clamped to their bounds and rounded to their step, halves to an even number of steps from the lower bound: x in steps of 1000 from 0 to 200000.';
     expect(text).toContain(reading);
     expect(promise).toContain(reading);
     expect(warnings.join(' ')).toMatch(
@@ -77,9 +77,21 @@ describe('the value of a number', () => {
     shop = openWorkshop(yaml('{type: integer, bounds: [0, 90]}', { pairs: '{within: 1, missing: apart}' }), 1);
     shop.write('d.csv', 'x\n34.5\n35.5\n');
     const { text, promise, warnings } = await words();
-    expect(text).toContain('rounded to their step, halves to even: x as a whole number from 0 to 90.');
+    expect(text).toContain('halves to an even number of steps from the lower bound: x as a whole number from 0 to 90.');
     expect(promise).toContain('x as a whole number from 0 to 90.');
     expect(warnings).toEqual([]);
+  });
+
+  it('rounds halves to an even number of steps from the lower bound, as the promise says', async () => {
+    shop = openWorkshop(yaml('{type: integer, bounds: [1, 90]}', { pairs: '{partition: {edges: [35]}, missing: apart}' }), 1);
+    shop.write('d.csv', 'x\n34.5\n35.5\n34\n');
+    const { text, promise } = await words();
+    for (const said of [text, promise])
+      expect(said).toContain('halves to an even number of steps from the lower bound: x as a whole number from 1 to 90.');
+    await using fugu = await open(shop.policyFile);
+    const { tables } = await fugu.release({ kind: 'count', where: [{ column: 'x', op: '>=', value: 35 }] }, { epsilon: 0.1 });
+    // 33.5 and 34.5 steps from 1: both are the value 35.
+    expect(tables[0]!.rows[0]).toMatchObject({ value: 2, standardError: 0 });
   });
 
   it('is named by a warning where a distance is no multiple of the step', async () => {
@@ -115,7 +127,7 @@ describe('the value of a number', () => {
     shop.write('d.csv', 'x\n1\n');
     const { text, promise } = await words();
     expect(promise).not.toContain('as they are read');
-    expect(text).toContain('rounded to their step, halves to even, before anything is compared or counted');
+    expect(text).toContain('halves to an even number of steps from the lower bound, before anything is compared or counted');
   });
 });
 

@@ -61,6 +61,22 @@ describe('an amendment is refused where more was lost than the new terms promise
     expect(await amend(policyYaml({ budget: '{ epsilon: 1.5 }' }))).toMatchObject({ privacyLoss: 1.5 });
   });
 
+  it.each([
+    [[0.5, 0.6], '{ epsilon: 0.5 }'],
+    [[0.4, 0.3], '{ epsilon: 0.5 }'],
+    [[0.7], '{ epsilon: 0.1, others: { epsilon: 0.4 } }'],
+    [[0.9, 0.2], '{ epsilon: 0.7, delta: 1e-6 }'],
+  ])('and whoever raises epsilon as the hint says is not refused again: %j', async (epsilons, budget) => {
+    await spent(policyYaml({ budget: '{ epsilon: 2 }' }), ...epsilons);
+    for (const more of ['', homes]) {
+      const raisedTo = (b: string) => policyYaml({ budget: b, ...(more && { dependence: more }) });
+      const fault = (await amend(raisedTo(budget)).catch((error: unknown) => error)) as Fault;
+      expect(fault.hint).toContain('Raise epsilon');
+      const raised = /^Raise epsilon to ([\d.]+) or more/.exec(fault.hint)?.[1];
+      expect(await refused(amend(raisedTo(budget.replace(/epsilon: [\d.]+/, `epsilon: ${raised}`))))).toBe('accepted');
+    }
+  });
+
   it('and the refused release says so, with no way that would be refused again', async () => {
     await spent(policyYaml(), 0.5);
     shop.write('policy.yaml', policyYaml({ dependence: homes }));

@@ -45,6 +45,43 @@ describe('every draft that init writes', () => {
     expect(await drafted(write(missingTest, '.sav'))).toBe('read');
   });
 
+  it('is read whatever its columns are called, also where the names are written over several lines', async () => {
+    const names = fc.constantFrom(
+      'a\nb',
+      'day\nno',
+      'x: y',
+      '# z',
+      '- q',
+      '\nbudget: {epsilon: 9}',
+      'household\nid',
+      'person\r\nid',
+      "it's",
+      '[w',
+      'k',
+    );
+    const cells = fc.constantFrom<((row: number) => string)[]>(
+      (row) => `${row >> 2}`,
+      (row) => `p${row % 20}`,
+      (row) => `${row % 5}`,
+      (row) => `${row}`,
+      (row) => `text ${row}, of one`,
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uniqueArray(names, { minLength: 3, maxLength: 3 }),
+        fc.tuple(cells, cells, cells),
+        async (heads, made) => {
+          const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
+          const rows = Array.from({ length: 100 }, (_, row) => made.map((cell) => quoted(cell(row))).join(','));
+          expect(await drafted(write([heads.map(quoted).join(','), ...rows, ''].join('\n'), '.csv'))).toMatch(
+            /^(read|DATA_MALFORMED)$/,
+          );
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
   it('is read for any cells, with any of them declared missing', async () => {
     const code = fc.constantFrom('1', '2', '3', '-9', '98', '99', 'a', 'b', 'NA', '', '1.5', '01', '1e3', 'é', '"x, y"');
     const column = fc.record({ cells: fc.array(code, { minLength: 30, maxLength: 30 }), missing: fc.array(code, { maxLength: 4 }), values: fc.array(code, { maxLength: 3 }) }); // biome-ignore format: one line

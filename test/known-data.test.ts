@@ -236,6 +236,31 @@ describe('data that has a budget', () => {
     expect((await refused(ask(moved))).message).toContain(join(home, 'moved', '.fugu', 'ledger.db'));
   });
 
+  it('is refused a new one where the ledger that held it was moved or deleted, unless a reason is given', async () => {
+    const first = place('first');
+    await ask(first);
+    const gone = {
+      moved: () => renameSync(join(first.folder, '.fugu'), join(home, 'moved')),
+      deleted: () => rmSync(join(first.folder, '.fugu'), { recursive: true }),
+    };
+    for (const [how, lose] of Object.entries(gone)) {
+      lose();
+      const fault = await mismatch(ask(first), first);
+      expect(fault.outcome).toEqual({ state: 'not spent' });
+      expect(fault.hint).toContain('--new-budget');
+      await ask(first, { newBudget: `${how} on purpose` });
+      expect(chainOf(first)).toContain(`"reason":"${how} on purpose"`);
+      await ask(first, {}, '0.2');
+    }
+  });
+
+  it('is refused a new one where only what others spent was lost', async () => {
+    const first = place('first');
+    await enterSpending(first.policy, { epsilon: '0.1', reason: 'by the census' });
+    rmSync(join(first.folder, '.fugu'), { recursive: true });
+    await mismatch(ask(first), first);
+  });
+
   it('is claimed by nobody whose request was refused', async () => {
     const first = place('first');
     await expect(ask(first, {}, '2')).rejects.toMatchObject({ code: 'BUDGET_EXCEEDED' });

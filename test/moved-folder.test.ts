@@ -1,8 +1,9 @@
-import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { open } from '../src/app/api/fugu.js';
+import { amendTerms, backupLedger, restoreLedger } from '../src/app/api/ledger.js';
 import { openAll } from '../src/app/api/opened.js';
 import { recordedAnswer } from '../src/app/api/recorded.js';
 import { type StreamOptions, stream } from '../src/app/api/stream.js';
@@ -148,6 +149,57 @@ describe('recorded answers', () => {
     const { receipt } = await fugu.release({ kind: 'histogram', column: 'state' }, { epsilon: '0.1' });
     await fugu.close();
     expect(receipt.ledger.replayed).toBe(false);
+  });
+});
+
+describe('a ledger that held the budgets of several files', () => {
+  /** Two files beside one ledger; what is asked of each was paid for before they were moved. */
+  const two = ['one', 'two'];
+  const text = (name: string, more = '') => policyText(more).replace('visits.csv', `${name}.csv`);
+  const release = async (at: string, name: string) => {
+    await using fugu = await open(join(at, `${name}.yaml`));
+    return (await fugu.release({ kind: 'histogram', column: 'state' }, { epsilon: '0.1' })).receipt.ledger;
+  };
+
+  it('names the budget of the file that was moved, never that of another', async () => {
+    const folder = scene('');
+    for (const [i, name] of two.entries()) {
+      writeFileSync(join(folder, `${name}.csv`), csv(4 + i));
+      writeFileSync(join(folder, `${name}.yaml`), text(name));
+      await release(folder, name);
+    }
+    const elsewhere = moved(folder);
+    for (const name of two) {
+      const own = `population: "data:${join(folder, `${name}.csv`)}"`;
+      const refused = await release(elsewhere, name).catch((error: Fault) => error);
+      expect(refused).toMatchObject({ code: 'LEDGER_MISMATCH', hint: expect.stringContaining(own) });
+      expect((refused as Fault).hint.match(/population: "/g)).toHaveLength(1);
+      writeFileSync(join(elsewhere, `${name}.yaml`), text(name, `${own}\n`));
+      expect(await release(elsewhere, name)).toMatchObject({ replayed: true });
+    }
+    // A file that was renamed may have been either of them.
+    writeFileSync(join(elsewhere, 'three.csv'), csv(5));
+    writeFileSync(join(elsewhere, 'three.yaml'), text('three'));
+    const { hint } = (await release(elsewhere, 'three').catch((error: Fault) => error)) as Fault;
+    for (const name of two) expect(hint).toContain(`"data:${join(folder, `${name}.csv`)}"`);
+  });
+});
+
+describe('a backup', () => {
+  it('is restored into a folder that has no ledger, nor a place for one', async () => {
+    const folder = scene('population: ward\n');
+    await askAll(folder);
+    const file = join(folder, 'ledger.backup');
+    await backupLedger(join(folder, 'visits.yaml'), file);
+    const elsewhere = `${folder}-restored`;
+    folders.push(elsewhere);
+    cpSync(folder, elsewhere, { recursive: true, filter: (path) => !path.includes('budgets') });
+    const policy = join(elsewhere, 'visits.yaml');
+    expect(await restoreLedger(policy, file, { reason: 'the disk failed' })).toMatchObject({ kind: 'ledger' });
+    await amendTerms(policy, { reason: 'nothing was released since' });
+    await using fugu = await open(policy);
+    const { receipt } = await fugu.release({ kind: 'histogram', column: 'state' }, { epsilon: '0.1' });
+    expect(receipt.ledger.replayed).toBe(true);
   });
 });
 

@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { afterEach, describe, expect, it } from 'vitest';
 import { register as registerEpsilon } from '../src/app/cli/epsilon.js';
+import { register as registerEstimate } from '../src/app/cli/estimate.js';
 import { register as registerLearn } from '../src/app/cli/learn.js';
+import { register as registerLedger } from '../src/app/cli/ledger.js';
 import { refuseRepeated } from '../src/app/cli/options.js';
 import { register as registerPlan } from '../src/app/cli/plan.js';
 import { register as registerRelease } from '../src/app/cli/release.js';
@@ -80,6 +82,36 @@ describe('an option that is not used', () => {
         expect(await refused(register, name, shop.policyFile, '--query', '{"kind": "count"}', option, '1')).toBe(
           `${option} goes with --pattern.`,
         );
+  });
+
+  it.each([
+    ['--epsilon', ['--epsilon', '3', '--by', 'them']],
+    ['--reason', ['verify', '--reason', 'why']],
+    ['--by', ['amend', '--reason', 'why', '--by', 'them']],
+    ['--made', ['restore', 'copy', '--made']],
+    ['The argument after "verify"', ['verify', 'copy']],
+    ['The argument after "show"', ['show', 'copy']],
+  ])('is refused by ledger: %s', async (option, words) => {
+    shop = openWorkshop();
+    expect(await refused(registerLedger, 'ledger', shop.policyFile, ...words)).toBe(`${option} is not used here.`);
+  });
+
+  it.each([
+    ['--url', ['make', 'POLICY', '--role', 'analyst', '--for', 'ann', '--url', 'http://x']],
+    ['--role', ['list', 'POLICY', '--role', 'steward']],
+    ['--only', ['end', 'POLICY', 'abc', '--only', 'policy']],
+    ['The argument after "list"', ['list', 'POLICY', 'abc']],
+  ])('is refused by token: %s', async (option, words) => {
+    shop = openWorkshop();
+    const asked = words.map((word) => (word === 'POLICY' ? shop.policyFile : word));
+    expect(await refused(registerToken, 'token', ...asked)).toBe(`${option} is not used here.`);
+  });
+
+  it('is refused where nothing is written: --overwrite', async () => {
+    shop = openWorkshop();
+    const alone = '--overwrite goes with --out.';
+    expect(await refused(registerRelease, 'release', shop.policyFile, '--query', '{"kind": "count"}', '--overwrite')).toBe(alone);
+    expect(await refused(registerEstimate, 'estimate', shop.policyFile, '--overwrite')).toBe(alone);
   });
 
   it('keeps the delta in the line for a policy', async () => {
@@ -181,6 +213,11 @@ describe('token --only', () => {
     const make = (...only: string[]) => refused(registerToken, 'token', 'make', shop.policyFile, '--role', 'analyst', '--for', 'ann', '--only', ...only, '--json'); // biome-ignore format: one line
     expect(await make('nope')).toBe('No policy is known as "nope".');
     expect(await make('policy', 'nope')).toBe('No policy is known as "nope".');
+    shop.write('tables.yaml', 'tables:\n  - {by: [party]}\n');
+    expect(await make('tables')).toMatch(/tables\.yaml is no policy\.$/);
+    const elsewhereMade = (policy: string) => refused(registerToken, 'token', 'make', join(shop.folder, policy), '--role', 'analyst', '--for', 'ann', '--only', 'typo'); // biome-ignore format: one line
+    expect(await elsewhereMade('typo.yaml')).toMatch(/typo\.yaml is no policy\.$/);
+    expect(await elsewhereMade('nowhere/typo.yaml')).toMatch(/cannot be listed\.$/);
     shop.write('second.yaml', policyYaml());
     expect(await make('policy', 'second')).toContain('"second"');
     const elsewhere = openWorkshop();

@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { type AnyKind, kinds } from '../src/app/api/kinds.js';
+import { register as registerPlan } from '../src/app/cli/plan.js';
 import { type Fugu, open } from '../src/index.js';
+import { runCommand } from './command.js';
 import { readPolicy } from './inside.js';
 import { openTown, type Town } from './service/served.js';
 import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
@@ -44,6 +46,19 @@ describe('the plan of a question whose answer is on record', () => {
     expect(await fugu.plan(histogram, { fresh: true })).toMatchObject({ fits: false, epsilon: 0.1 });
     expect((await fugu.plan(histogram, { epsilon: 0.2 })).recorded).toBeUndefined();
     expect((await fugu.plan({ kind: 'histogram', column: 'media' })).recorded).toBeUndefined();
+  });
+
+  it('shows the errors of that answer alone: a survey that took all that was left does not say that it does not fit', async () => {
+    shop = openWorkshop(policyYaml());
+    const ask = () => runCommand(registerPlan, 'plan', shop!.policyFile, '--survey');
+    expect(await ask()).toContain('Ways to release this survey');
+    {
+      await using fugu = await open(shop.policyFile);
+      await fugu.release({ survey: true });
+    }
+    const told = await ask();
+    expect(told).toContain('Answered from the record, free');
+    expect(told).not.toMatch(/does not fit|Ways to release/);
   });
 
   it.each(Object.keys(kinds) as (keyof typeof kinds)[])('says what a release will do: %s', async (name) => {

@@ -205,7 +205,10 @@ describe('a stream where rows are the secret', () => {
       const entries = await entriesOf(policy);
       expect(entries.filter(({ relied }) => relied.includes('step in week'))).toHaveLength(1);
       // Before anything that was paid for.
-      expect(entries[0]).toMatchObject({ relied: ['step in week'], settled: true });
+      expect(entries[0]).toMatchObject({
+        relied: ['step in week', expect.stringMatching(/^reading \w+ of week$/)],
+        settled: true,
+      });
       expect(entries[0]!.profile.perRecord.size).toBe(0);
       expect(await gainedIn(policy)).toBeCloseTo(0.125, 9);
       await expect(amendTerms(written(withdrawn), { reason: 'x' })).rejects.toMatchObject(refusal);
@@ -215,6 +218,35 @@ describe('a stream where rows are the secret', () => {
       expect(await gainedIn(policy)).toBeCloseTo(0.125, 9);
     },
   );
+
+  it.each([
+    ['a higher lower bound', '{ type: integer, bounds: [3, 11], public: true }'],
+    ['a code for no answer', '{ type: integer, bounds: [0, 11], public: true, missing: [3] }'],
+    ['days', '{ type: date, bounds: [2020-01-01, 2021-01-01], public: true }'],
+    ['codes', '{ type: category, values: [0, 1], public: true }'],
+  ])('refuses terms that read the column in another way from then on: %s', async (_, week) => {
+    const policy = ward(data);
+    await steps(policy, 'library', { through: 1 });
+    written({ week });
+    await expect(amendTerms(policy, { reason: 'x' })).rejects.toMatchObject({ code: 'LEDGER_MISMATCH', message: expect.stringContaining('in another way') }); // biome-ignore format: one line
+    const before = await entriesOf(policy);
+    await expect(gainedIn(policy)).rejects.toMatchObject({ code: 'LEDGER_MISMATCH', message: expect.stringContaining('in another way') }); // biome-ignore format: one line
+    expect(await entriesOf(policy)).toEqual(before);
+    written({ week: '{ type: integer, bounds: [0, 60], public: true }' });
+    expect(await gainedIn(policy)).toBeCloseTo(0.125, 9);
+  });
+
+  it('notes both columns where late rows are counted when they arrive', async () => {
+    const arrived = 'arrived: { type: integer, bounds: [0, 11], public: true }';
+    const late: Terms = { extra: `  ${arrived}\n` };
+    const policy = ward(data, late);
+    const lines = readFileSync(join(folder, 'ward.csv'), 'utf8').trim().split('\n');
+    writeFileSync(join(folder, 'ward.csv'), lines.map((line, i) => `${line},${i === 0 ? 'arrived' : line.split(',')[1]}\n`).join('')); // biome-ignore format: one line
+    await steps(policy, 'library', { late: 'next', arrived: 'arrived', through: 1 });
+    expect((await entriesOf(policy)).flatMap(({ relied }) => relied.filter((fact) => fact.startsWith('step')))).toEqual(expect.arrayContaining(['step in week', 'step in arrived'])); // biome-ignore format: one line
+    for (const hidden of [{ ...late, week: '{ type: integer, bounds: [0, 11] }' }, { extra: `  ${arrived.replace(', public: true', '')}\n` }]) // biome-ignore format: one line
+      await expect(amendTerms(written(hidden), { reason: 'x' })).rejects.toMatchObject({ code: 'LEDGER_MISMATCH' });
+  });
 
   it('books the note also where the look ends in a refusal, which told something', async () => {
     const policy = ward(data.filter(([, w]) => w !== '2'));
@@ -301,6 +333,23 @@ describe('the registry of public reads', () => {
       await expect(lookInto(engine, policy, (look) => look(publicReads.relationSize, 'friend'))).rejects.toMatchObject({ code: 'QUERY_UNSUPPORTED' }); // biome-ignore format: one line
       await expect(lookInto(engine, policy, (look) => look(publicReads.membersOfSeveral, 'week'))).rejects.toMatchObject({ code: 'QUERY_UNSUPPORTED' }); // biome-ignore format: one line
     });
+  });
+
+  it('refuses to count the rows of steps where they are protected, whoever asks', async () => {
+    const asSteps = { column: 'week', width: 1, count: 12, unitsOf: (k: number) => [k - 1, k - 1] as const };
+    for (const [terms, order] of [
+      [person, 'week'],
+      [{}, 'ill'],
+    ] as const) {
+      // biome-ignore format: one line
+      await opened(terms, async (policy, engine) => {
+        const ledger = await openLedger(policy.ledger);
+        const session = await createSession({ policy, engine, ledger });
+        await expect(session.stepRows({ steps: asSteps, order })).rejects.toMatchObject({ code: 'QUERY_UNSUPPORTED' });
+        expect(await ledger.entries('ward')).toEqual([]);
+        await ledger.close();
+      }).finally(() => rmSync(folder, { recursive: true, force: true }));
+    }
   });
 
   it('is listed with what each read relies on in docs/unpaid-reads.md', () => {

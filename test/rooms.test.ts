@@ -102,7 +102,7 @@ const nameOf = (x: unknown): string | undefined => {
 
 interface Import {
   readonly target: string;
-  /** The names taken from it; a namespace or a dynamic import takes everything. */
+  /** The names taken from it; a namespace, a default or a dynamic import takes everything. */
   readonly names: readonly string[];
   readonly typeOnly: boolean;
 }
@@ -120,7 +120,7 @@ const imports = (source: Source): Import[] =>
     return [
       {
         target: placeOf(source, target),
-        names: values.map((s) => (s.type === 'ImportNamespaceSpecifier' ? '*' : (nameOf(s.imported ?? s.local) ?? '*'))),
+        names: values.map((s) => (s.type === 'ImportSpecifier' || s.type === 'ExportSpecifier' ? (nameOf(s.imported ?? s.local) ?? '*') : '*')), // biome-ignore format: one line
         typeOnly: kind === 'type' || (given.length > 0 && values.length === 0),
       },
     ];
@@ -162,7 +162,9 @@ const readEngine: Fence = (source) => {
     const { callee } = node;
     if (callee.type !== 'MemberExpression' || !asked.has(nameOf(callee.property) ?? '')) return [];
     const of = isNode(callee.object) && callee.object.type === 'MemberExpression' ? callee.object.property : callee.object;
-    return /engine|whole/i.test(nameOf(of) ?? '') ? [`${source.file}: ${nameOf(of)}.${nameOf(callee.property)}()`] : [];
+    return /engine|whole|^(data|pinned)$/i.test(nameOf(of) ?? '')
+      ? [`${source.file}: ${nameOf(of)}.${nameOf(callee.property)}()`]
+      : [];
   });
   const taken = imports(source)
     .filter(
@@ -229,9 +231,11 @@ const doors: Readonly<Record<string, string>> = {
   'app/api/steward-read.ts': 'for whoever holds the rows (docs/unpaid-reads.md)',
   'data/terms/open.ts': 'names of columns, when the data is opened',
 };
-/** Pinning in any spelling: a call or a mention of `.pin`, `['pin']`, `{ pin }`, or the helper of data/engine/engine.ts. Adapters pin what they wrap. */
+/** Adapters pin what they wrap, and look at names of columns only. */
+const adapters = /^data\/engine\/((engine|without)\.ts$|(duckdb|postgres|trino)\/)/;
+/** Pinning in any spelling: a call or a mention of `.pin`, `['pin']`, `{ pin }`, the helper of engine/engine.ts, or what charge has pinned. */
 const pinsData: Fence = (source) => {
-  if (room(source.file) === 'data/engine' || source.file in doors) return [];
+  if (adapters.test(source.file) || source.file in doors) return [];
   const mentions = nodes(source).flatMap((node) => {
     if (node.type === 'MemberExpression' && nameOf(node.property) === 'pin') return [`${source.file}: .pin`];
     if (node.type !== 'ObjectPattern') return [];
@@ -240,8 +244,25 @@ const pinsData: Fence = (source) => {
   const taken = imports(source)
     .filter(({ target, names }) => target === 'data/engine/engine.js' && names.some((name) => name === 'pinned' || name === '*'))
     .map(({ target }) => `${source.file}: pinned from ${target}`);
-  return [...mentions, ...taken];
+  const held = imports(source)
+    .filter(({ target, names }) => target === 'release/session/present-account.js' && names.length > 0)
+    .map(({ target }) => `${source.file}: data from ${target}`);
+  return [...mentions, ...taken, ...(source.file === 'release/session/charge.ts' ? [] : held)];
 };
+
+/** Whoever compares states of the data: what changes with every cell is shown to nobody. */
+const comparesStates = new Set([
+  'release/session/session.ts',
+  'release/session/present-account.ts',
+  'release/session/public-read.ts',
+]);
+const namesState: Fence = (source) =>
+  comparesStates.has(source.file)
+    ? []
+    : nodes(source)
+        .filter((node) => node.type === 'MemberExpression' && nameOf(node.object) === 'publicReads')
+        .filter((node) => /^(content|moment)$/.test(nameOf(node.property) ?? ''))
+        .map((node) => `${source.file}: publicReads.${nameOf(node.property)}`);
 
 /** Files that read the rows as the steward; the service's are behind a steward's role (docs/service-api.md). */
 const stewards = new Set(
@@ -276,12 +297,42 @@ const namesItsRead: Fence = (source) =>
 /** Files that open files by themselves: policies, ledgers, pages, and one that waits for the end of a line. Data is opened by engines. */
 const opensFiles =
   /^(data\/(engine|statfile)|base\/(files|input)|release\/ledger)\/|^app\/(api\/(confirm|learn-domain|stream-follow)|cli\/write-release|service\/pages)\.ts$/;
-const fileReaders = new Set(['createReadStream', 'readFileSync', 'readFile', 'openSync', 'open', 'readSync', '*']);
+/** Tells that a file is there, its size or its time, or takes it away. */
+const opensNoFile =
+  /^(existsSync|(l|f)?stat(Sync)?|readdir(Sync)?|realpathSync|readlinkSync|accessSync|constants|rm(Sync)?|unlinkSync|utimesSync)$/;
+/** Other programs could read for us: one opens a browser. */
+const startsPrograms = /^(release\/ledger\/|app\/cli\/browser\.ts$)/;
 const readsFiles: Fence = (source) =>
-  opensFiles.test(source.file)
+  imports(source)
+    .filter(({ target, names, typeOnly }) => {
+      if (/^(node:)?child_process$/.test(target)) return !startsPrograms.test(source.file);
+      if (typeOnly || opensFiles.test(source.file)) return false;
+      return /^(node:)?fs(\/promises)?$/.test(target) && names.some((name) => !opensNoFile.test(name));
+    })
+    .map(({ target }) => `${source.file} -> ${target}`);
+
+/** Files that people name and programs keep: policies, models, tables, journals, tokens. Data is none of them. */
+const namesFiles =
+  /^(base\/input|policy|data\/(statfile|codebook|terms)|release\/ledger|privacy\/dependence\/model)\/|^app\/api\/(csv-table|model-file|named-text|stream-steps)\.ts$|^app\/service\/(audit-log|drafts|made-policies|one-writer|sessions|token)\.ts$/;
+const readsNamed: Fence = (source) =>
+  namesFiles.test(source.file)
     ? []
     : imports(source)
-        .filter(({ target, names }) => /^node:fs(\/promises)?$/.test(target) && names.some((name) => fileReaders.has(name)))
+        .filter(({ target, names }) => target === 'base/input/named-file.js' && names.some((name) => name !== 'whyNot'))
+        .map(({ target }) => `${source.file} -> ${target}`);
+
+/** Files of data by other ways than an engine: dictionaries of survey files, drafts, synthetic rows that are written, digests of what has a budget. */
+const readsSources =
+  /^data\/(engine|statfile)\/|^(data\/codebook\/(codebook|statfile)|app\/api\/(draft|synth-file)|release\/session\/data-claims)\.ts$/;
+const tellsForm = new Set(['isCsv', 'lookAt', 'changedMeanwhile', 'hasDictionary', 'hasTables', 'isStatFile']);
+const readsSource: Fence = (source) =>
+  readsSources.test(source.file)
+    ? []
+    : imports(source)
+        .filter(({ target }) =>
+          /^data\/(engine\/(data-file\.js|csv\/.*|duckdb\/(?!duckdb\.js).*)|statfile\/(?!decode\.js).*)$/.test(target),
+        )
+        .filter(({ names }) => names.some((name) => !tellsForm.has(name)))
         .map(({ target }) => `${source.file} -> ${target}`);
 
 /** The ledger's own SQLite, and readers of SQL that people write, speak of other things. */
@@ -370,6 +421,7 @@ const fences: readonly [string, Fence, ...(readonly [file: string, text: string]
       'evaluate/attack/planted.ts',
       "import { readStructure } from '../../data/engine/structure.js';\nexport const x = readStructure;",
     ],
+    ['data/terms/planted.ts', 'export const x = (data: any) => data.size();'],
   ],
   [
     'leave what databases write differently to their dialects',
@@ -430,6 +482,14 @@ const fences: readonly [string, Fence, ...(readonly [file: string, text: string]
     ['app/api/planted.ts', 'export const x = (session: any) => session.engine.pin();'],
     ['release/session/planted.ts', "export const x = (engine: any) => engine['pin']();"],
     ['app/service/planted.ts', 'export const x = ({ pin }: any) => pin();'],
+    ['data/engine/planted.ts', "import { pinned } from './engine.js';\nexport const x = pinned;"],
+    ['release/session/planted.ts', "import { presentAccount } from './present-account.js';\nexport const x = presentAccount;"],
+  ],
+  [
+    'compare states of the data only where they decide what is read again',
+    namesState,
+    ['app/api/planted.ts', 'export const x = (session: any, publicReads: any) => session.read(publicReads.content);'],
+    ['release/session/planted.ts', 'export const x = (look: any, publicReads: any) => look(publicReads.moment);'],
   ],
   [
     'read the rows as a steward only in commands that say so',
@@ -448,6 +508,31 @@ const fences: readonly [string, Fence, ...(readonly [file: string, text: string]
     readsFiles,
     ['app/api/planted.ts', "import { readFileSync } from 'node:fs';\nexport const x = readFileSync;"],
     ['analysis/learn/planted.ts', "import { open } from 'node:fs/promises';\nexport const x = open;"],
+    ['app/service/planted.ts', "import fs from 'node:fs';\nexport const x = fs;"],
+    ['analysis/synth/planted.ts', "import { promises } from 'node:fs';\nexport const x = promises;"],
+    ['query/count/planted.ts', "import { readFileSync } from 'fs';\nexport const x = readFileSync;"],
+    ['analysis/pattern/planted.ts', "import { execFileSync } from 'node:child_process';\nexport const x = execFileSync;"],
+  ],
+  [
+    'read files that people name only where no data is in them',
+    readsNamed,
+    [
+      'analysis/learn/planted.ts',
+      "import { readNamedText } from '../../base/input/named-file.js';\nexport const x = readNamedText;",
+    ],
+  ],
+  [
+    'read files of data only through engines, but for dictionaries, drafts and digests of content',
+    readsSource,
+    [
+      'analysis/pattern/planted.ts',
+      "import { contentDigest } from '../../data/engine/data-file.js';\nexport const x = contentDigest;",
+    ],
+    [
+      'analysis/synth/planted.ts',
+      "import { openStatFile } from '../../data/statfile/statfile.js';\nexport const x = openStatFile;",
+    ],
+    ['app/service/planted.ts', "import { unpacked } from '../../data/engine/csv/text.js';\nexport const x = unpacked;"],
   ],
 ];
 

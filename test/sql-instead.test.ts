@@ -1,9 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { register as registerEpsilon } from '../src/app/cli/epsilon.js';
 import { register as registerPlan } from '../src/app/cli/plan.js';
 import { register as registerRelease } from '../src/app/cli/release.js';
+import { register as registerStream } from '../src/app/cli/stream.js';
 import { open } from '../src/index.js';
 import { runCommand } from './command.js';
-import { openWorkshop, type Workshop } from './workshop.js';
+import { openWorkshop, policyYaml, type Workshop } from './workshop.js';
 
 let shop: Workshop;
 afterEach(() => shop.remove());
@@ -19,12 +21,30 @@ describe('SQL that is answered by something else', () => {
     expect(await runCommand(registerPlan, 'plan', ...words)).toContain(`Warning: ${sentence}`);
     expect(JSON.parse(await runCommand(registerPlan, 'plan', ...words, '--json')).warnings).toContain(sentence);
     expect(await runCommand(registerRelease, 'release', ...words)).toContain(`Warning: ${sentence}`);
+    const [, ...asked] = words.slice(0, 3);
+    expect(await runCommand(registerEpsilon, 'epsilon', shop.policyFile, ...asked)).toContain(`Warning: ${sentence}`);
+    expect(JSON.parse(await runCommand(registerEpsilon, 'epsilon', shop.policyFile, ...asked, '--json')).warnings).toEqual([
+      sentence,
+    ]);
     // From the record, too.
     expect(await runCommand(registerPlan, 'plan', ...words)).toContain(`Warning: ${sentence}`);
     const { receipt, tables } = JSON.parse(await runCommand(registerRelease, 'release', ...words, '--json'));
     expect(receipt.ledger.replayed).toBe(true);
     expect(receipt.warnings).toContain(sentence);
     expect(tables[0].name).toBe('oldest (99 % quantile)');
+  });
+
+  it('says so once in a stream, and in its plan', async () => {
+    shop = openWorkshop(policyYaml({ extra: '  day: { type: integer, bounds: [1, 2], public: true }' }));
+    shop.write(
+      'people.csv',
+      `id,day,party,age,weight,media\n${Array.from({ length: 400 }, (_, k) => `p${k},${1 + (k % 2)},dem,${20 + (k % 50)},1,tv\n`).join('')}`,
+    );
+    const words = ['stream', shop.policyFile, '--order', 'day', '--every', '1', '--sql', sql, '--epsilon', '0.1'];
+    expect(await runCommand(registerStream, ...words, '--plan')).toContain(`Warning: ${sentence}`);
+    const told = await runCommand(registerStream, ...words, '--through', '2', '--yes');
+    expect(told.match(/Warning: MAX/g)).toHaveLength(1);
+    expect(told).toContain(sentence);
   });
 
   it('is not said to whoever asks for the quantile itself, whoever asked first', async () => {

@@ -39,9 +39,9 @@ export function Foresight({ policy, plan }: { readonly policy: Policy; readonly 
           </span>
         </Note>
       )}
-      {!plan.fits && (
+      {(!plan.fits || plan.refusal !== undefined) && (
         <Note kind="bad">
-          <strong>The budget does not hold this.</strong>
+          <strong>{plan.fits ? 'This would be refused.' : 'The budget does not hold this.'}</strong>
           <span>{plan.refusal}</span>
           {plan.waysOut?.map((way) => (
             <span key={way.change}>

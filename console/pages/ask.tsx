@@ -44,7 +44,8 @@ export function Ask({
   const request: Asking | undefined =
     'question' in found ? { question: found.question, epsilon, ...(label !== undefined && { label }) } : undefined;
   const planned = usePlan(policy.name, request, turn);
-  const ready = planned.plan !== undefined && !planned.waiting && planned.plan.fits && !working;
+  const allowed = planned.plan?.fits === true && planned.plan.refusal === undefined;
+  const ready = allowed && !planned.waiting && !working;
   const onRecord = ready && planned.plan?.recorded !== undefined;
 
   const release = async () => {
@@ -178,10 +179,10 @@ export function Ask({
 }
 
 /** The plan in a sentence, read aloud when it changes. */
-function inWords({ epsilon, fits, recorded, errors: [first] }: Plan): string {
+function inWords({ epsilon, fits, refusal, recorded, errors: [first] }: Plan): string {
   const error = first && !first.perRow ? `, each number off by up to ${figure(first.halfWidth)}` : '';
   if (recorded) return `The answer is on record and free${error}.`;
-  return `It would cost epsilon ${figure(epsilon)}${error}.${fits ? '' : ' The budget does not hold it.'}`;
+  return `It would cost epsilon ${figure(epsilon)}${error}.${fits ? (refusal === undefined ? '' : ' It would be refused.') : ' The budget does not hold it.'}`;
 }
 
 function Progress({ job: { job, progress } }: { readonly job: JobView }) {

@@ -19,6 +19,10 @@ export function readingText(column: Numeric, end: 'bounded' | 'unbounded' = 'bou
 
 const few = 4;
 
+/** Which way a number between two steps is read: `nearest` in policy/grid.ts, of steps counted from the lower bound. */
+export const roundingText =
+  'clamped to their bounds and rounded to their step, halves to an even number of steps from the lower bound';
+
 /**
  * The sentence about the numbers that decide which data sets are compared; undefined where there are none. Part of the promise (docs/decisions/0088).
  * `agreed`: public columns, in whose values neighbouring data sets agree.
@@ -34,7 +38,7 @@ export function asReadSentence(
   });
   if (numbers.length === 0) return undefined;
   const more = numbers.length > few ? ` and ${numbers.length - few} more columns` : '';
-  return `Numbers are compared as they are read, clamped to their bounds and rounded to their step, halves to even: ${numbers.slice(0, few).join('; ')}${more}.`;
+  return `Numbers are compared as they are read in double precision, ${roundingText}: ${numbers.slice(0, few).join('; ')}${more}.`;
 }
 
 /** Columns whose values decide which data sets are compared: those of pairs and of known totals. */

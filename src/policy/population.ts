@@ -122,6 +122,18 @@ function holds(folder: string, [next, ...rest]: readonly string[]): boolean {
   }
 }
 
+/** Accounts of files that are gone; those of files called as these are, where there are some: going on with another's would forget what was spent on these. */
+function likeliest(population: string, known: readonly string[]): readonly string[] {
+  const lost = known.filter((name) => !filesIn(name).every(isItself));
+  const called = (name: string) =>
+    filesIn(name)
+      .map((file) => basename(file))
+      .sort()
+      .join('/');
+  const alike = lost.filter((name) => called(name) === called(population));
+  return alike.length > 0 ? alike : lost;
+}
+
 /**
  * Before an account is opened under a name taken from files: a ledger that holds the account of a file which is gone most likely holds that of this one, moved
  * or renamed, and one that holds the account of some of these files holds what was spent on them; an empty account would be a fresh budget.
@@ -134,12 +146,12 @@ export function openingOf(policy: Policy): (others: readonly string[]) => void {
     if (!population.startsWith(ofData)) return;
     const known = others.filter((name) => name.startsWith(ofData));
     const goOn = (name: string) => `write population: ${JSON.stringify(name)} into the policy to go on with its budget`;
-    const lost = known.find((name) => !filesIn(name).every(isItself));
-    if (lost !== undefined)
+    const lost = likeliest(population, known);
+    if (lost.length > 0)
       throw new Fault(
         'LEDGER_MISMATCH',
-        `The ledger holds the budget of ${lost.slice(ofData.length)}, which is not there any more (at most a link is), and none of ${population.slice(ofData.length)}.`,
-        `If the data was moved or renamed, ${goOn(lost)}; if these are other people, name their population.`,
+        `The ledger holds the budget of ${lost.map((name) => name.slice(ofData.length)).join(' and that of ')}, which is not there any more (at most a link is), and none of ${population.slice(ofData.length)}.`,
+        `If the data was moved or renamed, ${lost.length === 1 ? goOn(lost[0]!) : `write the population that is its own into the policy: ${lost.map((name) => JSON.stringify(name)).join(' or ')}`}; if these are other people, name their population.`,
       );
     const shared = population === usual && known.find((name) => filesIn(name).some((file) => mine.has(file)));
     if (shared)

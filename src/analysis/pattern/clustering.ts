@@ -5,7 +5,7 @@ import type { Mechanism } from '../../privacy/mechanism/mechanism.js';
 import { askedText } from '../../release/accountant/share.js';
 import type { Receipt } from '../../release/session/receipt.js';
 import type { Session } from '../../release/session/session.js';
-import { ownPlan, type PatternPlan, planOf } from './plan.js';
+import { ownPlan, type PatternPlan, planOf, refusedWhere } from './plan.js';
 import { type PatternOptions, type PreparedPattern, preparePattern } from './prepare.js';
 import { clusteringParts } from './query/shortcut.js';
 import { answerPattern, type PatternResult } from './release.js';
@@ -81,15 +81,14 @@ const together = (both: Both): readonly Mechanism[] => both.flatMap((p) => p.dra
 
 function planBoth(session: Session, text: string, both: Both): PatternPlan {
   const [first, second] = [ownPlan(session, both[0]), ownPlan(session, both[1])];
-  return {
-    ...planOf(session, both[0]),
-    ...session.frame({
-      ...first,
-      label: text,
-      share: add(first.share, second.share),
-      mechanisms: together(both),
-      why: `Two counts that share the budget. Triangles: ${first.why} 2-paths: ${second.why}`,
-      errors: [...first.errors, ...second.errors],
-    }),
-  };
+  const framed = session.frame({
+    ...first,
+    label: text,
+    share: add(first.share, second.share),
+    mechanisms: together(both),
+    why: `Two counts that share the budget. Triangles: ${first.why} 2-paths: ${second.why}`,
+    errors: [...first.errors, ...second.errors],
+  });
+  const works = both.map(({ work }) => work.expected);
+  return { ...planOf(session, both[0]), ...framed, ...refusedWhere(framed, works) };
 }

@@ -10,7 +10,7 @@ import type { PreparedPattern } from './prepare.js';
 import type { PatternAnalysis } from './query/analyse.js';
 import { isAdversarial, type PatternCandidate } from './ways/way.js';
 import type { PatternMechanism } from './ways/ways.js';
-import { type CountingWork, workText } from './work.js';
+import { type CountingWork, endlessFault, workText } from './work.js';
 
 export interface PatternPlan extends Plan {
   readonly pattern: {
@@ -31,6 +31,7 @@ export function planOf(session: Session, prepared: PreparedPattern): PatternPlan
   const framed = session.frame(ownPlan(session, prepared));
   return {
     ...framed,
+    ...refusedWhere(framed, [work.expected]),
     ...(isAdversarial(drawn) && {
       guarantee: adversarialPromise(framed, a, toNumber(allowance.pure!.amount), gamma!),
     }),
@@ -45,6 +46,12 @@ export function planOf(session: Session, prepared: PreparedPattern): PatternPlan
       work: work.expected,
     },
   };
+}
+
+/** What a release would be refused with, where the budget allows it and counting would not end in time. */
+export function refusedWhere({ refusal, completes }: Plan, works: readonly CountingWork[]): Pick<Plan, 'refusal'> {
+  const endless = works.map((work) => endlessFault(work, defaultLimits())).find((fault) => fault !== undefined);
+  return refusal === undefined && completes === undefined && endless ? { refusal: endless.message } : {};
 }
 
 /** What a pattern says for itself; the session adds cost, fit and promise. */

@@ -43,6 +43,7 @@ describe('a pattern whose counting cannot end in time', () => {
         const plan = await planPattern(session, text);
         expect(plan.why).toContain('a release is refused');
         expect(plan.pattern.work.seconds).toBeGreaterThan(600);
+        expect(plan).toMatchObject({ fits: true, refusal: expect.stringContaining('Counting would take about') });
         await expect(releasePattern(session, text)).rejects.toMatchObject({
           code: 'QUERY_UNSUPPORTED',
           hint: expect.stringContaining('FUGU_DEADLINE'),
@@ -51,6 +52,17 @@ describe('a pattern whose counting cannot end in time', () => {
       });
     },
   );
+
+  it('asks nobody whether to pay for what is refused', async () => {
+    await withSession(5242, async (session) => {
+      const decide = vi.fn(async () => undefined);
+      const asked = session.of({ analyst: 'ann', decide });
+      await expect(releasePattern(asked, '3-paths')).rejects.toMatchObject({ code: 'QUERY_UNSUPPORTED' });
+      expect(decide).not.toHaveBeenCalled();
+      await releasePattern(asked, 'triangles');
+      expect(decide).toHaveBeenCalledTimes(1);
+    });
+  });
 
   it('is answered where the public guess of ties is small enough, and the plan says what more ties would cost', async () => {
     await withSession(5242, async (session) => {

@@ -43,9 +43,15 @@ function shapeSteps(shape: Shape, n: number, degree: number): number {
 }
 
 /** Refuses what would not end in time, before anything is spent. */
-export function refuseEndless({ seconds, degree }: CountingWork, { deadline }: Pick<EngineLimits, 'deadline'>): void {
-  if (seconds * 1000 <= deadline) return;
-  throw new Fault(
+export function refuseEndless(work: CountingWork, limits: Pick<EngineLimits, 'deadline'>): void {
+  const endless = endlessFault(work, limits);
+  if (endless) throw endless;
+}
+
+/** What a release would be refused with where counting would not end in time. */
+export function endlessFault({ seconds, degree }: CountingWork, { deadline }: Pick<EngineLimits, 'deadline'>): Fault | undefined {
+  if (seconds * 1000 <= deadline) return undefined;
+  return new Fault(
     'QUERY_UNSUPPORTED',
     `Counting would take about ${duration(seconds)} where people have ${degree} ties; the deadline is ${duration(deadline / 1000)}.`,
     'Give a smaller public "degree" if nobody has so many ties, name another mechanism, ask for a smaller pattern, or raise FUGU_DEADLINE.',

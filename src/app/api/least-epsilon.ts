@@ -6,7 +6,7 @@ import { betweenValues, neighboursOf } from '../../policy/neighbours.js';
 import type { Policy } from '../../policy/policy.js';
 import { bindBatch } from '../../query/bind.js';
 import { batchForms, parseBatch } from '../../query/parse.js';
-import { parseSql } from '../../query/sql/sql.js';
+import { readSql } from '../../query/sql/sql.js';
 import {
   type Bench,
   checkTarget,
@@ -45,6 +45,8 @@ export interface Accuracy extends Partial<TradeOff> {
   readonly policyEpsilon: number;
   /** How wrong the answers are against how much an attacker can come to believe. */
   readonly tradeOff: readonly TradeOff[];
+  /** What should be known before anything is asked. */
+  readonly warnings?: readonly string[];
 }
 
 /**
@@ -65,7 +67,8 @@ export async function leastEpsilon(policy: FileName, given: AccuracyOptions): Pr
     checkTarget({ ...target, error: error ?? 1 });
     const prior = readProbability(asked.prior, 'prior');
     const read = await readPolicy(file);
-    const bound = bindBatch(parseBatch(batchOf(asked.question, read)), read);
+    const { batch, warnings } = batchOf(asked.question, read);
+    const bound = bindBatch(parseBatch(batch), read);
     const bench: Bench = { policy: read, bound, amplifiers: await tiesOf(read) };
     return {
       ...(error !== undefined && { ...solve(bench, { ...target, error }, prior), target: error }),
@@ -74,14 +77,19 @@ export async function leastEpsilon(policy: FileName, given: AccuracyOptions): Pr
       delta: toNumber(bench.policy.budget.delta),
       policyEpsilon: toNumber(bench.policy.budget.epsilon),
       tradeOff: tradeOff(bench, target, prior),
+      ...(warnings.length > 0 && { warnings }),
     };
   });
 }
 
-function batchOf(question: unknown, policy: Policy): unknown {
-  if (typeof question !== 'object' || question === null) return question;
-  if ('sql' in question && typeof question.sql === 'string') return parseSql(question.sql, policy);
-  return 'survey' in question && question.survey === true ? surveyBatch(policy) : question;
+function batchOf(question: unknown, policy: Policy): { readonly batch: unknown; readonly warnings: readonly string[] } {
+  const asIs = (batch: unknown) => ({ batch, warnings: [] });
+  if (typeof question !== 'object' || question === null) return asIs(question);
+  if ('sql' in question && typeof question.sql === 'string') {
+    const { batch, instead } = readSql(question.sql, policy);
+    return { batch, warnings: instead };
+  }
+  return asIs('survey' in question && question.survey === true ? surveyBatch(policy) : question);
 }
 
 const readNumber = (text: string, what: string): number => toNumber(parseRational(text, what));

@@ -4,7 +4,7 @@ import { writeWhole } from '../../base/files/write-file.js';
 import type { Accuracy, AccuracyQuestion } from '../api/least-epsilon.js';
 import { readJson } from '../api/named-text.js';
 import { percent } from '../report/number.js';
-import { bold, dim, figure, table } from '../report/terminal-text.js';
+import { bold, dim, figure, table, warn } from '../report/terminal-text.js';
 import { refuseUnread } from './options.js';
 import { emit } from './output.js';
 
@@ -116,6 +116,7 @@ function accuracyText(document: Accuracy, solved: Menu | undefined, words: Words
   const except = document.delta > 0 ? ` (except with probability ${document.delta})` : '';
   const shown: readonly Menu[] = [...document.tradeOff, ...(solved ? [solved] : [])].sort((a, b) => a.epsilon - b.epsilon);
   return [
+    ...(document.warnings ?? []).map((text) => warn(`Warning: ${text}`)),
     ...(solved
       ? [
           `${bold(`epsilon ${figure(solved.epsilon)}`)} reaches an error of ± ${figure(solved.error)} (${percent(document.confidence)} confidence), all of it spent on this.`,

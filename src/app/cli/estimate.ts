@@ -5,6 +5,7 @@ import { readYaml } from '../api/named-text.js';
 import { splitNames } from '../api/names.js';
 import { dim, figure, good } from '../report/terminal-text.js';
 import { workloadKind } from './ask.js';
+import { refuseOverwriteAlone } from './options.js';
 import { emit } from './output.js';
 import { withSession } from './session.js';
 
@@ -34,6 +35,7 @@ export function register(program: Command): void {
 }
 
 async function estimate(file: string, words: EstimateWords): Promise<void> {
+  refuseOverwriteAlone(words);
   const { tablesText } = await import('../report/table-text.js');
   const { writeEstimate } = await import('./write-estimate.js');
   const asked = await askedFrom(words);

@@ -4,6 +4,7 @@ import type { Recovery } from '../../release/ledger/rescue/recover.js';
 import type { PartUse } from '../../release/session/parts.js';
 import type { EntryCost, Spending } from '../api/ledger.js';
 import { bold, dim, figure, good, table, warn } from '../report/terminal-text.js';
+import { type ReadByAction, refuseUnreadBy } from './options.js';
 import { emit, moment } from './output.js';
 import { withSession } from './session.js';
 import { newBudgetOf, newBudgetOption } from './spend-or-not.js';
@@ -34,6 +35,18 @@ const actions: Record<string, (policy: string, words: Words, file: string | unde
   recover,
 };
 
+/** What each action reads. */
+const read: ReadByAction = {
+  show: ['all'],
+  verify: ['witness'],
+  amend: ['reason', 'witness'],
+  enter: ['file', 'reason', 'epsilon', 'rho', 'recordsPerPerson', 'by', 'over', 'newBudget'],
+  'same-data': ['reason', 'witness'],
+  backup: ['file', 'made', 'witness'],
+  restore: ['file', 'reason', 'witness'],
+  recover: ['reason', 'witness'],
+};
+
 export function register(program: Command): void {
   program
     .command('ledger')
@@ -58,7 +71,7 @@ export function register(program: Command): void {
     .option(...newBudgetOption)
     .option('--witness <command>', 'a program that remembers the head of the chain elsewhere (or FUGU_WITNESS)')
     .option('--json', 'one JSON document on stdout')
-    .action(async (policy: string, action: string, file: string | undefined, words: Words) => {
+    .action(async (policy: string, action: string, file: string | undefined, words: Words, command: Command) => {
       const chosen = Object.hasOwn(actions, action) ? actions[action] : undefined;
       if (!chosen)
         throw new Fault(
@@ -66,6 +79,7 @@ export function register(program: Command): void {
           `"${action}" is nothing a ledger can do.`,
           'Use "fugu ledger POLICY", with verify, amend, enter, same-data, backup FILE, restore FILE or recover after it.',
         );
+      refuseUnreadBy(command, read, action, ['file', file]);
       await chosen(policy, words, file);
     });
 }

@@ -34,9 +34,36 @@ export function refuseRepeated(command: Command): void {
 }
 
 /** Refuses options that were given and that this use of a command does not read. */
-export function refuseUnread(command: Command, read: readonly string[], hint: string): void {
+export function refuseUnread(command: Command, read: readonly string[], hint: string | ((unread: string) => string)): void {
   const unread = command.options.find(
     (option) => command.getOptionValueSource(option.attributeName()) === 'cli' && !read.includes(option.attributeName()),
   );
-  if (unread) throw new Fault('USAGE', `${unread.long ?? unread.flags} is not used here.`, hint);
+  if (unread)
+    throw new Fault(
+      'USAGE',
+      `${unread.long ?? unread.flags} is not used here.`,
+      typeof hint === 'string' ? hint : hint(unread.attributeName()),
+    );
+}
+
+/** What each action of a command reads: options by their names, and the argument behind the action. */
+export type ReadByAction = Readonly<Record<string, readonly string[]>>;
+
+/** The same for one action of a command; `word` is the argument behind it. */
+export function refuseUnreadBy(command: Command, actions: ReadByAction, action: string, word: readonly [string, unknown]): void {
+  const [name, given] = word;
+  const goesWith = (unread: string) => {
+    const readers = Object.keys(actions).filter((other) => actions[other]!.includes(unread));
+    return `It goes with ${readers.join(', ')}: fugu ${command.name()} --help.`;
+  };
+  const read = actions[action]!;
+  refuseUnread(command, [...read, 'json'], goesWith);
+  if (given !== undefined && !read.includes(name))
+    throw new Fault('USAGE', `The argument after "${action}" is not used here.`, goesWith(name));
+}
+
+/** Refuses a replacement where nothing is written. */
+export function refuseOverwriteAlone({ out, overwrite }: { readonly out?: string; readonly overwrite?: boolean }): void {
+  if (overwrite && out === undefined)
+    throw new Fault('USAGE', '--overwrite goes with --out.', 'Name the folder with --out, or leave --overwrite out.');
 }

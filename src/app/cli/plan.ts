@@ -25,7 +25,8 @@ export function register(program: Command): void {
       const published = words.asPublished ? await publishedSurvey(file, plan, words) : undefined;
       emit(words.json, { ...plan, ...(published && { published }) }, () =>
         [
-          ...('survey' in plan ? [surveyText(plan.survey)] : []),
+          // Ways to release it now say nothing of an answer on record.
+          ...('survey' in plan && !plan.recorded ? [surveyText(plan.survey)] : []),
           ...('workload' in plan ? [workloadText(plan)] : []),
           ...(published ? [publishedText(published)] : []),
           planText(plan),

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { Receipt } from '../../release/session/receipt.js';
 import { dim, good, warn } from '../report/terminal-text.js';
 import { type AskWords, optionsFrom, questionFrom, withAskOptions } from './ask.js';
+import { refuseOverwriteAlone } from './options.js';
 import { emit, paidText, recordedText } from './output.js';
 import { outcomes } from './paid.js';
 import { recordsText } from './plan.js';
@@ -16,6 +17,7 @@ export function register(program: Command): void {
     .option('--overwrite', 'replace the release in the folder of --out')
     .option(...yesOption)
     .action(async (file: string, words: AskWords & { out?: string; overwrite?: boolean; yes?: boolean }) => {
+      refuseOverwriteAlone(words);
       outcomes.arise();
       // Whatever tells the answer is loaded before anything is paid for.
       const { showResult } = await import('../report/answer-tables.js');

@@ -3,10 +3,11 @@ import { Fault } from '../../base/errors.js';
 import type { Plan } from '../../release/session/plan.js';
 import { readJson } from '../api/named-text.js';
 import type { StreamedStep, StreamOptions, StreamPlan } from '../api/stream.js';
-import { dim, figure } from '../report/terminal-text.js';
+import { dim, figure, warn } from '../report/terminal-text.js';
 import { caution, emit, progress, say, sayJsonLine, tell } from './output.js';
 import { outcomes } from './paid.js';
 import { acceptOption, newBudgetOf, newBudgetOption, spendingBy, yesOption } from './spend-or-not.js';
+import { asTyped } from './typed.js';
 
 interface Words {
   readonly query?: string;
@@ -81,7 +82,7 @@ export function register(program: Command): void {
       const told = wait === undefined ? streamWith(file, asked, opener) : (await followed())(file, asked, opener, wait);
       let last: StreamedStep | undefined;
       for await (const step of told) {
-        tellStep(words.json, step);
+        tellStep(words.json, step, last === undefined);
         // It is delivered: what ends the process later says nothing about it.
         outcomes.forget(step.entry);
         last = step;
@@ -113,7 +114,7 @@ function optionsOf(words: Words): StreamOptions {
   };
 }
 
-function planText({ label, epsilon, budget, fits, refusal, why, errors, totals }: StreamPlan): string {
+function planText({ label, epsilon, budget, fits, refusal, why, errors, totals, warnings = [] }: StreamPlan): string {
   const at = (step: number) => `${figure(1.96 * totals!.standardErrors[step - 1]!)} at step ${step}`;
   const last = totals?.standardErrors.length ?? 0;
   return [
@@ -122,6 +123,7 @@ function planText({ label, epsilon, budget, fits, refusal, why, errors, totals }
     ...(totals
       ? [`95 % error of a total: ${[...new Set([1, Math.ceil(last / 2), last])].map(at).join(', ')}.`]
       : errors.map(({ name, halfWidth }) => `95 % error: ±${figure(halfWidth)}  ${name}`)),
+    ...warnings.map((text) => warn(asTyped(`Warning: ${text}`))),
     fits ? 'Fits in the budget.' : (refusal ?? 'Does not fit in the budget.'),
   ].join('\n');
 }
@@ -141,12 +143,12 @@ function oneOf<T extends string>(text: string, flag: string, words: readonly T[]
   throw new Fault('USAGE', `--${flag} is ${words.join(' or ')}.`, `Write for example --${flag} ${words[0]}.`);
 }
 
-function tellStep(json: boolean | undefined, told: StreamedStep): void {
+function tellStep(json: boolean | undefined, told: StreamedStep, isFirst: boolean): void {
   if (json) {
     sayJsonLine(told);
     return;
   }
-  const { step, units, tables = [], totals = [], entry, replayed, receipt } = told;
+  const { units, tables = [], totals = [], entry, replayed, receipt } = told;
   const [first, last] = units;
   const when = first === last ? `${first}` : `${first} to ${last}`;
   const name = (keys: readonly string[]) => (keys.length > 0 ? `${keys.join(', ')}: ` : '');
@@ -159,6 +161,9 @@ function tellStep(json: boolean | undefined, told: StreamedStep): void {
       ),
     ),
   ];
-  if (receipt && step === 1) say(dim(receipt.guarantee.sentences[0]!));
+  if (receipt && isFirst) {
+    say(dim(receipt.guarantee.sentences[0]!));
+    for (const text of receipt.warnings ?? []) say(warn(asTyped(`Warning: ${text}`)));
+  }
   say(`${when}  ${answers.join('  ')}  ${dim(replayed ? `recorded, entry ${entry}` : `entry ${entry}`)}`);
 }

@@ -1,8 +1,10 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { basename, dirname, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { Fault } from '../../base/errors.js';
+import { readText } from '../api/named-text.js';
 import { bold, dim, table } from '../report/terminal-text.js';
+import { type ReadByAction, refuseUnreadBy } from './options.js';
 import { emit, moment } from './output.js';
 
 interface Words {
@@ -14,6 +16,14 @@ interface Words {
   readonly url: string;
   readonly json?: boolean;
 }
+
+/** What each action reads. */
+const read: ReadByAction = {
+  make: ['role', 'for', 'days', 'only', 'tokens'],
+  list: ['tokens'],
+  end: ['id', 'tokens'],
+  link: ['id', 'url', 'tokens'],
+};
 
 export function register(program: Command): void {
   program
@@ -32,9 +42,10 @@ export function register(program: Command): void {
     .option('--tokens <folder>', 'where tokens are kept (default: fugu-tokens beside the policy)')
     .option('--url <address>', 'where the service is reached (link)', 'http://127.0.0.1:7411')
     .option('--json', 'one JSON document on stdout')
-    .action(async (action: string, policy: string, id: string | undefined, words: Words) => {
+    .action(async (action: string, policy: string, id: string | undefined, words: Words, command: Command) => {
       const chosen = Object.hasOwn(actions, action) ? actions[action] : undefined;
       if (!chosen) throw new Fault('USAGE', `"${action}" is nothing a token can do.`, 'Use make, list, end or link.');
+      refuseUnreadBy(command, read, action, ['id', id]);
       const { placesOf } = await import('../service/places.js');
       const { Tokens } = await import('../service/token.js');
       const places = placesOf(policy, words);
@@ -48,21 +59,41 @@ const nameOf = (file: string): string => basename(file).replace(/\.ya?ml$/i, '')
 
 /** Policies that a token names: by the path of a file, or by the name of one beside the served policy or made in the console. */
 function policyNames(policy: string, drafts: string, asked: readonly string[]): readonly string[] {
+  const beside = dirname(resolve(policy));
   const made = existsSync(drafts) ? readdirSync(drafts, { recursive: true, encoding: 'utf8' }) : [];
-  const known = new Set(
-    [policy, ...readdirSync(dirname(resolve(policy))), ...made]
-      .filter((file) => isPolicyFile(file) && basename(file) !== 'draft.yaml')
-      .map(nameOf),
+  const files = [policy, ...inFolder(beside, namesBeside(beside)), ...inFolder(drafts, made)].filter(
+    (file) => isPolicyFile(file) && basename(file) !== 'draft.yaml',
   );
   return asked.map((name) => {
-    if (known.has(name)) return name;
-    if (isPolicyFile(name) && existsSync(name)) return nameOf(name);
+    const found = files.filter((file) => nameOf(file) === name);
+    if (found.length === 0 && isPolicyFile(name) && existsSync(name)) found.push(name);
+    if (found.some(declaresData)) return nameOf(found[0]!);
+    const known = [...new Set(files.filter(declaresData).map(nameOf))].sort().slice(0, 12);
     throw new Fault(
       'USAGE',
-      `No policy is known as "${name}".`,
-      `Known here: ${[...known].sort().slice(0, 12).join(', ')}. Of one that lies elsewhere give the path of its file.`,
+      found.length === 0 ? `No policy is known as "${name}".` : `The file ${found[0]!} is no policy.`,
+      `Known here: ${known.join(', ')}. Of one that lies elsewhere give the path of its file.`,
     );
   });
+}
+
+const inFolder = (folder: string, names: readonly string[]): readonly string[] => names.map((name) => join(folder, name));
+
+/** Other files are written in YAML, too: workloads, requests of synthetic rows. What cannot be read may be a policy. */
+function declaresData(file: string): boolean {
+  try {
+    return /^["']?data["']?\s*:|^\{/m.test(readText(file, 'policyBytes'));
+  } catch {
+    return existsSync(file);
+  }
+}
+
+function namesBeside(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    throw new Fault('USAGE', `The folder ${folder} cannot be listed.`, 'Name the first policy that is served.');
+  }
 }
 
 type Tokens = import('../service/token.js').Tokens;

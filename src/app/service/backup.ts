@@ -14,20 +14,28 @@ export interface ServiceBackup {
   readonly file?: string;
 }
 
-/** Copies the ledgers of a policy and of all policies made in the console of the service that it is the first of, each into a file in the folder. */
+/**
+ * Copies the ledgers of a policy and of all policies made in the console of the service that it is the first of, each into a file in the folder. What cannot
+ * be copied keeps no other from being copied; then the first fault is thrown.
+ */
 export async function backupService(first: string, folder: string, options: LedgerOptions): Promise<readonly ServiceBackup[]> {
   const done = new Map<string, ServiceBackup>();
-  for (const policy of [resolve(first), ...new MadePolicies(placesOf(first).made).list()]) {
-    const { ledger } = await readPolicy(policy);
-    if (done.has(ledger)) continue;
-    if (!isDatabase(ledger) && !existsSync(ledger) && !existsSync(`${ledger}.chain`)) {
-      done.set(ledger, { policy, ledger });
-      continue;
+  const faults: unknown[] = [];
+  for (const policy of [resolve(first), ...new MadePolicies(placesOf(first).made).list()])
+    try {
+      const { ledger } = await readPolicy(policy);
+      if (!done.has(ledger)) done.set(ledger, { policy, ledger, ...(await copied(policy, ledger, resolve(folder), options)) });
+    } catch (error) {
+      faults.push(error);
     }
-    const file = join(resolve(folder), `${basename(policy).replace(/\.ya?ml$/i, '')}.fugu`);
-    makeFolder(resolve(folder), 0o700);
-    await backupLedger(policy, file, options);
-    done.set(ledger, { policy, ledger, file });
-  }
+  if (faults.length > 0) throw faults[0];
   return [...done.values()];
+}
+
+async function copied(policy: string, ledger: string, folder: string, options: LedgerOptions): Promise<{ file?: string }> {
+  if (!isDatabase(ledger) && !existsSync(ledger) && !existsSync(`${ledger}.chain`)) return {};
+  const file = join(folder, `${basename(policy).replace(/\.ya?ml$/i, '')}.fugu`);
+  makeFolder(folder, 0o700);
+  await backupLedger(policy, file, options);
+  return { file };
 }

@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { makeFolder } from '../../base/files/folder.js';
+import { errnoOf } from '../../base/files/unwritten.js';
 import { writeNew } from '../../base/files/write-file.js';
 import { parseJson } from '../../base/input/json.js';
 import { readNamedText } from '../../base/input/named-file.js';
@@ -30,12 +31,21 @@ export class MadePolicies {
 
   /** Policy files, oldest first. */
   list(): readonly string[] {
-    if (!existsSync(this.#folder)) return [];
-    return readdirSync(this.#folder)
+    return this.#names()
       .filter((name) => nameForm.test(name))
       .map((name) => this.#read(join(this.#folder, name)))
       .sort((a, b) => (a.made < b.made ? -1 : 1))
       .map(({ file }) => resolve(dirname(this.#folder), file));
+  }
+
+  /** A folder that is not there has no names; one that cannot be listed, as below a link that leads nowhere, may have some. */
+  #names(): readonly string[] {
+    try {
+      return readdirSync(this.#folder);
+    } catch (error) {
+      if (errnoOf(error) === 'ENOENT' && !lstatSync(this.#folder, { throwIfNoEntry: false })) return [];
+      throw this.#broken(this.#folder);
+    }
   }
 
   #place(name: string): string {
@@ -43,14 +53,20 @@ export class MadePolicies {
   }
 
   #read(place: string): z.output<typeof stored> {
-    const broken = () =>
-      new Fault('DATA_MALFORMED', 'The list of policies made in the console cannot be read.', `Restore ${place}, or remove it.`, {
-        place: { file: place },
-      });
+    const broken = () => this.#broken(place);
     try {
       return stored.parse(parseJson(readNamedText(place, 'policyBytes', broken)));
     } catch {
       throw broken();
     }
+  }
+
+  #broken(place: string): Fault {
+    return new Fault(
+      'DATA_MALFORMED',
+      'The list of policies made in the console cannot be read.',
+      `Restore ${place}, or remove it.`,
+      { place: { file: place } },
+    );
   }
 }

@@ -80,7 +80,7 @@ export function render(
     ...(leftOut.length > 0
       ? [
           '# Left out (add a line above to ask about one):',
-          ...wrapComment(leftOut.map(({ name, why }) => `${name} (${why})`)),
+          ...wrapComment(leftOut.map(({ name, why }) => `${scalar(name)} (${why})`)),
           '',
         ]
       : []),
@@ -105,11 +105,11 @@ function protectLines({ ids, panels, protect }: Hints): string[] {
   if (secret === 'person')
     return [
       about,
-      ...(said ? [] : [`# Several rows share one ${unit}: they are taken for one person's and protected together.`]),
-      ...(order === undefined ? [] : [`# ${order} says when each was written down.`]),
+      ...(said ? [] : [`# Several rows share one ${scalar(unit!)}: they are taken for one person's and protected together.`]),
+      ...(order === undefined ? [] : [`# ${scalar(order)} says when each was written down.`]),
       '# maxRows: so many rows of one person count, the rest is left out. If each row is a secret of its own: protect: {secret: row},',
       order === undefined
-        ? `# and say below how rows of one ${unit} go together.`
+        ? `# and say below how rows of one ${scalar(unit!)} go together.`
         : `# with dependence: [{kind: sequence, by: ${scalar(unit!)}, order: ${scalar(order)}, …}] (docs/guides/time.md).`,
       personLine(unit!, maxRows!),
     ];
@@ -118,7 +118,9 @@ function protectLines({ ids, panels, protect }: Hints): string[] {
     about,
     ...(panel === undefined
       ? ['# If one person can have several rows:']
-      : [`# Several rows share one ${panel.unit}; said when this was drafted: each row is a secret of its own. Otherwise:`]),
+      : [
+          `# Several rows share one ${scalar(panel.unit)}; said when this was drafted: each row is a secret of its own. Otherwise:`,
+        ]),
     `# ${personLine(panel?.unit ?? ids[0] ?? anyColumn, panel?.maxRows ?? 5)}`,
     'protect: {secret: row}',
   ];

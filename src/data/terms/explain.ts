@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { toNumber } from '../../base/exact/rational.js';
-import { asReadSentence } from '../../policy/as-read.js';
+import { asReadSentence, roundingText } from '../../policy/as-read.js';
 import { oddsMove, posteriorRange } from '../../policy/belief.js';
 import { levelLabel } from '../../policy/domain.js';
 import { atMost, figure, percent } from '../../policy/figures.js';
@@ -64,7 +64,7 @@ function aboutData({ data, columns, relations, tables, design, merge = [] }: Pol
       text:
         columns.size === 0
           ? `from ${basename(data.source.replace(/\?.*$/, ''))}${table}; no columns are declared, so only rows can be counted.`
-          : `from ${basename(data.source.replace(/\?.*$/, ''))}${table}; ${plural(columns.size, 'column')} may be asked about (${kinds.join(', ')}). Anything not declared counts as missing. Numbers are clamped to their bounds and rounded to their step, halves to even, before anything is compared or counted.`,
+          : `from ${basename(data.source.replace(/\?.*$/, ''))}${table}; ${plural(columns.size, 'column')} may be asked about (${kinds.join(', ')}). Anything not declared counts as missing. Numbers are ${roundingText}, before anything is compared or counted.`,
     },
     ...aboutPools(columns),
     ...(design === undefined

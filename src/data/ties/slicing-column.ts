@@ -37,6 +37,12 @@ export const slicingsBy = (column: Column, policy: Policy): readonly SlicingColu
 export const slicingsBefore = (column: Column, policy: Policy): readonly SlicingColumn[] =>
   slicingsWithin(column, policy, undefined);
 
+/** Digest of how the values of a column of whole numbers are read, whatever its upper bound; undefined for other columns. */
+export function readingDigest(policy: Policy, name: string): string | undefined {
+  const column = policy.columns.get(name);
+  return column?.type === 'integer' ? slicingsBefore(column, policy)[0]?.slicing.replace(/^.*#/s, '') : undefined;
+}
+
 function slicingsWithin(column: Column, { data: { encoding } }: Policy, source: string | undefined): readonly SlicingColumn[] {
   // A day and a whole number are read from different cells.
   const type = 'date' in column && column.date ? 'date' : column.type;

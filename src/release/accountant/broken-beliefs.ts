@@ -70,9 +70,7 @@ function holding(limit: Limit, lost: Rational): Rational | undefined {
 export function leastKept(policy: Policy, account: Account, spent: Spent): Rational | undefined {
   const { epsilon: loss } = privacyLoss(account, spent);
   if (isZero(account.delta) && loss > toNumber(account.epsilon)) return Number.isFinite(loss) ? fromNumber(loss) : undefined;
-  const amplifiers = [...new Set(account.routes.map(({ amplifier }) => amplifier))];
-  const holds = (epsilon: Rational): boolean =>
-    isKept(openAccount({ ...policy, budget: { ...policy.budget, epsilon } }, amplifiers), spent);
+  const holds = keptAt(policy, account, spent);
   let low = account.epsilon;
   let high = multiply(low, rational(2));
   while (!holds(high)) {
@@ -85,6 +83,11 @@ export function leastKept(policy: Policy, account: Account, spent: Spent): Ratio
     else low = middle;
   }
   return high;
+}
+/** Whether an account with another epsilon would keep what was spent, by the test that admits releases. */
+export function keptAt(policy: Policy, account: Account, spent: Spent): (epsilon: Rational) => boolean {
+  const amplifiers = [...new Set(account.routes.map(({ amplifier }) => amplifier))];
+  return (epsilon) => isKept(openAccount({ ...policy, budget: { ...policy.budget, epsilon } }, amplifiers), spent);
 }
 /** Beyond this a belief of one in a million may become certain. */
 const most = rational(30);

@@ -116,6 +116,11 @@ export function isRemembered(registry: Registry, account: DataAccount, state: st
   const key = keyIn(registry);
   return key !== undefined && textIn(registry, markOf(key, account)) === `${nameOf(key, state)}\n`;
 }
+/** Whether this account was open once: its ledger had it, whatever it holds now. */
+export function wasOpened(registry: Registry, account: DataAccount): boolean {
+  const key = keyIn(registry);
+  return key !== undefined && textIn(registry, markOf(key, account)) !== undefined;
+}
 export function rememberState(registry: Registry, account: DataAccount, state: string): void {
   const key = keyForWriting(registry);
   const file = join(registry.folder, markOf(key, account));

@@ -1,10 +1,10 @@
 import { Fault } from '../../base/errors.js';
-import { toNumber } from '../../base/exact/rational.js';
+import { parseRational, toNumber } from '../../base/exact/rational.js';
 import type { Policy } from '../../policy/policy.js';
 import { nothingSpent, type Spent } from '../../privacy/mechanism/profile.js';
 import { isPart } from '../../privacy/mechanism/record-class.js';
 import type { Account as PrivacyAccount } from '../accountant/account.js';
-import { brokenBeliefs, leastKept } from '../accountant/broken-beliefs.js';
+import { brokenBeliefs, keptAt, leastKept } from '../accountant/broken-beliefs.js';
 import { type BudgetState, budgetState, privacyLoss } from '../accountant/budget-state.js';
 import { termsOf } from '../accountant/open-account.js';
 import { withOthers } from '../accountant/others.js';
@@ -85,7 +85,7 @@ function refuseBroken(spent: Spent, { policy, account }: NewTerms): void {
   throw new Fault(
     'BUDGET_EXCEEDED',
     `These terms are broken already: under them one record may have lost epsilon ${shortUp(epsilon)} so far, and they promise ${short(total)}.`,
-    `Raise epsilon to ${shortUp(epsilon)} or more in these terms, or keep the terms as they were.`,
+    `Raise epsilon to ${leastEpsilon(epsilon, spent, { policy, account })} or more in these terms, or keep the terms as they were.`,
     { details: { total, lost: epsilon } },
   );
 }
@@ -110,7 +110,19 @@ const short = (x: number): string => Number(x.toPrecision(4)).toString();
 /** Four digits, never below the number: a bound stays one. */
 function shortUp(x: number): string {
   const near = Number(x.toPrecision(4));
-  return short(near >= x ? near : near + 10 ** (Math.floor(Math.log10(x)) - 3));
+  return short(near >= x ? near : above(near));
+}
+/** One more in the fourth digit. */
+const above = (x: number): number => Number((x + 10 ** (Math.floor(Math.log10(x)) - 3)).toPrecision(4));
+
+/** The least epsilon of four digits that is accepted. Capacities are rounded down, so that of 1.1 need not hold a loss of 1.1. */
+function leastEpsilon(lost: number, spent: Spent, { policy, account }: NewTerms): string {
+  const isAccepted = keptAt(policy, account, spent);
+  const next = Number(shortUp(lost));
+  const near = [next, above(next)].map(short).find((text) => isAccepted(parseRational(text)));
+  if (near !== undefined) return near;
+  const found = leastKept(policy, account, spent);
+  return shortUp(found === undefined ? lost : toNumber(found));
 }
 
 /** What a ledger says that knows other terms, with a hint that leads somewhere: amending is named only where it would not be refused. */

@@ -148,7 +148,8 @@ async function prepare<T>(desk: Desk, request: Request<T>): Promise<Ready | Char
   if (before) return fromRecord(before);
   if (desk.recordedOnly) throw notOnRecord();
   // What will be refused, or was paid for already, is nobody's decision any more.
-  if (request.plan?.fits && request.plan.completes === undefined) await desk.decide?.(request.plan);
+  const isOpen = ({ fits, refusal, completes }: Plan) => fits && refusal === undefined && completes === undefined;
+  if (request.plan && isOpen(request.plan)) await desk.decide?.(request.plan);
   const present = await presentAccount(desk);
   try {
     await request.still?.(lookAt(policy, present.data));

@@ -17,6 +17,7 @@ import {
   type Registry,
   registriesOf,
   rememberState,
+  wasOpened,
 } from '../ledger/known-data.js';
 import type { Ledger, Reservation } from '../ledger/ledger.js';
 import type { Desk } from './charge.js';
@@ -37,6 +38,13 @@ const mostBytes = 256 * 2 ** 20;
 interface Opening {
   readonly lookUp: () => void;
   readonly claim: NonNullable<Reservation['claim']>;
+}
+
+/** Content as it is looked up. */
+interface Content {
+  readonly digests: readonly string[];
+  /** Those that this account was open with, though its ledger does not hold it: opened again, it would be a second budget. */
+  readonly lost: ReadonlySet<string>;
 }
 
 /** Content that holds the secret of a policy: files by their bytes, tables on a server by their names. */
@@ -118,7 +126,15 @@ export class DataClaims {
     this.#explained ??= new Set(digests);
     const ahead = this.#ahead;
     if (ahead && digests.some((digest) => !ahead.has(digest))) throw changedSinceServed();
-    return { lookUp: () => this.#lookUp(digests), claim: () => this.#claim(digests) };
+    const lost = this.#rememberedOpen(digests);
+    // Opened by somebody else since the ledger was asked.
+    if (lost.size > 0 && (await this.#isOpened())) return undefined;
+    return { lookUp: () => this.#lookUp({ digests, lost }), claim: () => this.#claim({ digests, lost }) };
+  }
+
+  #rememberedOpen(digests: readonly string[]): ReadonlySet<string> {
+    const registries = this.#registries.filter((registry) => wasOpened(registry, this.#account));
+    return new Set(claimsOn(registries, digests, this.#account).flatMap(({ digest, own }) => (own ? [digest] : [])));
   }
 
   /** Claims the data before anybody asks; refused as opening the account would be. */
@@ -136,7 +152,7 @@ export class DataClaims {
     try {
       const files = await this.#states();
       const state = JSON.stringify([...files.map(({ mark }) => mark), ...this.#secrets.tables]);
-      if (this.#remembered === state || files.some(({ bytes }) => bytes > mostBytes)) return;
+      if (this.#remembered === state) return;
       for (const registry of this.#registries) await this.#rememberIn(registry, files, state).catch(() => undefined);
       this.#remembered = state;
     } catch {
@@ -146,7 +162,8 @@ export class DataClaims {
 
   async #rememberIn(registry: Registry, files: readonly FileState[], state: string): Promise<void> {
     if (isRemembered(registry, this.#account, state)) return;
-    for (const digest of await digestsOf(files, this.#secrets)) addClaim(registry, digest, this.#account, () => ({}));
+    const digests = files.some(({ bytes }) => bytes > mostBytes) ? [] : await digestsOf(files, this.#secrets);
+    for (const digest of digests) addClaim(registry, digest, this.#account, () => ({}));
     rememberState(registry, this.#account, state);
   }
 
@@ -159,15 +176,16 @@ export class DataClaims {
     return Promise.all(this.#secrets.files.map(lookAt));
   }
 
-  /** Refuses data of another account, unless this one has claimed it before. */
-  #lookUp(digests: readonly string[]): readonly Found[] {
+  /** Refuses data of another account, unless this one has claimed it before, and data of this one where its ledger has lost it. */
+  #lookUp({ digests, lost }: Content): readonly Found[] {
+    for (const digest of lost) this.#refuse(digest, hadBudget(this.#account));
     const found = claimsOn(this.#registries, digests, this.#account);
-    for (const { digest, other } of unexplained(found)) this.#refuse(digest, other);
+    for (const { digest, other } of unexplained(found)) this.#refuse(digest, hasBudget(other));
     return found;
   }
 
-  #refuse(digest: string, other: Claim): void {
-    if (!this.#ahead?.has(digest) && this.#reasonFor(digest) === undefined) throw hasBudget(other);
+  #refuse(digest: string, refusal: Fault): void {
+    if (!this.#ahead?.has(digest) && this.#reasonFor(digest) === undefined) throw refusal;
   }
 
   /** The reason that was given now, for the digests it was given for. */
@@ -176,12 +194,18 @@ export class DataClaims {
   }
 
   /** In every registry or in none. Returns the reasons where the data has another account. */
-  #claim(digests: readonly string[]): string | undefined {
-    const found = this.#lookUp(digests);
+  #claim(content: Content): string | undefined {
+    const { digests, lost } = content;
+    const found = this.#lookUp(content);
+    // A reason on record was given for the account that was lost.
     const reasons = new Map(reasonsIn(found));
+    for (const digest of lost) {
+      const reason = this.#reasonFor(digest);
+      if (reason !== undefined) reasons.set(digest, reason);
+    }
     const explain = (digest: string, [other]: readonly Claim[]): void => {
       if (!other || reasons.has(digest)) return;
-      this.#refuse(digest, other);
+      this.#refuse(digest, hasBudget(other));
       const reason = this.#reasonFor(digest);
       if (reason !== undefined) reasons.set(digest, reason);
     };
@@ -255,6 +279,13 @@ const hasBudget = ({ population, ledger }: Claim): Fault =>
     'LEDGER_MISMATCH',
     `This data has a budget already: that of "${population}" in the ledger ${ledger}${isGone(ledger) ? ', which is not there any more' : ''}.`,
     `To go on with it, write population: ${JSON.stringify(population)} and ledger: ${JSON.stringify(ledger)} into the policy. A second budget needs a reason, which goes on record: --new-budget REASON (newBudget). What is promised about both adds up.`,
+    { details: { population } },
+  );
+const hadBudget = ({ population, ledger }: DataAccount): Fault =>
+  new Fault(
+    'LEDGER_MISMATCH',
+    `This data had a budget here, that of "${population}", and the ledger ${ledger} does not hold it any more.`,
+    'Put the ledger back, or restore it from a backup; where it was moved, name it in the policy (ledger:, population:). A second budget needs a reason, which goes on record: --new-budget REASON (newBudget). What is promised about both adds up.',
     { details: { population } },
   );
 const isGone = (ledger: string): boolean => !isDatabase(ledger) && !existsSync(ledger) && !existsSync(`${ledger}.chain`);

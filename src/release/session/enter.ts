@@ -76,6 +76,7 @@ export async function enterSpent(desk: Desk, entering: Entering): Promise<Entry>
   if (entry.settled) return enteredBefore(entry, profile);
   return sayingOutcome(outcomeOf({ entry, recorded: false }), async () => {
     await ledger.settle(entry, JSON.stringify({ entered: entering.label }));
+    await desk.claims?.remember();
     return entry;
   });
 }

@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
+import * as z from 'zod';
+import { Fault } from '../../base/errors.js';
+import { parseJson } from '../../base/input/json.js';
 import { costTogether } from '../../privacy/mechanism/mechanism.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { withWayOut } from './amend.js';
 import type { Desk } from './charge.js';
 import { openingFor } from './data-claims.js';
-import type { Relied } from './relied.js';
+import { isReading, nowSecret, type Relied, stepIn } from './relied.js';
 
 /** The latest of what was noted under a key. */
 export const noted = async ({ ledger, policy }: Desk, key: string): Promise<string | undefined> =>
@@ -24,22 +27,46 @@ export const note = (desk: Desk, noting: Note): Promise<void> => write(desk, not
 /** What each ledger is known to hold a note of, by population. */
 const kept = new WeakMap<Ledger, Set<string>>();
 
+/** A fact and what it rests on: one note. */
+export type FactsOfOne = readonly [fact: Relied, ...more: Relied[]];
+const keyOf = (fact: Relied): string =>
+  createHash('sha256')
+    .update(JSON.stringify(['public read', fact]))
+    .digest('hex');
+
 /** Notes durably, once per account and fact, what is about to be read for nothing because everybody knows it. */
-export async function keepRelied(desk: Desk, name: string, relied: readonly Relied[]): Promise<void> {
+export async function keepRelied(desk: Desk, name: string, relied: readonly FactsOfOne[]): Promise<void> {
   const { ledger, policy } = desk;
   const known = kept.get(ledger) ?? new Set<string>();
   kept.set(ledger, known);
-  for (const fact of relied) {
+  for (const facts of relied) {
+    const [fact] = facts;
     const own = JSON.stringify([policy.population, fact]);
     if (known.has(own)) continue;
-    const key = createHash('sha256')
-      .update(JSON.stringify(['public read', fact]))
-      .digest('hex');
+    const key = keyOf(fact);
     if ((await noted(desk, key)) === undefined) {
       const label = `${name}: read for nothing (${fact})`.slice(0, 120);
-      await write(desk, { key, label, text: JSON.stringify({ relied: [fact] }), relied: [fact] }, { unlessRecorded: true });
+      await write(desk, { key, label, text: JSON.stringify({ relied: facts }), relied: facts }, { unlessRecorded: true });
     }
     known.add(own);
+  }
+}
+
+const noteText = z.object({ relied: z.array(z.string()) });
+
+/** Refuses terms that read a public column in another way than it was read for nothing: rows that were told apart may be the same under them. */
+export async function refuseReadOtherwise(desk: Desk): Promise<void> {
+  const { policy } = desk;
+  for (const { name } of [...policy.columns.values()].filter((column) => column.public)) {
+    const text = await noted(desk, keyOf(stepIn(name)));
+    const found = text === undefined ? undefined : noteText.safeParse(parseJson(text, { file: 'the ledger' }));
+    const readings = found?.success ? found.data.relied.filter(isReading) : [];
+    if (nowSecret(readings, policy).length > 0)
+      throw new Fault(
+        'LEDGER_MISMATCH',
+        `Which rows stand at which "${name}" was read for nothing, and these terms read that column in another way.`,
+        'Keep its type, lower bound and missing codes, and what makes it public; or name another population. A wider upper bound is no other reading.',
+      );
   }
 }
 
@@ -63,4 +90,5 @@ async function write(desk: Desk, { key, label, text, relied }: Note, more: { rea
     })
     .catch(async (error: unknown) => Promise.reject(await withWayOut(error, ledger, { policy, account })));
   if (!entry.settled) await ledger.settle(entry, text);
+  await desk.claims?.remember();
 }

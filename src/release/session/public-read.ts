@@ -17,8 +17,8 @@ import {
 } from '../../query/count/public-steps.js';
 import { countInSeveral } from '../../query/count/several-groups.js';
 import type { Desk } from './charge.js';
-import { keepRelied } from './note.js';
-import { type Relied, stepIn } from './relied.js';
+import { type FactsOfOne, keepRelied } from './note.js';
+import { readingIn, stepIn } from './relied.js';
 
 /**
  * A read of the data that nobody pays for. Its result must be the same on all neighbouring data sets, because of what `relies` says (public-read.proof.md).
@@ -29,8 +29,8 @@ export interface PublicRead<Asked, Result> {
   readonly relies: string;
   /** The fault for policies under which it is not. */
   readonly refusal?: (policy: Policy, asked: Asked) => Fault | undefined;
-  /** What the ledger keeps before anything is read: terms that make a secret of it are refused from then on. */
-  readonly relied?: (policy: Policy, asked: Asked) => readonly Relied[];
+  /** Facts the ledger keeps before anything is read, each list under its first: terms that make a secret of one are refused from then on. */
+  readonly relied?: (policy: Policy, asked: Asked) => readonly FactsOfOne[];
   readonly read: (data: Pinned, policy: Policy, asked: Asked) => Promise<Result>;
 }
 
@@ -91,7 +91,8 @@ const stepRows = define<StepRowsAsked, StepRows>({
   name: 'rows of each step',
   relies: 'Everybody knows at which step a record stands: neighbouring data sets agree in the public order column.',
   refusal: (policy, { steps, order }) => hiddenSteps(policy, steps.column) ?? hiddenSteps(policy, order),
-  relied: (_, { steps, order }) => [...new Set([order, steps.column])].map(stepIn),
+  relied: (policy, { steps, order }) =>
+    [...new Set([order, steps.column])].map((name) => [stepIn(name), readingIn(policy, name)]),
   read: async (data, policy, { steps, order }) => ({
     moment: data.moment ?? (await data.id()),
     rows: await rowsOfSteps(data, policy, steps),

@@ -1,3 +1,4 @@
+import { readingDigest } from '../../data/ties/slicing-column.js';
 import type { Policy } from '../../policy/policy.js';
 import type { Profile } from '../../privacy/mechanism/profile.js';
 import { everyRecord } from '../../privacy/mechanism/record-class.js';
@@ -9,6 +10,7 @@ import { hiddenSteps } from '../../query/count/public-steps.js';
  * What a release gave away for nothing because the terms declare it known: the ledger keeps it with the entry, so that terms which would have charged for it
  * are refused later (relied.proof.md).
  * `step in X`: none for a record's place in X, whatever the secret is; also where only the rows of each step of X were counted.
+ * `reading D of X`: the same for the values of X as a column of the digest D has them; another reading may join rows that were told apart.
  * `pairs X`: none at all, because no pair of the digest X moves it and nobody is tied.
  * `known X`: none at all, because it follows from totals of the digest X that everybody knows.
  * `secret columns [..]`: a cost for all that a row may hold was booked for the answers to these, as they were all that were secret.
@@ -20,6 +22,10 @@ export type Relied = string;
 export const rowsThemselves: Relied = 'rows';
 export const column = (name: string): Relied => `column ${name}`;
 export const stepIn = (name: string): Relied => `step in ${name}`;
+/** How a public column is read, which decides which rows have the same value in it. */
+export const readingIn = (policy: Policy, name: string): Relied => `reading ${readingDigest(policy, name) ?? 'none'} of ${name}`;
+/** Whether it is how a public column was read. */
+export const isReading = (what: Relied): boolean => what.startsWith('reading ');
 export const relation = (name: string): Relied => `relation ${name}`;
 const openTable = (name: string): Relied => `table ${name}`;
 const ownedTable = (name: string, unit: string): Relied => `rows of ${name} by ${unit}`;
@@ -83,6 +89,8 @@ function isSecret(what: Relied, policy: Policy): boolean {
     const booked = new Set(JSON.parse(what.slice(secretColumns.length)) as readonly string[]);
     return secret === 'answer' && [...columns.values()].some((c) => !c.public && !booked.has(c.name));
   }
+  const read = /^reading \S+ of (.*)$/s.exec(what);
+  if (read) return what !== readingIn(policy, read[1]!);
   if (what === rowsThemselves) return secret !== 'answer';
   const step = what.startsWith(stepIn('')) ? what.slice(stepIn('').length) : undefined;
   if (step !== undefined) return hiddenSteps(policy, step) !== undefined;

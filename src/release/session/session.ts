@@ -25,7 +25,7 @@ import { type Charged, charge, type Desk } from './charge.js';
 import { type ClaimOptions, DataClaims, openingFor } from './data-claims.js';
 import { type Entering, enterSpent } from './enter.js';
 import { framed, type OwnPlan } from './frame.js';
-import { type Note, note, noted } from './note.js';
+import { type Note, note, noted, refuseReadOtherwise } from './note.js';
 import type { Outcomes } from './outcome.js';
 import type { Plan } from './plan.js';
 import { type Given, lookInto, type PublicRead, publicReads, readPublic } from './public-read.js';
@@ -76,7 +76,7 @@ export async function createSession(parts: SessionParts): Promise<Session> {
   refuseOtherReading(whole.source, policy);
   const { progress, claims, ...others } = parts;
   const { account, unused, id } = await accountOnData(policy, whole, progress);
-  return new Session({
+  const desk: Desk = {
     ...others,
     engine: unused ? await whole.without(unused.column, unused.names) : whole,
     account,
@@ -84,7 +84,9 @@ export async function createSession(parts: SessionParts): Promise<Session> {
     claims: new DataClaims(policy, parts.ledger, claims),
     analyst: parts.analyst ?? systemAnalyst(),
     ...(id !== undefined && { tiesOf: id }),
-  });
+  };
+  await refuseReadOtherwise(desk);
+  return new Session(desk);
 }
 
 /** Account of a policy on its data: every declared file and tie is read, nothing is spent. Throws what every release would be refused with. */

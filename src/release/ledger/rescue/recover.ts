@@ -2,7 +2,7 @@ import { closeSync, existsSync, linkSync, renameSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Fault } from '../../../base/errors.js';
 import { remove } from '../../../base/files/draft.js';
-import { syncFolder } from '../../../base/files/folder.js';
+import { makeFolder, syncFolder } from '../../../base/files/folder.js';
 import { type Link, lineOf, type Stored } from '../chain/chain.js';
 import { chainPath, claimsOf, hasChainFile, makeChainFile, readChain } from '../chain/file.js';
 import type { Witness } from '../chain/witness.js';
@@ -134,6 +134,7 @@ function replaceFiles(
   const removeFresh = () => {
     for (const end of ['', '-wal', '-shm', '-journal', '.chain']) remove(`${fresh}${end}`);
   };
+  makeFolder(dirname(place), 0o700);
   removeFresh();
   try {
     makeChainFile(chainPath(fresh), links.map(lineOf));
