@@ -3,6 +3,8 @@ import Database from 'libsql';
 import { afterEach, describe, expect, it } from 'vitest';
 import { releaseKmeans } from '../src/analysis/learn/kmeans/kmeans.js';
 import { releasePattern } from '../src/analysis/pattern/release.js';
+import { open } from '../src/app/api/fugu.js';
+import { amendTerms } from '../src/app/api/ledger.js';
 import { emptyPure } from '../src/privacy/mechanism/profile.js';
 import { amendTo } from './amended.js';
 import { openLedger, readPolicy } from './inside.js';
@@ -210,5 +212,45 @@ describe('an amendment by which one of several public columns is told apart no m
     await spentAll({ kind: 'histogram', column: 'media', where: ofThirty });
     expect(await amended(rows('', open))).toBe('amended');
     expect(await gained()).toBe(1);
+  });
+});
+
+describe('ties beside a public column', () => {
+  const rowsWith = (week: number) => `id,home,week,party\np0,h0,2,dem\np1,h1,1,rep\np2,h0,${week},rep\np3,h1,3,rep\n`;
+  const policyOf = (isPublic: boolean) => `data: { source: people.csv }
+population: town
+ledger: ledger.db
+protect: { secret: row, unit: id }
+budget: { epsilon: 1 }
+dependence: [{ kind: groups, by: home, oddsRatio: inf }]
+columns:
+  week: { type: integer, bounds: [0, 3]${isPublic ? ', public: true' : ''} }
+  party: { type: category, values: [dem, rep] }
+`;
+  const count = {
+    kind: 'count',
+    where: [
+      { column: 'week', op: '=', value: 2 },
+      { column: 'party', op: '=', value: 'dem' },
+    ],
+  } as const;
+
+  it('tell by the noise at which steps tied records stand, which may not become a secret afterwards', async () => {
+    const scales: unknown[] = [];
+    for (const week of [2, 3]) {
+      shop = openWorkshop(policyOf(true));
+      shop.write('people.csv', rowsWith(week));
+      const fugu = await open(shop.policyFile);
+      const { receipt } = await fugu.release(count, { epsilon: 0.3 });
+      scales.push(receipt.measures[0]!.noise);
+      await fugu.close();
+      shop.write('policy.yaml', policyOf(false));
+      await expect(amendTerms(shop.policyFile, { reason: 'the council decided' })).rejects.toMatchObject({
+        code: 'LEDGER_MISMATCH',
+        message: expect.stringContaining('step in week'),
+      });
+      shop.remove();
+    }
+    expect(scales[0]).not.toEqual(scales[1]);
   });
 });

@@ -181,18 +181,21 @@ const policies: Readonly<
     asks: plain,
     analysts: ['ann', 'bob'],
   },
-  tuples: {
-    yaml: (budget) => `data: { source: people.csv }
+  tuples: { yaml: (budget) => ties(budget), asks: ofTuples },
+  'tuples and quotas': {
+    yaml: (budget) => ties(budget.replace(/ }$/, ', analysts: { ann: 0.6, bob: 0.5 } }')),
+    asks: ofTuples,
+    analysts: ['ann', 'bob'],
+  },
+};
+const ties = (budget: string) => `data: { source: people.csv }
 population: town
 dependence: none
 protect: { secret: edge }
 budget: ${budget}
 relations:
   friend: { table: friend.csv, columns: [a, b], domain: 12, symmetric: true }
-`,
-    asks: ofTuples,
-  },
-};
+`;
 const people = ({
   budget,
   dependence = 'none',
@@ -308,7 +311,8 @@ export async function runSequences({ sequences, seed, only = Object.keys(policie
           const lost = (await quotasOf(session, ledger)).map((x, i) => quotas[i]! - x);
           lost.forEach((x, i) => {
             const most = analysts[i] === analyst ? before.epsilon : 0;
-            if (quotas.length > 1 && moved.length > 1) note('worstQuota', x - most, `quota of ${analysts[i]}`);
+            if (quotas.length > 1)
+              note('worstQuota', moved.length > 1 ? x - most : Math.abs(x - most), `quota of ${analysts[i]}`);
           });
           if (before.quota && after?.quota && moved.length === 1)
             note('worstQuota', Math.abs(before.quota.remaining - before.epsilon - after.quota.remaining), 'quota');

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { open } from '../src/ask/fugu.js';
 import { runSequences } from './remaining-sequences.js';
 import { openWorkshop, policyYaml } from './workshop.js';
 
@@ -53,6 +54,29 @@ describe('two counts and then a survey', () => {
     expect(plan.why).toContain('later questions can use Gaussian noise only by paying more');
     expect((await session.plan(count('dem'), { epsilon: '0.1' })).mechanism).toBe('gaussian');
     await session.close();
+    shop.remove();
+  });
+});
+
+describe('pure noise only, where analysts have quotas', () => {
+  const spread = (least: number) => ({ spread: { least } });
+
+  it('takes its share and nothing of what others have, or is refused', async () => {
+    const shop = openWorkshop(policyYaml({ budget: '{ epsilon: 1, delta: 1e-6, analysts: { ann: 0.6, bob: 0.5 } }' }), 60);
+    const [ann, bob] = [await open(shop.policyFile, { analyst: 'ann' }), await open(shop.policyFile, { analyst: 'bob' })];
+    const left = async () => {
+      const { budget, quotas } = await ann.spent();
+      return [budget, ...quotas!].map(({ remaining }) => Number(remaining.toFixed(6)));
+    };
+    await bob.release(spread(5), { epsilon: '0.01' });
+    expect(await left()).toEqual([0.99, 0.6, 0.49]);
+    const refused = await ann.release(spread(6), { epsilon: '0.1' }).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: 'BUDGET_EXCEEDED', message: expect.stringContaining('quotas') });
+    expect(await left()).toEqual([0.99, 0.6, 0.49]);
+    await ann.release(spread(6), { epsilon: '0.05' });
+    expect(await left()).toEqual([0.94, 0.55, 0.49]);
+    await ann.close();
+    await bob.close();
     shop.remove();
   });
 });

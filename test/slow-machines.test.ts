@@ -8,11 +8,19 @@ const tests = ['src', 'console', 'test', 'examples']
   .filter((file) => !file.includes('node_modules') && /^test\/.*\.ts$|\.test\.ts$/.test(file))
   .filter((file) => !file.endsWith('slow-machines.test.ts'));
 
+const found = (text: string, forms: readonly RegExp[]): readonly number[] =>
+  forms.flatMap((form) => [...text.matchAll(form)].map(([, limit]) => Number(limit!.replaceAll('_', ''))));
 /** Limits in milliseconds: the last argument of a test or hook, and the option `timeout`. */
-const limitsIn = (text: string): readonly number[] =>
-  [...text.matchAll(/^\s*\}, (\d[\d_]*)\);$|\btimeout: (\d[\d_e]*)/gm)].map(([, last, option]) =>
-    Number((last ?? option)!.replaceAll('_', '')),
-  );
+const limitsIn = (text: string) => found(text, [/^\s*\}, (\d[\d_]*)\);$/gm, /\btimeout: (\d[\d_e]*)/g]);
+/** How long a test waits by itself, and deadlines that it sets. */
+const waitsIn = (text: string) =>
+  found(text, [
+    /\b(?:after|setDefaultTimeout)\((\d[\d_]*)/g,
+    /\bsetTimeout\(.*, (\d[\d_]*)\)/g,
+    /\b(?:deadline|silence)(?: =|:) (\d[\d_]*)/g,
+  ]);
+/** A process that does not end by itself is ended: no test fails by it. */
+const isHardEnd = (line: string): boolean => line.includes("kill('SIGKILL')");
 /** Below this a busy machine decides; timers of a few seconds that a test sets for itself are no limits. */
 const [timers, least] = [5000, 600_000];
 const isShort = (limit: number): boolean => limit > timers && limit < least;
@@ -26,6 +34,15 @@ describe('a slow machine', () => {
     expect(limitsIn("  }, 60_000);\n  it('x', { timeout: 120_000 }, f)")).toEqual([60_000, 120_000]);
     expect(tests.length).toBeGreaterThan(300);
     expect(tests.filter((file) => limitsIn(readFileSync(join(root, file), 'utf8')).some(isShort))).toEqual([]);
+  });
+
+  it('fails no test that waits for something', () => {
+    expect(waitsIn('after(20_000, x); setTimeout(() => failed(), 110_000);\nsilence = 30_000')).toEqual([
+      20_000, 110_000, 30_000,
+    ]);
+    const linesOf = (file: string) => readFileSync(join(root, file), 'utf8').split('\n');
+    const isSlow = (file: string) => linesOf(file).some((line) => !isHardEnd(line) && waitsIn(line).some(isShort));
+    expect(tests.filter((file) => !ofServers.test(file) && isSlow(file))).toEqual([]);
   });
 
   it('fails no test that measures how long something takes', () => {

@@ -33,7 +33,7 @@ export async function visitor(
     colorScheme: colours,
     reducedMotion: 'reduce',
   });
-  context.setDefaultTimeout(30_000);
+  context.setDefaultTimeout(600_000);
   const page = await context.newPage();
   const wrongs: string[] = [];
   page.on('pageerror', (error) => wrongs.push(error.message));

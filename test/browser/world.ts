@@ -76,7 +76,7 @@ export async function openWorld(): Promise<World> {
 function listening(server: ChildProcess): Promise<{ readonly url: string; readonly link: string }> {
   return new Promise((done, failed) => {
     let [out, err] = ['', ''];
-    const late = setTimeout(() => failed(new Error(`the service does not listen: ${err}`)), 110_000);
+    const late = setTimeout(() => failed(new Error(`the service does not listen: ${err}`)), 600_000);
     server.stderr!.on('data', (bytes) => {
       err += bytes;
     });

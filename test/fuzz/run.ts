@@ -8,7 +8,7 @@ import { seeds, type Target } from './seeds.js';
 export const mostMs = 2000;
 export const mostMib = 500;
 /** Processors are shared, so the clock is only asked whether anything still happens. */
-const silence = 30_000;
+const silence = 600_000;
 
 export interface Finding {
   readonly target: Target;

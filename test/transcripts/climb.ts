@@ -70,7 +70,9 @@ function worldOf({ below, of }: Dice): World {
   const people = 3 + below(3);
   const homes = 1 + below(people);
   const numbers = cells(design.x);
-  const row = (id: number): Row => ({ id, home: id % homes, week: of(writtenWeeks), g: of(['a', 'b', '']), x: of(numbers) });
+  // A row at no step ends every stream.
+  const written = below(3) > 0 ? weeks : writtenWeeks;
+  const row = (id: number): Row => ({ id, home: id % homes, week: of(written), g: of(['a', 'b', '']), x: of(numbers) });
   const rowsOf = (id: number): readonly Row[] =>
     design.secret === 'row' ? [row(id)] : Array.from({ length: 1 + below(design.maxRows) }, () => row(id));
   const everybody = Array.from({ length: people }, (_, id) => id);
@@ -78,16 +80,18 @@ function worldOf({ below, of }: Dice): World {
   const copy = below(4) === 0;
   // The other file holds some of the same people, and others of the same homes.
   const others = Array.from({ length: of([0, 0, 1, 3]) }, (_, k) => people + k);
+  // Relations name everybody of both files: without these people no question about the other file is answered.
+  const isWhole = below(2) === 0;
   const pure = design.pairs !== undefined || design.neighbours === 'add-remove';
   return {
     design,
     start: {
       epsilon: 1,
-      delta: pure || below(3) > 0 ? 0 : 1e-6,
+      delta: pure || below(2) > 0 ? 0 : 1e-6,
       weekPublic: below(2) === 0,
       ties: design.neighbours === 'add-remove' ? 'none' : of(['none', 'none', 'groups', 'relation']),
     },
-    files: { A, B: copy ? A : [...everybody.filter(() => below(3) > 0), ...others].flatMap(rowsOf) },
+    files: { A, B: copy ? A : (isWhole ? everybody : [...everybody.filter(() => below(3) > 0), ...others]).flatMap(rowsOf) },
     copy,
     questions: questionsFor(design.x),
   };
@@ -123,7 +127,7 @@ function neighbourOf({ design, files, copy }: World, terms: Terms, { below, of }
   return { A, B: copy ? A : other(files.B) };
 }
 
-const shares = ['0.05', '0.1', '0.2', '0.25', '0.3', '0.34', '0.4', '0.5', '0.6', '0.66', '0.75', '0.9', '1'];
+const shares = ['0.01', '0.02', '0.05', '0.1', '0.2', '0.25', '0.3', '0.34', '0.4', '0.5', '0.6', '0.66', '0.75', '0.9', '1'];
 
 function stepOf({ start, questions }: World, { below, of }: Dice): Step {
   const file: FileName = below(3) > 0 ? 'A' : 'B';

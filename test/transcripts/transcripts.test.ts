@@ -1,4 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { runTranscripts } from './climb.js';
 import { judge, normal } from './judge.js';
 import { csv, type Design, type Files, steps, type Terms } from './population.js';
@@ -12,6 +15,24 @@ describe('a transcript of releases, streams, amendments and entered receipts', (
     expect(figures.findings.slice(0, 3).map(({ what, steps, outcomes }) => ({ what, steps, outcomes }))).toEqual([]);
     expect(figures.releases).toBeGreaterThan(wanted / 2);
     expect(figures.refusals).toBeGreaterThan(0);
+  });
+});
+
+describe('npm run transcripts', () => {
+  afterEach(() => vi.unstubAllEnvs());
+
+  it('runs where nobody has turned the registry of known data off, and leaves none behind', async () => {
+    const state = mkdtempSync(join(tmpdir(), 'fugu-state-'));
+    vi.stubEnv('FUGU_REGISTRY', undefined);
+    vi.stubEnv('XDG_STATE_HOME', state);
+    const argv = vi.spyOn(process, 'argv', 'get').mockReturnValue(['node', 'main.js', '2']);
+    try {
+      await import('./main.js');
+      expect(existsSync(join(state, 'fugu'))).toBe(false);
+    } finally {
+      argv.mockRestore();
+      rmSync(state, { recursive: true, force: true });
+    }
   });
 });
 

@@ -46,7 +46,7 @@ export async function preparePattern(session: Session, text: string, options: Pa
   const analysis = analysePattern(text, { relations: policy.relations, columns: policy.columns }, options);
   const hidden = hiddenIn(policy, analysis);
   const allowance = await session.allowance(options, hidden.classes[0]!, { beyond: true });
-  if (!allowance.pure) throw nothingLeft();
+  if (!allowance.pure) throw allowance.whyNoPure ?? nothingLeft();
   const gamma = options.gamma === undefined ? undefined : positiveGamma(options.gamma);
   const degree = publicDegree(analysis, options.degree);
   const offers = offersFor({ analysis, hidden, allotment: allowance.pure, degree, ...(gamma && { gamma }) });

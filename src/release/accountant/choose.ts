@@ -40,7 +40,7 @@ import { movesAlong, partAlong, roomAlongTies, roomByPairs, saysAlong } from './
 import { type About, aboutOf, roomBySlice, valuesAbout } from './by-slice.js';
 import { amountWithin, movedBy } from './moved.js';
 import { meets } from './reading.js';
-import { costsMoreBeside, mostSpendable, type Room, roomsUnder, type SharedOut, spendable } from './room.js';
+import { changesQuotas, costsMoreBeside, mostSpendable, type Room, roomsUnder, type SharedOut, spendable } from './room.js';
 import { nothingLeft } from './share.js';
 import { coversSources } from './sources.js';
 
@@ -144,7 +144,8 @@ export function whyNoNoise(measures: readonly Measure[], account: Account, spent
   const routes = account.routes.filter((r) => covers(r, measures, spent) && met(r));
   if (routes.length === 0) return undefined;
   const about = aboutOf(measures);
-  return costsMoreBeside(account, spent, { routes, about }) ?? movedBy(account, spent, about).refusal() ?? nothingLeft();
+  const beside = costsMoreBeside(account, spent, { routes, about }) ?? movedBy(account, spent, about).refusal();
+  return beside ?? changesQuotas(account, spent, about) ?? nothingLeft();
 }
 
 /** Plans for everybody where a plan for the requested values may spend more: too large a request is refused, not answered with more noise. */

@@ -8,7 +8,7 @@ import { type Account, costOf, decidingNoise, type Quota, type Route, spentUnder
 import { type About, aboutEverybody, roomBySlice } from './by-slice.js';
 import { amountWithin, movedBy } from './moved.js';
 import { meets, type Reading } from './reading.js';
-import { costsMoreBeside, mostSpendable, roomsUnder, spendable } from './room.js';
+import { changesQuotas, costsMoreBeside, mostSpendable, roomsUnder, spendable } from './room.js';
 import { refusalOf, type Standing } from './share.js';
 import { coversSources } from './sources.js';
 
@@ -21,6 +21,8 @@ export interface RoomToSpend {
   readonly rho?: Allotment;
   /** After pure noise later questions could use Gaussian noise only by paying more for what was released before. */
   readonly closes?: true;
+  /** Why pure noise has no room where something is left. */
+  readonly whyNoPure?: Fault;
   /** Whether the ledger would take either. */
   readonly admitted: boolean;
 }
@@ -75,7 +77,11 @@ export function roomFor(account: Account, asked: Sharing): RoomToSpend {
     ];
   });
   const routes = speaking.filter((r) => met(r, 'pure'));
-  const beside = rooms.length === 0 && (costsMoreBeside(account, spent, { routes, ...(about && { about }) }) ?? moved.refusal());
+  const refused = () =>
+    costsMoreBeside(account, spent, { routes, ...(about && { about }) }) ??
+    moved.refusal() ??
+    changesQuotas(account, spent, about);
+  const beside = rooms.length === 0 && refused();
   if (beside) throw beside;
   // What fits nowhere is planned all the same, and refused with its reason; what is no room where another kind of noise is, is not.
   const most = (noise: Profile['noise']) =>
@@ -97,12 +103,14 @@ export function roomFor(account: Account, asked: Sharing): RoomToSpend {
     );
   const of = (noise: Profile['noise']) => given.find(({ allotment }) => allotment.noise === noise);
   const [pure, rho] = [of('pure'), of('zcdp')];
+  const whyNoPure = pure ? undefined : refused();
   const closes = pure && moved.isClosed(spend(spent, booked(pure.allotment)));
   return {
     route,
     ...(pure && { pure: pure.allotment }),
     ...(rho && { rho: rho.allotment }),
     ...(closes && { closes }),
+    ...(whyNoPure && { whyNoPure }),
     admitted: fitting.length > 0,
   };
 }

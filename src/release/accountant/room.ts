@@ -98,9 +98,15 @@ export function spendable(
   const plain = isPlain(route);
   const inEpsilon = onlyPure && plain ? offered('pure', pure, whole.pure) : zero;
   const { bound, capacity, epsilon } = route.gaussian ?? {};
-  const priced = isPositive(inRho) && (plain || !onlyPure) ? bound!.pureWithin(inRho, capacity!, epsilon!) : zero;
-  const most = maximum(inEpsilon, priced);
-  return { ...(isPositive(most) && { pure: most }), ...(isPositive(inRho) && { rho: inRho }) };
+  const pricedIn = (amount: Rational): Rational =>
+    isPositive(amount) && (plain || !onlyPure) ? bound!.pureWithin(amount, capacity!, epsilon!) : zero;
+  const most = maximum(inEpsilon, pricedIn(inRho));
+  // Less than another reading allows: that one would decide afterwards, at less than the share.
+  const allowed = () =>
+    decides === 'pure' ? (rho && isGaussian(route) ? pricedIn(rho) : zero) : onlyPure && plain ? pure : zero;
+  const keepsReading =
+    !account.quotas || !decides || compare(target, one) > 0 || compare(multiply(allowed(), nearlyAll), most) <= 0;
+  return { ...(isPositive(most) && keepsReading && { pure: most }), ...(isPositive(inRho) && { rho: inRho }) };
 }
 const nearlyAll = rational(999_999_999, 1_000_000_000);
 
@@ -121,6 +127,16 @@ export function costsMoreBeside(
     .sort(compare);
   if (!least || compare(least, used) <= 0) return undefined;
   return countsForMore(account, subtract(least, used));
+}
+
+/** The refusal where analysts have quotas and the amount would make another reading of the account the smallest. */
+export function changesQuotas(account: Account, spent: Spent, about?: About): Fault | undefined {
+  if (!account.quotas || compare(usedShare(account, spent, about), one) >= 0) return undefined;
+  return new Fault(
+    'BUDGET_EXCEEDED',
+    'Beside this question earlier answers would count for other amounts of the quotas they were paid from.',
+    'Ask with a smaller --epsilon; larger ones need a budget without quotas (budget.analysts in the policy).',
+  );
 }
 
 /** The refusal where reading earlier releases otherwise takes this share by itself. */

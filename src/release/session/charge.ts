@@ -18,7 +18,7 @@ import type { Plan } from './plan.js';
 import { type Present, presentAccount } from './present-account.js';
 import { type Look, lookAt } from './public-read.js';
 import { quotaFor } from './quota.js';
-import { reliedByRow } from './relied.js';
+import { reliedByRow, reliedByTies } from './relied.js';
 import type { Replayed } from './replayed.js';
 import { sameProfile } from './same-profile.js';
 import type { Trail } from './trail.js';
@@ -174,7 +174,7 @@ function reservationOf<T>(desk: Desk, request: Request<T>, { present: { account 
     key,
     label: request.label,
     profile,
-    relied: request.relied ?? reliedByRow(policy, cost),
+    relied: [...new Set([...(request.relied ?? reliedByRow(policy, cost)), ...reliedByTies(policy, account)])],
     ...(request.resumable && { resumable: true }),
     ...(!request.fresh && { unlessRecorded: true }),
     admit: (after, before, own) =>

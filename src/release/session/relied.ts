@@ -1,15 +1,17 @@
 import { readingDigest } from '../../data/ties/slicing-column.js';
+import { slicingsOf } from '../../data/ties/slicings.js';
 import type { Policy } from '../../policy/policy.js';
 import type { Profile } from '../../privacy/mechanism/profile.js';
 import { everyRecord } from '../../privacy/mechanism/record-class.js';
 import type { Measure } from '../../query/count/measure.js';
 import { columnsOf } from '../../query/count/measure.js';
 import { hiddenSteps } from '../../query/count/public-steps.js';
+import type { Account } from '../accountant/account.js';
 
 /**
  * What a release gave away for nothing because the terms declare it known: the ledger keeps it with the entry, so that terms which would have charged for it
  * are refused later (relied.proof.md).
- * `step in X`: none for a record's place in X, whatever the secret is; also where only the rows of each step of X were counted.
+ * `step in X`: none for a record's place in X, whatever the secret is; also where only the rows of each step of X were counted, or ties bounded what its values carry.
  * `reading D of X`: the same for the values of X as a column of the digest D has them; another reading may join rows that were told apart.
  * `pairs X`: none at all, because no pair of the digest X moves it and nobody is tied.
  * `known X`: none at all, because it follows from totals of the digest X that everybody knows.
@@ -48,6 +50,12 @@ export const reliedByOthers = ({ protect, columns }: Policy): readonly Relied[] 
     : [];
 /** Whether it is about columns that nothing was booked for. */
 export const saysWhichColumns = (what: Relied): boolean => what.startsWith(secretColumns);
+
+/** Public columns that the bounds of ties were worked out by: amounts of noise tell at which of their values tied records stand. */
+export const reliedByTies = (policy: Policy, { routes }: Pick<Account, 'routes'>): readonly Relied[] =>
+  slicingsOf(policy)
+    .filter(({ slicing }) => routes.some(({ amplifier }) => amplifier.slicings?.has(slicing)))
+    .map(({ column: { name } }) => stepIn(name));
 
 /** What the measures of a batch take for known: the columns whose answers they move with and book no cost for. */
 export function reliedOn(measures: readonly Measure[], policy: Policy): readonly Relied[] {

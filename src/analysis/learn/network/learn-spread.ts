@@ -116,7 +116,7 @@ async function prepareSpread(session: Session, { confidence, least }: PaidSpread
     strata: known.reduce((n, name) => n * (codesOf(categoryNamed(policy, name)).length + 1), 1),
   };
   const allowance = await session.allowance(options);
-  if (!allowance.pure) throw nothingLeft();
+  if (!allowance.pure) throw allowance.whyNoPure ?? nothingLeft();
   const noise = spreadNoise(levels, terms, allowance.pure);
   const plan = session.frame({
     label: options.label ?? `learn the spread of ${open.length} columns`,

@@ -53,7 +53,7 @@ async function prepareTies(session: Session, request: TiesRequest, options: AskO
   const column = categoryOf(policy, request.column);
   refuseSecret(policy);
   const allowance = await session.allowance(options);
-  if (!allowance.pure) throw nothingLeft();
+  if (!allowance.pure) throw allowance.whyNoPure ?? nothingLeft();
   const directed = !relation.symmetric;
   const k = column.values.length;
   const label = options.label ?? `odds ratio of ${request.relation} in ${request.column}`;

@@ -88,7 +88,7 @@ async function prepare(session: Session, options: DegreeOptions): Promise<Prepar
     );
   const record = person ? everyRecord : tuplesOf(relation.name);
   const allowance = await session.allowance(options, record, { beyond: true });
-  if (!allowance.pure) throw nothingLeft();
+  if (!allowance.pure) throw allowance.whyNoPure ?? nothingLeft();
   const degree =
     options.degree ??
     Math.min(relation.domain - 1, publicDegree(analysePattern(`q() :- ${relation.name}(x, y)`, { relations: policy.relations })));

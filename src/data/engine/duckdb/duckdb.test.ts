@@ -323,15 +323,16 @@ describe('doubles', () => {
 });
 
 describe('limits', () => {
-  it('end a statement at its deadline', async () => {
-    const engine = await openNow({ source: file('.csv', 'a\n1\n') }, { deadline: 3000 });
-    const f = await fault(
-      engine.rows({ sql: 'SELECT sum(a.range * b.range) FROM range(1000000) a, range(1000000) b', values: [] }),
-    );
-    expect(f.code).toBe('ENGINE_DEADLINE');
-    expect(await scalar(engine, 'SELECT count(*) FROM fugu_data')).toBe(1n);
-    await engine.close();
-  });
+  it('end a statement at its deadline', () =>
+    inShortTime(3000, async (deadline) => {
+      const engine = await openNow({ source: file('.csv', 'a\n1\n') }, { deadline });
+      const f = await fault(
+        engine.rows({ sql: 'SELECT sum(a.range * b.range) FROM range(1000000) a, range(1000000) b', values: [] }),
+      );
+      expect(f.code).toBe('ENGINE_DEADLINE');
+      expect(await scalar(engine, 'SELECT count(*) FROM fugu_data')).toBe(1n);
+      await engine.close();
+    }));
 
   it('end a statement that needs more memory and spill than allowed, and leave nothing behind', async () => {
     const mine = () => readdirSync(tmpdir()).filter((n) => n.startsWith('fugu-engine-') && n.includes(`-${process.pid}-`)).length;
@@ -428,20 +429,21 @@ describe('statements asked again', () => {
     await engine.close();
   });
 
-  it('still run after one that was stopped or left unread', async () => {
-    const engine = await openNow({ source: file('.csv', 'a\n1\n') }, { deadline: 3000 });
-    const many = { sql: 'SELECT range FROM range(1000000)', values: [] };
-    for (let k = 0; k < 3; k++) {
-      for await (const _ of engine.stream(many)) break;
-      expect(
-        await fault(engine.rows({ sql: 'SELECT count(*) FROM range(100000) a, range(10000000) b', values: [] })),
-      ).toMatchObject({
-        code: 'ENGINE_DEADLINE',
-      });
-      expect(await scalar(engine, 'SELECT count(*) FROM fugu_data')).toBe(1n);
-    }
-    await engine.close();
-  });
+  it('still run after one that was stopped or left unread', () =>
+    inShortTime(3000, async (deadline) => {
+      const engine = await openNow({ source: file('.csv', 'a\n1\n') }, { deadline });
+      const many = { sql: 'SELECT range FROM range(1000000)', values: [] };
+      for (let k = 0; k < 3; k++) {
+        for await (const _ of engine.stream(many)) break;
+        expect(
+          await fault(engine.rows({ sql: 'SELECT count(*) FROM range(100000) a, range(10000000) b', values: [] })),
+        ).toMatchObject({
+          code: 'ENGINE_DEADLINE',
+        });
+        expect(await scalar(engine, 'SELECT count(*) FROM fugu_data')).toBe(1n);
+      }
+      await engine.close();
+    }));
 });
 
 describe('reading blocks', () => {

@@ -11,7 +11,7 @@ import { spelt } from './spelling.js';
 type Say = (asked: IncomingMessage, answer: ServerResponse, turn: number) => void;
 const open: { server: Server; client: Client }[] = [];
 const heard: string[] = [];
-async function coordinator(say: Say, deadline = 5000): Promise<Client> {
+async function coordinator(say: Say, deadline = 600_000): Promise<Client> {
   let turn = 0;
   const server = createServer((asked, answer) => {
     heard.push(`${asked.method} ${asked.url}`);

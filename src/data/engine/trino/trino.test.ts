@@ -29,7 +29,7 @@ it('reads ties that the data itself holds by their text, also where nothing but 
   const source = `trino://reader@127.0.0.1:${(server.address() as AddressInfo).port}/lake/town?sslmode=disable`;
   const relations = [{ name: 'boss', table: 'people', columns: ['id', 'boss'], symmetric: false, odds: 'much' }];
   const numbers = { numbers: new Set(['boss', 'much']), commas: new Set(['much']), codes: new Set<string>() };
-  const limits = { memory: 1e9, spill: 1e9, deadline: 5000, release: 5000, threads: 1 };
+  const limits = { memory: 1e9, spill: 1e9, deadline: 600_000, release: 600_000, threads: 1 };
   const engine = await openTrino({ source, table: 'people', relations, ...numbers }, limits);
   const sqlOf = async (sql: string) => {
     await pinned(engine, (data) => data.rows({ sql, values: [] }));
