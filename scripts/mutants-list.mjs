@@ -1057,8 +1057,9 @@ const tables = [
 const moved = 'test/moved-folder.test.ts';
 const knownData = 'test/known-data.test.ts';
 const oneBudget = [
-  mutant('known-data-not-looked-up', 'src/release/session/data-claims.ts', 'for (const { digest, other } of unexplained(found)) this.#refuse(digest, other);', '', knownData),
-  mutant('known-data-claims-not-compared', 'src/release/session/data-claims.ts', '      this.#refuse(digest, other);\n      const reason', '      const reason', 'src/release/session/data-claims.test.ts'),
+  mutant('known-data-lost-ledger', 'src/release/session/data-claims.ts', 'for (const digest of lost) this.#refuse(digest, hadBudget(this.#account));', '', knownData),
+  mutant('known-data-not-looked-up', 'src/release/session/data-claims.ts', 'for (const { digest, other } of unexplained(found)) this.#refuse(digest, hasBudget(other));', '', knownData),
+  mutant('known-data-claims-not-compared', 'src/release/session/data-claims.ts', '      this.#refuse(digest, hasBudget(other));\n      const reason', '      const reason', 'src/release/session/data-claims.test.ts'),
   mutant('known-data-by-path', 'src/release/session/data-claims.ts', 'await Promise.all(files.map(unpackedDigest))', 'files.map(({ path }) => path)', knownData),
   mutant('known-data-without-key', 'src/release/ledger/known-data.ts', "createHmac('sha256', Buffer.from(key, 'hex')).update(digest).digest('hex')", 'key && digest', knownData),
   mutant('known-data-own-claim-covers-other-files', 'src/release/session/data-claims.ts', 'other && !reasons.has(each.digest)', 'other && !found.some(({ own }) => own)', knownData),

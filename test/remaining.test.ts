@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { open } from '../src/ask/fugu.js';
+import { open } from '../src/app/api/fugu.js';
 import { runSequences } from './remaining-sequences.js';
 import { openWorkshop, policyYaml } from './workshop.js';
 
