@@ -44,7 +44,7 @@ describe('what messages tell people to type', () => {
 
   it('are options there are, wherever one is named', () => {
     const flags = sources
-      .filter(([file]) => /^(ask|cli|policy|terms|release|ledger|survey|query|accounting)\//.test(file))
+      .filter(([file]) => /^(app\/(api|cli)|policy|data\/terms|release|analysis\/survey|query)\//.test(file))
       .flatMap(([file, text]) =>
         inQuotes(text).flatMap((quoted) => [...quoted.matchAll(/(?<=^.|[\s(])--[a-z][a-z-]+/g)].map(([flag]) => [file, flag])),
       );

@@ -95,12 +95,12 @@ describe('what is measured while a process runs', () => {
   /** Who may ask what time it is, and what for; everybody else measures by `performance.now()`. */
   const told: readonly RegExp[] = [
     // Kept, or told to people: when something happened.
-    /^ledger\/(rescue\/|postgres\/rescue\.ts$|chained-ledger\.ts$|known-data\.ts$)/,
-    /^release\/(batch|charge|enter|receipt)\.ts$/,
-    /^service\/(answer|drafts|job|jobs|made-policies|one-writer|sessions|token|routes\/session)\.ts$/,
+    /^release\/ledger\/(rescue\/|postgres\/rescue\.ts$|chained-ledger\.ts$|known-data\.ts$)/,
+    /^release\/session\/(batch|charge|enter|receipt)\.ts$/,
+    /^app\/service\/(answer|drafts|job|jobs|made-policies|one-writer|sessions|token|routes\/session)\.ts$/,
     // Beside the time that a file was written.
-    /^engine\/data-file\.ts$/,
-    /^(cli|report)\//,
+    /^data\/engine\/data-file\.ts$/,
+    /^app\/(cli|report)\//,
   ];
   it('asks nobody what time it is', () => {
     const root = join(import.meta.dirname, '..', 'src');

@@ -4,24 +4,24 @@ import { describe, expect, it } from 'vitest';
 
 /** What may put bytes under a name, with the reason; everybody else goes through base/files/write-file.ts. */
 const writers: readonly RegExp[] = [
-  /^files\//,
+  /^base\/files\//,
   // Its own protocol, made for what it must survive.
-  /^ledger\//,
+  /^release\/ledger\//,
   // Copies in a private temporary folder that nobody reads after this process.
-  /^engine\/csv\/(copy|split)\.ts$/,
+  /^data\/engine\/csv\/(copy|split)\.ts$/,
   // Opens for reading only, without waiting for the other end of a pipe.
-  /^input\/named-file\.ts$/,
+  /^base\/input\/named-file\.ts$/,
 ];
 const writing =
   /^(writeFile|appendFile|createWriteStream|open|openAsBlob|rename|copyFile|cp|link|symlink|truncate|ftruncate|write|writev|mkdir|FileHandle|WriteStream|promises|default)(Sync)?$/;
 const telling = /\bconsole\s*\.|process\s*\.\s*(stdout|stderr)\s*\.\s*write\b/;
 /** Who may put text before people's eyes: app/cli/output.ts, which shows no control character. */
 const tellers: readonly RegExp[] = [
-  /^cli\/output\.ts$/,
+  /^app\/cli\/output\.ts$/,
   // What FUGU_DEBUG asked for.
-  /^release\/(charge|outcome)\.ts$/,
+  /^release\/session\/(charge|outcome)\.ts$/,
   // One line of JSON for the process that started it.
-  /^ledger\/rescue\/child-main\.ts$/,
+  /^release\/ledger\/rescue\/child-main\.ts$/,
 ];
 
 /** Names taken from the file system modules; a module taken as a whole is every name. */

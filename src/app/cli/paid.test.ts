@@ -59,7 +59,7 @@ describe('a process that fails', () => {
 
 describe('what became of the budget', () => {
   it('is worded in one place only', () => {
-    const root = join(import.meta.dirname, '..');
+    const root = join(import.meta.dirname, '..', '..');
     const byHand = readdirSync(root, { recursive: true, encoding: 'utf8' })
       .map((file) => file.replaceAll('\\', '/'))
       .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && file !== 'release/session/outcome.ts')

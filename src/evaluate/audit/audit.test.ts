@@ -13,7 +13,7 @@ import { type Adversary, exactLoss } from './exact-loss.js';
 import { answersOf, readWorkload, type Workload } from './workload.js';
 
 const example = (name: string) => {
-  const file = new URL(`../../examples/models/${name}.json`, import.meta.url);
+  const file = new URL(`../../../examples/models/${name}.json`, import.meta.url);
   return readModel(readFileSync(file, 'utf8'), file.pathname);
 };
 const adversaries: readonly Adversary[] = ['informed', 'uninformed'];

@@ -67,7 +67,7 @@ describe('the pool of bits', () => {
   });
 
   it('cannot be seeded outside tests', () => {
-    const root = join(import.meta.dirname, '..');
+    const root = join(import.meta.dirname, '..', '..');
     const makers = readdirSync(root, { recursive: true, encoding: 'utf8' })
       .filter((f) => f.endsWith('.ts') && !f.endsWith('.test.ts'))
       .filter((f) => /new Bits\(|implements Digits/.test(readFileSync(join(root, f), 'utf8')));

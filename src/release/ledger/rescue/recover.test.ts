@@ -199,7 +199,7 @@ describe('a witness', () => {
 });
 
 describe('a ledger from before the chain file', () => {
-  const former = join(import.meta.dirname, '..', '..', '..', 'test', 'fixtures', 'ledger-before-chain-file.db');
+  const former = join(import.meta.dirname, '..', '..', '..', '..', 'test', 'fixtures', 'ledger-before-chain-file.db');
 
   it('is read in full once, given a chain file, and goes on with its answers', async () => {
     copyFileSync(former, place);
