@@ -67,7 +67,7 @@ describe('a receipt', () => {
       neighbours: 'replace',
       public: ['week'],
       ties: ['person'],
-      relied: [],
+      relied: ['step in week'],
     });
     expect((await receiptOf(publisher())).privacyUnit).toMatchObject({
       secret: 'person',
