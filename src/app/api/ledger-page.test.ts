@@ -20,7 +20,7 @@ const entry = (sequence: number, analyst: string): Entry =>
     hash: 'h',
   }) as Entry;
 
-/** A session that has these entries, and counts those that are read. */
+/** Session with these entries that counts the entries read. */
 function sessionOf(all: readonly Entry[]): { readonly session: Session; readonly read: () => number } {
   let read = 0;
   const page = async (p: { after?: number; before?: number; most: number }) => {
