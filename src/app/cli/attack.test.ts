@@ -13,7 +13,7 @@ let strangers: string;
 let tied: string;
 
 beforeAll(async () => {
-  // Whoever shares a home agrees, except for one home in ten.
+  // Members of a home agree, except in one home in ten.
   workshop = openWorkshop(policyYaml({ budget: '{ epsilon: 3 }' }));
   const rows = Array.from({ length: 900 }, (_, i) => {
     const home = Math.floor(i / 3);
@@ -32,7 +32,7 @@ afterAll(() => workshop.remove());
 const attack = async (policy: string, ...words: string[]): Promise<PolicyAttack & { page: string }> =>
   JSON.parse(await runCommand(register, 'attack', policy, ...words, '--json'));
 
-/** The promise is about the worst answer: overwrite the noise with the answer that gives most away. */
+/** The promise holds for the worst answer: overwrite the noise with the answer that reveals most. */
 function extreme(folder: string): void {
   const file = join(folder, 'party.csv');
   const name = existsSync(file) ? file : join(folder, 'histogram-party.csv');
@@ -52,7 +52,7 @@ describe('fugu attack', () => {
     const found = await attack(tied, '--release', folder);
     expect(found.promised.epsilon).toBe(3);
     for (const a of found.attackers) expect(a.most).toBeLessThanOrEqual(3);
-    // Knowing the ties helps: the gain is above what strangers would give.
+    // Knowledge of the ties helps: the gain exceeds that of an attacker without ties.
     const [, , alone, knowing] = found.attackers;
     expect(knowing!.most).toBeGreaterThan(1.5 * alone!.most);
   });

@@ -59,7 +59,7 @@ ${lines(
     const out = path('beside.yaml');
     const told = await runCommand(register, 'init', data, visits, clinics, '--out', out, '--dependence', 'none');
     expect(told).toContain('visits (rows of persons that person names?), clinics (known to everybody, found by clinic?)');
-    // Nothing of it counts, whatever the files hold.
+    // The drafted comments have no effect, whatever the files hold.
     const { tables, protect } = await readPolicy(out);
     expect([tables?.size ?? 0, protect.secret]).toEqual([0, 'row']);
     const text = readFileSync(out, 'utf8');
@@ -366,7 +366,7 @@ describe('what a draft may have read otherwise than it was meant', () => {
     expect(readFileSync(draft.policy, 'utf8')).toMatch(/data: \{source: .*, encoding: windows-1252\}/);
     expect(readFileSync(draft.policy, 'utf8')).toContain('party: {type: category, values: ["Grüne", SPD, "Žižka –"]}');
     expect((await init(text)).draft.doubts).toEqual([]);
-    // Said, nothing is assumed; a wrong name is refused.
+    // A stated encoding leaves no doubt; an unknown name is refused.
     const said = await draftPolicy(written(windows), { out: path(`said-${made}.yaml`), encoding: 'cp1252' });
     expect(said.doubts).toEqual([]);
     expect(readFileSync(said.policy, 'utf8')).toContain('encoding: cp1252');

@@ -63,7 +63,7 @@ describe('fugu learn keys, bounds and rows', () => {
     const { tables, receipt } = await session.release({ kind: 'count', by: ['city'] }, { epsilon: '5' });
     const counts = new Map(tables[0]!.rows.map(({ keys, value }) => [keys[0], value]));
     for (const city of cities) expect(Math.abs(counts.get(city)! - people / 3)).toBeLessThan(100);
-    // Both entries stand in one account.
+    // Both entries are in one account.
     expect(receipt.ledger.entry).toBeGreaterThan(found.receipt.ledger.entry);
     expect((await session.plan({ kind: 'count' })).budget.spent).toBeCloseTo(10, 6);
     await session.close();

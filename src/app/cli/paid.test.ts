@@ -11,7 +11,7 @@ afterEach(() => {
 });
 
 class Exit extends Error {}
-/** What a failing process prints, and how it exits. */
+/** Output and exit code of a failing process. */
 function failing(error: unknown, json: boolean) {
   let [code, said] = [0, ''];
   vi.spyOn(process, 'exit').mockImplementation((exit) => {
