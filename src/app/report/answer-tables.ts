@@ -31,7 +31,7 @@ export function showResult({ result }: ResultAnswer): { readonly text: string; r
       ['pattern', result.unit, 'mechanism', 'expected error'],
       [[result.query, result.value, result.mechanism, figure(result.expectedError)]],
     );
-  // What has no table of its own is told as it is.
+  // A result without tables of its own is shown as JSON.
   return { text: JSON.stringify(result, null, 2), tables: [] };
 }
 

@@ -215,7 +215,7 @@ describe('the HTML report', () => {
     const html = page([cross]);
     expect(html.match(/<h4>/g)!.length).toBe(1);
     expect(html).not.toMatch(/0–100|no answer %/);
-    // Where none has one, the counts are what there is.
+    // If no row has a share, counts are shown.
     const counts = page([{ ...cross, rows: cross.rows.map((r) => ({ ...r, share: none })) }]);
     expect(counts.match(/<h4>/g)!.length).toBe(2);
     expect(counts).not.toMatch(/percent of those|0–100|no answer %/);
@@ -238,7 +238,7 @@ describe('the HTML report', () => {
     expect(html).toContain('25 to 75 %');
     expect(html).not.toMatch(/e-1\d/);
     expect(answerCsv(odd)).toContain('d,37,6,0,74,50,25,75,');
-    // A small number that is one stays.
+    // A number that is truly small is kept.
     expect(answerCsv({ ...histogram, rows: [{ ...row(['d'], 0), low: -2e-7, high: 2e-7 }] })).toContain('d,0,6,-2e-7,2e-7');
   });
 

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { brushFor, jsonLines } from './terminal-text.js';
 import { visible } from './visible.js';
 
-// What a hostile name might hold: a colour, a cleared screen, a window title, a C1 control, a delete, a turned direction, nothing to see, a stray half.
+// Contents of a hostile name: a colour, a cleared screen, a window title, a C1 control, a delete, a bidirectional control,
+// invisible characters, an unpaired surrogate.
 const tricks = [
   '\u001b[32m',
   '\u001b[2J',
@@ -62,7 +63,7 @@ describe('our own colours', () => {
       for (const text of [paint('good', trick), cell(trick), trick])
         expect(shown(text).replaceAll('\u001b[32m', '').replaceAll('\u001b[0m', ''), JSON.stringify(trick)).toMatch(plain);
     expect(shown('\u001b[32mcertified\u001b[0m')).toBe('\\u001b[32mcertified\\u001b[0m');
-    // What another run of this program would have written means nothing to this one.
+    // Marks of another run of this program have no effect in this one.
     expect(shown(brushFor(true).paint('good', 'certified'))).not.toContain('\u001b');
   });
 
