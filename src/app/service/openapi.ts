@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Route } from './route.js';
 
-/** The API document: made of what the door itself goes by. */
+/** API document, generated from the routes. */
 export function openapi(routes: readonly Route[]): object {
   const paths: Record<string, Record<string, object>> = {};
   for (const route of routes) paths[route.path] = { ...paths[route.path], [route.method]: operationOf(route) };
@@ -45,7 +45,7 @@ const problemAnswer = {
 };
 const refusals = ['400', '401', '403', '404', '409', '413', '422', '429', '500', '503', '504', '507'];
 
-/** One of the events that a stream is made of. */
+/** One event of an event stream. */
 const event = {
   type: 'object',
   properties: { event: { type: 'string' }, data: { type: 'string' } },

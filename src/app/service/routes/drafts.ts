@@ -36,13 +36,13 @@ const draft = z.looseObject({
 });
 const roles: readonly Role[] = ['steward'];
 
-/** A token that was narrowed to some policies makes no others. */
+/** A token limited to some policies makes no others. */
 function refuseNarrow({ policies }: Caller): void {
   if (policies !== undefined)
     throw new Refused(403, 'ACCESS_DENIED', 'This token opens some policies only.', 'Ask a steward whose token opens all.');
 }
 
-/** Places mean nothing to somebody at a browser: the policy that has the budget does. */
+/** A path means nothing in a browser; the name of the policy that has the budget does. */
 function sayingWhose(error: unknown, served: readonly Served[]): unknown {
   const population = error instanceof Fault ? error.details.population : undefined;
   const name = served.find(({ policy }) => policy.population === population)?.name;
@@ -87,7 +87,7 @@ export const routes = [
       try {
         return await inTurn(() => service.drafts.begin(draft));
       } catch (error) {
-        // Nor where no turn came: a file that is not listed could not be taken away by anybody.
+        // Also without a turn: a file that is not listed could not be removed by anybody.
         service.drafts.forget(draft);
         throw error;
       }

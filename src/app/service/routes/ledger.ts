@@ -38,7 +38,7 @@ export const routes = [
     roles: everybody,
     answer: spending,
     handle: async ({ served, caller }) => {
-      // Where the ledger lies is no business of whoever asks.
+      // The ledger's location is not shown to callers.
       const { ledger: _ledger, population: _population, quotas, ...told } = await served.of(caller.name).spent();
       const { policy, account } = served.session(caller.name);
       const seen = caller.role === 'analyst' ? quotas?.filter(({ analyst }) => analyst === caller.name) : quotas;

@@ -42,11 +42,11 @@ function columnOf(declared: Column) {
   };
 }
 
-/** What the policy promises. Where its files and its ledger lie is no business of whoever asks. */
+/** Promise of the policy. The locations of its files and its ledger are not shown to callers. */
 const sentencesOf = (policy: Policy) =>
   explain({ ...policy, ledger: 'the ledger of this service', population: publicName(policy) });
 
-/** The public column that puts rows in order. */
+/** Public column that orders the rows. */
 const orderOf = ({ dependence }: Policy): string | undefined =>
   dependence.flatMap((d) => tieColumns(d).filter(({ key }) => key === 'order'))[0]?.column;
 
@@ -90,7 +90,7 @@ function detailsOf(name: string, policy: Policy) {
   };
 }
 
-/** A declared tie as it was written, without where its files are. */
+/** Declared tie as written, without the locations of its files. */
 function plainTie(d: object): object {
   const told = Object.entries(d).filter(([, v]) => ['string', 'number', 'boolean'].includes(typeof v) || Array.isArray(v));
   return Object.fromEntries(told.filter(([, v]) => !(typeof v === 'string' && v.includes('/'))));
@@ -173,7 +173,7 @@ export const routes = [
         population: publicName(policy),
         ...told,
         explanation: sentencesOf(policy),
-        // How the same people could come by a second budget: by names of files, for whoever looks after them.
+        // Ways in which the same people could get a second budget: with file names, so for stewards only.
         warnings: role === 'steward' ? warnings : [],
       };
     },

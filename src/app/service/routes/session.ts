@@ -71,7 +71,7 @@ export const routes = [
   }),
 ];
 
-/** Codes and tokens that were never made, have expired or were used are told alike, and counted. */
+/** Codes and tokens that never existed, have expired or were used get the same refusal, and are counted. */
 function wrong({ service, address }: Asked): Refused {
   const wait = service.guesses.wait(address);
   return wait > 0

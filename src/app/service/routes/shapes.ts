@@ -1,8 +1,8 @@
 import * as z from 'zod';
 
-/** A number that may have no bound. */
+/** Number that may be unbounded. */
 export const figure = z.union([z.number(), z.literal('inf'), z.literal('-inf')]);
-/** What is common to answers. Objects may carry more than is listed: fields are only ever added. */
+/** Common parts of answers. Objects may carry more than is listed: fields are only ever added. */
 export const budget = z.looseObject({
   total: z.number().describe('Epsilon of the policy.'),
   spent: z.number(),
