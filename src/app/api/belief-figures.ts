@@ -15,7 +15,7 @@ export interface BudgetForBelief {
   readonly epsilon: number;
   /** Probability with which the statement may fail. */
   readonly delta: number;
-  /** Odds may move by this factor, up or down. */
+  /** Largest factor by which odds may move, up or down. */
   readonly oddsFactor: number;
   /** Effect of the same budget on a belief that falls. */
   readonly downward: { readonly from: number; readonly to: number };
@@ -23,7 +23,7 @@ export interface BudgetForBelief {
   readonly sentences: readonly [belief: string, people: string];
 }
 
-/** A goal in the texts that people write; its form was checked. */
+/** Belief goal in the texts that people write; its form was checked. */
 export interface GoalInTexts {
   readonly prior?: string | undefined;
   readonly among?: string | number | undefined;
@@ -63,7 +63,7 @@ export interface BeliefAfter {
   readonly sentence: string;
 }
 
-/** A budget in the texts that people write; its form was checked. */
+/** Budget in the texts that people write; its form was checked. */
 export interface BudgetInTexts {
   readonly epsilon: string;
   readonly delta?: string | undefined;

@@ -31,7 +31,7 @@ export interface CheckedPolicy {
   readonly policy: string;
   /** False while domains read from the data are unconfirmed, dependence is undecided, or the budget protects nothing. */
   readonly ready: boolean;
-  /** `dependence: undecided`. */
+  /** True for `dependence: undecided`. */
   readonly undecided: boolean;
   readonly population: string;
   readonly ledger: string;

@@ -18,7 +18,7 @@ export interface Demo {
   readonly questions: number;
   readonly strangers: DemoRelease;
   readonly declared: DemoRelease;
-  /** One of the tables. */
+  /** Released counts by party. */
   readonly party: AnswerTable;
 }
 /** Released number of people in each party without any trust. */

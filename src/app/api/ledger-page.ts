@@ -25,7 +25,7 @@ export interface PageAsked {
 const mostLooked = 2000;
 const end = Number.MAX_SAFE_INTEGER;
 
-/** Some entries of a ledger of any length. */
+/** One page of a ledger of any length. */
 export async function entryPage(session: Session, { after, before, most, analyst }: PageAsked): Promise<EntryPage> {
   const backwards = before !== undefined;
   const found: Entry[] = [];

@@ -27,9 +27,9 @@ const options = z.strictObject({
   absence: z.boolean().optional(),
   /** Tuples may be positively correlated with this many minus one others. */
   together: size.optional(),
-  /** Relations are undirected. */
+  /** Declares the relations undirected. */
   symmetric: z.boolean().optional(),
-  /** Count each occurrence once, not once per symmetry. */
+  /** Counts each occurrence once, not once per symmetry. */
   occurrences: z.boolean().optional(),
 });
 export type PatternAnalysisOptions = z.input<typeof options>;

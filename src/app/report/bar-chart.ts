@@ -4,7 +4,7 @@ import { clip, colour, type Drawing, element, escapeText, half, line, linear, sm
 export interface Bar {
   readonly label: string;
   readonly value: number | null;
-  /** Ends of the error bar. */
+  /** Bounds of the error bar. */
   readonly low: number | null;
   readonly high: number | null;
   /** "no answer given" and the like are drawn in a quiet colour. */
@@ -20,7 +20,7 @@ export interface BarChart {
   readonly width?: number;
   /** Same scale over several charts. */
   readonly domain?: readonly [number, number];
-  /** Written after every number. */
+  /** Unit after every number. */
   readonly unit?: string;
 }
 

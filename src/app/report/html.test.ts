@@ -97,7 +97,7 @@ describe('text in pictures', () => {
     const sizes = [...html.matchAll(/<text[^>]*font-size="([\d.]+)"/g)].map(([, size]) => Number(size));
     expect(sizes.length).toBeGreaterThan(20);
     expect(Math.min(...sizes)).toBeGreaterThanOrEqual(11);
-    // A card of a telephone of 390 pixels has 312 for its picture, of 360 has 282: one that was drawn for 290 is shown there.
+    // A telephone of 390 pixels has 312 for a picture, one of 360 has 282: the drawing for 290 is shown there.
     const narrowest = [...html.matchAll(/<div class="fit fit\d">(.*?)<\/div>/g)].map(([, all]) =>
       Number(/<svg[^>]* width="(\d+)"/.exec(all!)![1]),
     );

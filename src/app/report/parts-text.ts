@@ -1,7 +1,7 @@
 import type { PartUse } from '../../release/session/parts.js';
 
 const heights = [...'▁▂▃▄▅▆▇█'];
-/** Columns of the line. */
+/** Width of the line, in characters. */
 const widest = 60;
 
 /**

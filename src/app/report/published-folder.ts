@@ -9,7 +9,7 @@ import { reportOf } from './report.js';
 import { visible } from './visible.js';
 import { workbook } from './workbook.js';
 
-/** The file that makes a folder the folder of a release. */
+/** File that marks a folder as that of a release. */
 export const receiptFile = 'receipt.json';
 export const packageFile = 'datapackage.json';
 export const workbookFile = 'tables.xlsx';

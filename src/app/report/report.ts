@@ -41,7 +41,7 @@ export interface ReleaseReport {
 
 export interface AnswerSection {
   readonly title: string;
-  /** The question's wording, when the codebook has one. */
+  /** Wording of the question, if the codebook has it. */
   readonly note?: string;
   /** Present if the noise leaves almost nothing to read, and where rows were selected or ordered by noisy numbers. */
   readonly warning?: string;

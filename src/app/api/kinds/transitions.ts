@@ -12,7 +12,7 @@ const request = z.strictObject({
   by: z.string().min(1).optional(),
   /** Whole-number column of the order: the next step is one more. */
   order: z.string().min(1).optional(),
-  /** The state that changes. */
+  /** Column of the state. */
   state: z.string().min(1).optional(),
 });
 
