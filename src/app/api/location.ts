@@ -22,7 +22,7 @@ const model = z.strictObject({
     .max(10_000),
   /** Prior before the first moment, cell by cell; uniform when absent. */
   belief: z.array(probability).optional(),
-  /** Transition probabilities from one moment to the next; without them the posterior stays the prior of the next moment. */
+  /** Transition probabilities from one moment to the next; when absent, the posterior becomes the prior of the next moment. */
   transition: z.array(z.array(probability)).optional(),
 });
 

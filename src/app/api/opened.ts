@@ -11,7 +11,7 @@ import { lookInto, publicReads } from '../../release/session/public-read.js';
 import { createSession, type Session } from '../../release/session/session.js';
 import type { Trail } from '../../release/session/trail.js';
 
-/** Settings of an opened policy: who pays, who confirms, and callbacks that cannot change an answer. */
+/** Settings of an opened policy: who pays, who confirms, and callbacks for progress and warnings. */
 export interface Opener {
   /** Policy to use in place of the file's. */
   readonly policy?: Policy;
