@@ -3,7 +3,7 @@
  * `--print` prints it instead, `--examples` and `--unexported` tell what the tests look at.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join, posix, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const root = resolve(import.meta.dirname, '..');
@@ -129,8 +129,8 @@ function questions() {
       const [, said] = /hint: '([^']*)'/.exec(text);
       // An analysis has a door of its own, which knows nothing of the field its request comes in.
       const hint = /question: z\.strictObject\(\{ \w+: request \}\)/.test(text) && !said.includes(`"${name}"`) ? said.replace(/^Write (.*)\.$/, `Write {"${name}": $1}.`) : said;
-      const from = /import \{[^}]*\brequest\b[^}]*\} from '\.\.\/\.\.\/([^']*)\.js'/.exec(text)?.[1];
-      const own = from ? fields(read(`src/${from}.ts`), 'request') : fields(text, /const request = /.test(text) ? 'request' : 'question');
+      const from = /import \{[^}]*\brequest\b[^}]*\} from '((?:\.\.\/)+[^']*)\.js'/.exec(text)?.[1];
+      const own = from ? fields(read(`${posix.join(posix.dirname(file), from)}.ts`), 'request') : fields(text, /const request = /.test(text) ? 'request' : 'question');
       return `### ${name}\n\n${about}\n\n${hint}\n\n${table(own)}`;
     })
     .join('\n');

@@ -71,8 +71,8 @@ export function clientOf(document) {
       const isFile = bodyKind !== undefined && bodyKind !== 'application/json';
       const queries = parameters.filter((p) => p.in === 'query');
       const answer = kind === 'application/json' ? `${upper(name)}Answer` : kind === 'text/event-stream' ? 'Response' : 'string';
-      if (kind === 'application/json') types.push(`/** What \`${name}\` answers. */\nexport type ${answer} = ${typeOf(schema)};`);
-      if (body?.schema && !isFile) types.push(`/** What \`${name}\` takes. */\nexport type ${upper(name)}Body = ${typeOf(body.schema)};`);
+      if (kind === 'application/json') types.push(`/** Answer of \`${name}\`. */\nexport type ${answer} = ${typeOf(schema)};`);
+      if (body?.schema && !isFile) types.push(`/** Body of \`${name}\`. */\nexport type ${upper(name)}Body = ${typeOf(body.schema)};`);
       if (queries.length > 0)
         types.push(
           `export type ${upper(name)}Query = { ${queries.map((q) => `readonly ${q.name}?: ${typeOf(q.schema)} | undefined;`).join(' ')} };`,
@@ -101,32 +101,32 @@ export function clientOf(document) {
 
 ${types.made.join('\n')}
 
-/** What goes with a request. */
+/** Options of a request. */
 export interface CallOptions {
-  /** Sent twice under one key, a request is one request. */
+  /** Key that makes a repeated request count as one. */
   readonly idempotencyKey?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface ClientOptions {
-  /** Where the service is: https://fugu.example.org */
+  /** Address of the service: https://fugu.example.org */
   readonly url: string;
-  /** As "fugu token make" showed it. */
+  /** Token as "fugu token make" printed it. */
   readonly token: string;
-  /** So often a request that was turned away (429, 503) is sent again, after what the service says; 3 when absent. */
+  /** Number of repeated attempts after a refusal (429, 503), each after the time in Retry-After; 3 when absent. */
   readonly retries?: number | undefined;
   readonly fetch?: typeof fetch | undefined;
 }
 
-/** A request that was refused, in the words of the service. */
+/** Refused request, with the problem that the service sent. */
 export class FuguProblem extends Error {
   override readonly name = 'FuguProblem';
   readonly status: number;
   readonly code: string;
   readonly hint: string;
-  /** Under which the audit log knows it. */
+  /** Identifier of the request in the audit log. */
   readonly request: string;
-  /** What became of the budget. */
+  /** Budget outcome. */
   readonly outcome: { readonly state: string; readonly entry?: number } | undefined;
   constructor(status: number, told: Readonly<Record<string, unknown>>) {
     super(typeof told.title === 'string' ? told.title : \`The service answered \${status}.\`);
@@ -148,7 +148,7 @@ interface Call extends CallOptions {
   readonly as?: 'text' | 'stream';
 }
 
-/** Speaks to a service that \`fugu serve\` runs. Needs nothing but fetch. */
+/** Client of a service that \`fugu serve\` runs. Needs nothing but fetch. */
 export class FuguClient {
   readonly #url: string;
   readonly #token: string;
@@ -176,7 +176,7 @@ ${methods.join('\n\n')}
         ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      // Bytes are bytes to every fetch, whatever its types call them.
+      // Every fetch accepts bytes, whatever its types call them.
       ...(file !== undefined && { body: file as Blob }),
       ...(signal && { signal }),
     });

@@ -37,10 +37,10 @@ async function loadedBy(...words: string[]): Promise<readonly string[]> {
 const heavy = {
   forms: /node_modules\/(zod|yaml)\//,
   'a parser of SQL': /node_modules\/pgsql-ast-parser\//,
-  'a database': /node_modules\/(@duckdb|libsql|@libsql)\/|^dist\/(engine\/duckdb|ledger)\//,
+  'a database': /node_modules\/(@duckdb|libsql|@libsql)\/|^dist\/(data\/engine\/duckdb|release\/ledger)\//,
   'releases or analyses':
-    /^dist\/(release\/(?!outcome)|survey|learn\/(?!network\/(best-structure|family-scores|cell-counter))|attack)/,
-  reports: /^dist\/report\/(?!terminal-text|json-text|visible|number)/,
+    /^dist\/(release\/session\/(?!outcome)|analysis\/(survey|learn\/(?!network\/(best-structure|family-scores|cell-counter)|odds\/friend))|evaluate\/attack)/,
+  reports: /^dist\/app\/report\/(?!terminal-text|json-text|visible|number)/,
 } as const;
 const found = (sources: readonly string[]): readonly string[] =>
   Object.entries(heavy).flatMap(([name, pattern]) => (sources.some((source) => pattern.test(source)) ? [name] : []));
@@ -65,7 +65,9 @@ describe('a command loads what it needs and no more', () => {
     expect(found(told)).toEqual(['forms', 'a database', 'releases or analyses', 'reports']);
     expect(
       told.filter((source) =>
-        /^dist\/(learn|attack|pattern|survey|papers)\/|^dist\/report\/(html|line-chart|attack)/.test(source),
+        /^dist\/(analysis\/(learn|pattern|survey)|evaluate\/(attack|papers))\/|^dist\/app\/report\/(html|line-chart|attack)/.test(
+          source,
+        ),
       ),
     ).toEqual([]);
     expect(await loadedBy(...ask, '--out', 'report')).toContain('dist/app/report/html.js');

@@ -11,16 +11,16 @@ import { closing } from './opened.js';
 import { readAsSteward } from './steward-read.js';
 
 const options = z.strictObject({
-  /** File of what "fugu stream --json" wrote: a histogram of the sequence's state, step by step. */
+  /** Output file of "fugu stream --json": a histogram of the sequence's state, step by step. */
   stream: z.string().min(1),
-  /** How many of the most exposed persons to tell. */
+  /** Number of most exposed persons to list. */
   show: whole(1, 200).default(3),
 });
 export type StreamAttackOptions = z.input<typeof options>;
 
 /**
- * Where a Bayesian attacker believes people were after a stream, step by step, with and without knowing how states follow one another. Reads the protected
- * rows and pays nothing: the result is as private as they are.
+ * Posterior of a Bayesian attacker over people's states after a stream, step by step, with and without knowing the transitions.
+ * Reads the protected rows and pays nothing: the result is as private as the rows.
  *
  * @example
  * const { attackers, exposed } = await attackStream('moves.yaml', { stream: 'moves.jsonl' });

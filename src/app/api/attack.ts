@@ -13,17 +13,17 @@ import { readAsSteward } from './steward-read.js';
 const options = z.strictObject({
   /** Folder with receipt.json and the released tables, as "fugu release --out" writes it. */
   release: z.string().min(1),
-  /** Which histogram to attack; the tied column when absent. */
+  /** Histogram to attack; the tied column when absent. */
   column: z.string().optional(),
-  /** How many of the most exposed records to tell. */
+  /** Number of most exposed records to list. */
   show: whole(1, 200).default(6),
   progress: progress.optional(),
 });
 export type AttackOptions = z.input<typeof options>;
 
 /**
- * What a Bayesian attacker with and without the ties believes about each record after a release. Reads the protected rows and pays nothing: the result is
- * as private as they are.
+ * Posterior of a Bayesian attacker about each record after a release, with and without the ties. Reads the protected rows and pays
+ * nothing: the result is as private as the rows.
  *
  * @example
  * const { attackers, promised } = await attack('policy.yaml', { release: 'out' });

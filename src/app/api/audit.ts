@@ -13,14 +13,14 @@ const auditOptions = z.strictObject({
   query: z.string(),
   /** Laplace scale to audit. */
   scale: amount.optional(),
-  /** Instead: find the least scale whose loss is at most this epsilon. */
+  /** Alternative to `scale`: find the least scale whose privacy loss is at most this epsilon. */
   epsilon: amount.optional(),
   adversary: z.enum(['informed', 'uninformed']).default('informed'),
 });
 export type AuditOptions = z.input<typeof auditOptions>;
 
 /**
- * The exact loss of a Laplace release on a small model, by enumeration; or the least scale that keeps it within epsilon.
+ * Exact privacy loss of a Laplace release on a small model, by enumeration; or the least scale that keeps it within epsilon.
  *
  * @example
  * const { loss } = await auditScale('model.json', { query: 'sum', scale: 1 });
@@ -44,7 +44,7 @@ const compareOptions = z.strictObject({ query: z.string(), epsilon: amount });
 export type CompareOptions = z.input<typeof compareOptions>;
 
 /**
- * Every mechanism side by side on a small model, a chain, or jointly Gaussian records: noise, promise, and what is truly lost.
+ * Comparison of all mechanisms on a small model, a chain, or jointly Gaussian records: noise, promise and actual privacy loss.
  *
  * @example
  * const { mechanisms } = await compareMechanisms('model.json', { query: 'sum', epsilon: 1 });

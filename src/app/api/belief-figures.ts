@@ -10,20 +10,20 @@ import {
 } from '../../release/accountant/belief.js';
 import { beliefSentence, naturalFrequency } from '../../release/accountant/belief-words.js';
 
-/** The budget that a bound on belief allows. */
+/** Budget that meets a bound on the posterior. */
 export interface BudgetForBelief {
   readonly epsilon: number;
   /** Probability with which the statement may fail. */
   readonly delta: number;
-  /** Odds may move by this factor, up or down. */
+  /** Largest factor by which odds may move, up or down. */
   readonly oddsFactor: number;
-  /** What the same budget does to a belief that falls. */
+  /** Effect of the same budget on a belief that falls. */
   readonly downward: { readonly from: number; readonly to: number };
-  /** The same in words. */
+  /** The same figures as sentences. */
   readonly sentences: readonly [belief: string, people: string];
 }
 
-/** A goal in the texts that people write; its form was checked. */
+/** Belief goal in the texts that people write; its form was checked. */
 export interface GoalInTexts {
   readonly prior?: string | undefined;
   readonly among?: string | number | undefined;
@@ -54,7 +54,7 @@ const inNumbers = ({ epsilon, oddsFactor, downward }: BeliefBudget) => ({
   downward: { from: toNumber(downward.from), to: toNumber(downward.to) },
 });
 
-/** What a budget lets an attacker believe. */
+/** Posteriors that a budget permits. */
 export interface BeliefAfter {
   readonly epsilon: number;
   readonly oddsFactor: number;
@@ -63,7 +63,7 @@ export interface BeliefAfter {
   readonly sentence: string;
 }
 
-/** A budget in the texts that people write; its form was checked. */
+/** Budget in the texts that people write; its form was checked. */
 export interface BudgetInTexts {
   readonly epsilon: string;
   readonly delta?: string | undefined;

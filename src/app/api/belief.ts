@@ -4,18 +4,18 @@ import { amount, faulting, read } from './door.js';
 
 const delta = amount.optional();
 const before = z.strictObject({
-  /** What an attacker believes at most before. */
+  /** Highest prior of the attacker. */
   prior: amount.optional(),
-  /** Instead: one of so many equally likely people. */
+  /** Alternative to `prior`: one of this many equally likely people. */
   among: z.union([z.string(), z.number()]).optional(),
-  /** What they may believe at most after. */
+  /** Highest posterior of the attacker. */
   posterior: amount,
   delta,
 });
 export type BeliefGoal = z.input<typeof before>;
 
 /**
- * The epsilon that keeps an attacker's belief about anything within a bound.
+ * Epsilon that keeps an attacker's belief about anything within a bound.
  *
  * @example
  * const { epsilon } = await budgetForBelief({ prior: 0.1, posterior: 0.3 });
@@ -27,13 +27,13 @@ export async function budgetForBelief(goal: BeliefGoal): Promise<BudgetForBelief
 const budget = z.strictObject({
   epsilon: amount,
   delta,
-  /** What an attacker believed before; the usual ones when absent. */
+  /** Priors of the attacker; the usual ones when absent. */
   priors: z.array(amount).min(1).optional(),
 });
 export type BeliefBudgetOptions = z.input<typeof budget>;
 
 /**
- * What an epsilon lets an attacker believe about anything, at most and at least.
+ * Highest and lowest posterior that an epsilon permits about anything.
  *
  * @example
  * const { beliefs } = await beliefAfter({ epsilon: 1, priors: [0.1] });

@@ -6,7 +6,7 @@ const told = (value: number) =>
   ({ rows: [{ keys: [], value, low: value, high: value, rankError: 1 }] }) as unknown as AnswerTable;
 
 describe('learned bounds', () => {
-  it('are whole steps with the first below the last, wherever noise ends', () => {
+  it('learned bounds are whole steps with the lower below the upper one, whichever rungs the noise selects', () => {
     for (const within of [1, 1000, 1e6]) {
       const ladder = ladderOf(within);
       const places = ladder.rungs.length - 1;

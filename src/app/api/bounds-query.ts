@@ -1,24 +1,24 @@
 import type { AnswerTable } from '../../query/bound.js';
 import type { Expression } from '../../query/form.js';
 
-/** Round numbers on both sides of 0, as far as `most`, and the step by which they are told apart. */
+/** Round numbers on both sides of 0, up to `most`, and the smallest step between numbers. */
 export interface Ladder {
   readonly most: number;
   readonly step: number;
-  /** Digits behind the point. */
+  /** Digits after the decimal point. */
   readonly digits: number;
-  /** Rising; the first is -most, the last is most. */
+  /** In ascending order, from -most to most. */
   readonly rungs: readonly number[];
 }
 export interface LearnedBounds {
   readonly column: string;
   readonly bounds: readonly [number, number];
   readonly step: number;
-  /** By so many rows the shares below and above may be off, with 95 %. */
+  /** Rank error (95 %) of the shares below and above, in rows. */
   readonly rankError: number;
 }
 
-/** As many steps as a policy may declare, in powers of ten. */
+/** Largest number of steps that a policy may declare; `step` is the power of ten that stays below it. */
 const mostSteps = 2 ** 31;
 const fewestRungs = 3;
 
@@ -38,13 +38,13 @@ export function ladderOf(within: number): Ladder {
   };
 }
 
-/** Between which rungs a number lies: `<` for what is at least the lower one, `<=` for what is at most the upper one. */
+/** Index of the interval between rungs that holds a number: `<` where it may equal the lower rung, `<=` the upper one. */
 const rungOf = (column: string, rungs: readonly number[], op: '<' | '<='): Expression => ({
   cases: rungs.slice(1, -1).map((value, i) => ({ when: { column, op, value }, value: i })),
   otherwise: rungs.length - 2,
 });
 
-/** The rungs between which all but a share of the rows at either end lie. */
+/** Queries for the two rungs that leave a share `tail` of the rows outside at either end. */
 export const endsQuery = (column: string, { rungs }: Ladder, tail: number) => [
   { kind: 'quantile', column: 'at least', at: [tail], derive: { 'at least': withNone(column, rungOf(column, rungs, '<')) } },
   {
@@ -54,15 +54,15 @@ export const endsQuery = (column: string, { rungs }: Ladder, tail: number) => [
     derive: { 'at most': withNone(column, rungOf(column, rungs, '<=')) },
   },
 ];
-/** A row without the number is on no rung. */
+/** Rows without a number are left out. */
 const withNone = (column: string, rung: Expression): Expression => ({
   cases: [{ when: { column, op: 'missing' }, value: null }],
   otherwise: rung,
 });
 
 /**
- * So many of the numbers have no more digits behind the point than are told. A private quantile misses by ranks: at 0.99 a hundredth of the rows stands between the right number of digits and all that
- * there may be, which noise passes easily; at 0.9 a tenth does. The others are rounded to the step.
+ * Share of the numbers whose digits the step must hold; the others are rounded. A private quantile errs by ranks: at 0.99 noise
+ * easily passes the hundredth of the rows above, at 0.9 a tenth remains.
  */
 const mostOfThem = 0.9;
 const rest = (column: string, { most }: Ladder, digits: number): Expression => ({
@@ -81,18 +81,18 @@ export function decimalsQuery(column: string, ladder: Ladder) {
   return { kind: 'quantile', column: 'digits', at: [mostOfThem], derive: { ...Object.fromEntries(each), digits } };
 }
 
-/** Outwards to whole steps: rungs near 0 lie closer than the steps do, and noise may end on one. */
+/** Bounds rounded outwards to whole steps: rungs near 0 lie closer together than steps, and noise may select one of them. */
 function onSteps([from, to]: readonly [number, number], step: number): readonly [number, number] {
   const least = Math.abs(from) < step ? (from < 0 ? -step : 0) : from;
   const most = Math.abs(to) < step ? (to > 0 ? step : 0) : to;
   return [least, Math.max(most, least + step)];
 }
 
-/** What the answers say. */
+/** Bounds and step from the released quantiles. */
 export function numbersOf(column: string, { rungs }: Ladder, tables: readonly AnswerTable[]): LearnedBounds {
   const [low, high, digits] = tables.map(({ rows }) => rows[0]!);
   const [least, most] = [rungs[low!.value ?? 0]!, rungs[(high!.value ?? rungs.length - 2) + 1]!];
-  // What is small beside the other end is nothing: rungs lie close to each other near 0.
+  // A bound that is small compared with the other end becomes 0: rungs lie close to each other near 0.
   const from = least > 0 && 10 * least < most ? 0 : least;
   const to = most < 0 && 10 * most > least ? 0 : most;
   const step = Number(`1e${-(digits!.value ?? 0)}`);

@@ -18,17 +18,20 @@ import { closing } from './opened.js';
 import { readAsSteward } from './steward-read.js';
 
 const options = z.strictObject({
-  /** Also count what the declarations hide, with exact figures: as private as the rows, for the steward's eyes only. Nothing is written. */
+  /**
+   * Adds exact figures on what the declarations hide. They are as private as the rows: for the steward only, never written to a
+   * file.
+   */
   private: z.boolean().optional(),
 });
 export type CheckOptions = z.input<typeof options>;
 
-/** What a policy declares, checked against its data, in plain words. */
+/** Declarations of a policy, checked against its data and described in plain words. */
 export interface CheckedPolicy {
   readonly policy: string;
-  /** False while domains that were read from the data are not confirmed, it is not said whether records know each other, or the budget protects nothing. */
+  /** False while domains read from the data are unconfirmed, dependence is undecided, or the budget protects nothing. */
   readonly ready: boolean;
-  /** `dependence: undecided`. */
+  /** True for `dependence: undecided`. */
   readonly undecided: boolean;
   readonly population: string;
   readonly ledger: string;
@@ -40,23 +43,23 @@ export interface CheckedPolicy {
   readonly unconfirmed: readonly string[];
   readonly digest: string;
   readonly explanation: readonly Explanation[];
-  /** Where the policy names pairs of values: what may not be told and what may be learned, by examples. */
+  /** With pairs of values: examples of what stays protected and what may be learned. */
   readonly pairs?: readonly PairExamples[];
-  /** Where totals are known: what may be learned and what may not be told, and how many rows a change takes at most that keeps them. */
+  /** With known totals: what may be learned, what stays protected, and the most rows that a change takes which keeps the totals. */
   readonly known?: KnownWords & { readonly together: number };
   readonly warnings: readonly string[];
-  /** Why the budget protects nothing, where it does not: nothing is released under it unless that is accepted. */
+  /** Reason why the budget protects nothing, if so; no release is made under such a budget unless this is accepted. */
   readonly protectsNothing?: string;
-  /** Exact figures about the rows, where asked for: never to be published or written down. */
+  /** Exact figures about the rows, on request: never to be published or written to a file. */
   readonly private?: PrivateFigures & {
     readonly known?: readonly KnownAgreement[];
-    /** The same of every table beside the data, by its name. */
+    /** The same figures for every linked table, by its name. */
     readonly tables?: readonly (PrivateFigures & { readonly table: string })[];
   };
 }
 
 /**
- * Says what a policy protects, and from whom, and proves that its data and every file that it names can be used.
+ * Describes what a policy protects, and from whom, and verifies that its data and every file it names can be used.
  *
  * @example
  * const { ready, explanation } = await checkPolicy('policy.yaml');
@@ -101,7 +104,7 @@ async function comparedWith(policy: Policy): Promise<readonly KnownAgreement[]> 
   return closing(engine, () => readAsSteward('check --private', engine, (rows) => compareKnown(rows, policy)));
 }
 
-/** The data as it is: opened for the policy, text that is not declared would be forgotten. */
+/** The data as it is: an engine opened for the policy would drop text that is not declared. */
 async function hiddenIn(policy: Policy): Promise<PrivateFigures> {
   const { source, table, encoding } = policy.data;
   const engine = await openEngine({
@@ -112,7 +115,7 @@ async function hiddenIn(policy: Policy): Promise<PrivateFigures> {
   return closing(engine, () => readAsSteward('check --private', engine, (rows) => countHidden(rows, policy)));
 }
 
-/** Tables that are tied to the data by persons: nothing else ties their rows. */
+/** Tables linked to the data by person; nothing else links their rows. */
 async function hiddenBeside({ data, protect: { secret, adversary } }: Policy, tables: readonly Table[]) {
   const counted: (PrivateFigures & { readonly table: string })[] = [];
   for (const { name, source = data.source, table, columns, unit, maxRows } of tables) {

@@ -17,7 +17,7 @@ import { dependence } from './draft.js';
 const options = z.strictObject({
   /** Names of columns, or "all". */
   columns: z.union([z.literal('all'), z.array(z.string())]),
-  /** What to write in the place of `dependence: undecided`. */
+  /** Replacement for `dependence: undecided`. */
   dependence: dependence.optional(),
 });
 export type ConfirmOptions = z.input<typeof options>;
@@ -26,17 +26,17 @@ export interface ConfirmedPolicy {
   readonly policy: string;
   readonly confirmed: readonly string[];
   readonly unconfirmed: readonly string[];
-  /** Columns that "all" does not accept, because their values read like what people wrote: name them, or leave them out of the policy. */
+  /** Columns that "all" does not accept because their values look like free text: name them, or leave them out of the policy. */
   readonly freeText: readonly string[];
-  /** Whether it is still to be said how records know each other. */
+  /** True while the policy's dependence is still undecided. */
   readonly undecided: boolean;
-  /** What was written for `undecided`, where that was said now. */
+  /** Dependence written in the place of `undecided` by this call. */
   readonly dependence?: string;
 }
 
 /**
- * Accepts domains and bounds that were read from the data: takes the columns off the policy's `unconfirmed:` list and leaves everything else in the file as
- * it is.
+ * Accepts domains and bounds that were read from the data: removes the columns from the policy's `unconfirmed:` list and leaves
+ * the rest of the file unchanged.
  *
  * @example
  * const { unconfirmed } = await confirmPolicy('policy.yaml', { columns: 'all' });
@@ -87,20 +87,20 @@ async function rewrite(read: Policy, columns: readonly string[], dependence: str
   return after;
 }
 
-/** A column whose domain was read from the data, as it is to be looked at. */
+/** Column whose domain was read from the data, as shown for review. */
 export interface UnconfirmedColumn {
   readonly name: string;
   readonly type: 'category' | 'integer' | 'number' | 'date' | 'multi' | 'weight';
-  /** What it may hold, where that is a list. */
+  /** Permitted values, if the domain is a list. */
   readonly values?: readonly string[];
-  /** What it is kept between: exact numbers, or days (2024-12-31). */
+  /** Bounds that values are clamped to: exact numbers, or days (2024-12-31). */
   readonly bounds?: readonly [string, string];
   /** Codes that mean "no answer". */
   readonly missing: readonly string[];
 }
 
 /**
- * The columns of a policy whose domains were read from the data and await a look.
+ * Columns of a policy whose domains were read from the data and await confirmation.
  *
  * @example
  * for (const { name, type } of await unconfirmedColumns('policy.yaml')) console.log(name, type);

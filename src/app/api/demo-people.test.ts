@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { demoQuestions, demoSurvey } from './demo-people.js';
 
-describe('the people of the demo', () => {
+describe('the made-up people of the demo', () => {
   const rows = demoSurvey()
     .csv.trim()
     .split('\n')
@@ -17,23 +17,23 @@ describe('the people of the demo', () => {
       0,
     );
 
-  it('live in homes of at most six', () => {
+  it('households of the demo have at most six members', () => {
     expect(Math.max(...[...homes.values()].map((members) => members.length))).toBeLessThanOrEqual(6);
   });
 
-  it('are alike in party, and in nothing that does not follow from it', () => {
+  it('members of a household agree in party more often than by chance, and in unrelated answers no more often', () => {
     expect(agreeing(2)).toBeGreaterThan(byChance(2) + 0.03);
     expect(Math.abs(agreeing(9) - byChance(9))).toBeLessThan(0.03);
   });
 
-  it('are tied to the leaning of their home by less than is declared', () => {
+  it("the odds ratio between a person and the household's leaning stays below the declared one", () => {
     const share = (value: string) => rows.filter((row) => row[2] === value).length / rows.length;
     const pull = (value: string) => 1 + 1 / 3 / share(value);
     const [first, second] = demoQuestions.party.map(pull).sort((a, b) => b - a);
     expect(first! * second!).toBeLessThan(10);
   });
 
-  it('show a finding: most of those who trust least have no party, though fewest have none', () => {
+  it('people with the least trust are more than twice as often without a party as in any one party, though few people have none', () => {
     const distrust = (party: string) => rows.filter((row) => row[2] === party && row[4] === '1').length;
     for (const party of ['left', 'centre', 'right']) expect(distrust('none')).toBeGreaterThan(2 * distrust(party));
   });

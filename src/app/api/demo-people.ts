@@ -1,8 +1,7 @@
-/** Made-up people for `fugu demo`: households whose members resemble each other. A fixed generator, so that every run tells the same story. */
+/** Made-up people for `fugu demo`: households whose members resemble each other. The generator is fixed, so every run is the same. */
 /**
- * A household leans towards a party. Given that, members choose independently: the household's party one time in four, else any by its share. Everything else a
- * person answers follows from their own party alone, so that whole rows are tied through the party only, and as strongly: with shares of 0.15 and 0.25 or more the odds ratio
- * between a row and the hidden leaning is at most (1 + 1/3/0.15)(1 + 1/3/0.25) < 7.6. The demo declares 10.
+ * Given a household's leaning, members choose independently: it one time in four, else by share; all else follows from the own
+ * party. Odds ratio of a row and the leaning: at most (1 + 1/3/0.15)(1 + 1/3/0.25) < 7.6 for shares 0.15 and 0.25; 10 is declared.
  */
 export interface DemoSurvey {
   readonly csv: string;
@@ -26,7 +25,7 @@ export const demoQuestions = questions;
 
 const parties = { left: 0.3, centre: 0.25, right: 0.3, none: 0.15 } as const;
 type Party = keyof typeof parties;
-/** What each party's people answer. The finding of the survey: those without a party do not trust, and do not vote. */
+/** Answers by party. The survey's finding: people without a party do not trust, and do not vote. */
 const trusting: Record<Party, readonly number[]> = {
   left: [0.08, 0.17, 0.3, 0.3, 0.15],
   centre: [0.05, 0.1, 0.3, 0.35, 0.2],
@@ -40,7 +39,7 @@ const voting: Record<Party, readonly number[]> = {
   none: [0.2, 0.5, 0.3],
 };
 
-/** A small linear congruential generator: good enough for a story, never used for noise. */
+/** Small linear congruential generator: good enough for a demo, never used for noise. */
 function storyteller(seed: number) {
   let state = seed >>> 0;
   const next = () => {

@@ -18,10 +18,10 @@ export interface Demo {
   readonly questions: number;
   readonly strangers: DemoRelease;
   readonly declared: DemoRelease;
-  /** One of the tables. */
+  /** Released counts by party. */
   readonly party: AnswerTable;
 }
-/** How many of each party have no trust at all, as released. */
+/** Released number of people in each party without any trust. */
 export interface DemoFinding {
   readonly party: string;
   readonly value: number;
@@ -29,15 +29,15 @@ export interface DemoFinding {
   readonly high: number;
 }
 export interface DemoRelease {
-  /** Half width of a count. */
+  /** Half width of a count's confidence interval. */
   readonly error: number;
-  /** What an attacker who knows the households gains. */
+  /** Leakage to an attacker who knows the households. */
   readonly leakage: number;
-  /** What 10 % becomes at most, for an attacker who ignores them and for one who knows them. */
+  /** Highest posterior from a prior of 10 %, for an attacker who ignores the ties and for one who knows them. */
   readonly ignoring: number;
   readonly knowing: number;
   readonly finding: readonly DemoFinding[];
-  /** Where it was written. */
+  /** Folder that the demo was written to. */
   readonly folder: string;
 }
 
@@ -60,10 +60,10 @@ ${Object.entries(demoQuestions)
 
 const households = '[{ kind: groups, by: household, oddsRatio: 10, hidden: true, maxSize: 6 }]';
 
-/** The same made-up people have a budget in every story that is told of them. */
+/** Reason for a further budget: the same made-up people have one in every policy of the demo. */
 const madeUpPeople = 'made-up people of "fugu demo"';
 
-/** Tells the story in a fresh folder: the demo's own ledger is thrown away, which a real one never is. */
+/** Runs the demo in a fresh folder: its own ledger is thrown away, which a real one never is. */
 export async function demo(out: string, write: Write, opener: Opener = {}): Promise<Demo> {
   const survey = demoSurvey();
   const home = freshFolder(out);
@@ -71,7 +71,7 @@ export async function demo(out: string, write: Write, opener: Opener = {}): Prom
     ['survey.csv', survey.csv],
     ['strangers.yaml', policyText('demo-strangers', 'none')],
     ['households.yaml', policyText('demo-households', households)],
-    // For whoever wants to ask something of their own: the same people, nothing spent yet.
+    // Policy for the reader's own questions: the same people, nothing spent yet.
     ['yours.yaml', policyText('demo-yours', households)],
   ] as const;
   writeFolder(home, files, { hint: 'Choose another folder with --out.' });
@@ -79,10 +79,10 @@ export async function demo(out: string, write: Write, opener: Opener = {}): Prom
   const releaseNamed = (name: string) => releaseSurvey(join(home, `${name}.yaml`), join(home, name), write, madeUp);
   const strangers = await releaseNamed('strangers');
   const tied = await releaseNamed('households');
-  // What the first release would give an attacker who knows the households: its base cost under the second policy's ties.
+  // Leakage of the first release to an attacker who knows the households: its base cost under the second policy's ties.
   const base = strangers.release.receipt.epsilon;
   const leaked = tied.leakage(base);
-  // The budget that is left for questions of one's own is given its reason here, so that nobody has to say one.
+  // The budget for one's own questions gets its `newBudget` reason here, so that the user need not give one.
   await (await openAll(join(home, 'yours.yaml'), { ...madeUp, claimAhead: true })).close();
   const { people } = survey;
   return {
@@ -134,7 +134,7 @@ async function releaseSurvey(file: string, folder: string, write: Write, opener:
   try {
     const question = { queries: [...surveyBatch(policy).queries, trustByParty] };
     const options = { epsilon: '1', label: 'survey: one histogram per column, and trust by party' };
-    // With its words, so that whoever serves the demo can show it again.
+    // The session gets the question text, so that a service on the demo can show the answer again.
     const release = await session.asking(question, options).release(question, options);
     await write(folder, release, policy);
     const [route] = session.account.routes;

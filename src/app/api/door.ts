@@ -5,20 +5,20 @@ import { asFault } from '../../release/session/outcome.js';
 
 export { type FileName, fileNamed } from './file-name.js';
 
-/** An optional field that is there has a value: what a caller gave as undefined was left out by `plain`. */
+/** An optional field that is present has a value: `plainData` dropped what a caller gave as undefined. */
 export type Given<T> = T extends readonly unknown[] | ((...args: never[]) => unknown)
   ? T
   : T extends object
     ? { [K in keyof T]: Given<Exclude<T[K], undefined>> | (undefined extends T[K] ? never : Extract<T[K], undefined>) }
     : T;
 
-/** Deeper than anything that is asked, shallower than what a stack holds. */
+/** Nesting limit: deeper than any question, shallower than the call stack allows. */
 const deepest = 64;
 const most = 2_000_000;
 
 /**
- * What a caller handed over, as data of our own: lists and plain objects are copied once, so that nothing they do later (getters, proxies, other threads of
- * work) reaches a request. What is no data is refused by a sentence.
+ * Input copied once into plain lists and objects, so that later changes (getters, proxies, other threads) cannot reach a request.
+ * Values that are no data are refused with a message.
  */
 export function plain(value: unknown, what: string): unknown {
   const open = new Set<object>();
@@ -47,7 +47,7 @@ export function plain(value: unknown, what: string): unknown {
   }
 }
 
-/** What was handed over, in the form that is declared for it; a fault names the field. */
+/** Input parsed by its declared schema; a fault names the field. */
 export function read<T extends z.ZodType>(schema: T, input: unknown, what: string): Given<z.output<T>> {
   const parsed = schema.safeParse(plain(input, what));
   if (parsed.success) return parsed.data as Given<z.output<T>>;
@@ -59,7 +59,7 @@ export function read<T extends z.ZodType>(schema: T, input: unknown, what: strin
 export const readOptions = <T extends z.ZodType>(schema: T, input: unknown): Given<z.output<T>> =>
   read(schema, input ?? {}, 'options');
 
-/** Whatever goes wrong in here is told as a Fault. */
+/** Runs work and converts any error to a Fault. */
 export async function faulting<T>(work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
@@ -68,15 +68,15 @@ export async function faulting<T>(work: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/** An exact number as people write it: 0.5, "0.5", "1/2" or "1e-6". A number and the text it prints as are the same. */
+/** Exact number as people write it: 0.5, "0.5", "1/2" or "1e-6". A number equals the text it prints as. */
 export const amount = z.union([z.string(), z.number()]).transform(String);
-/** Why a budget may be opened for data that has another one; written into the chain for good. */
+/** Reason for opening a budget for data that has another one; permanent in the ledger's chain. */
 export const newBudget = z
   .string()
   .max(1000)
   .refine((text) => text.trim() !== '', 'it must say why')
   .optional();
-/** A whole number from `least` to `top`. */
+/** Whole number from `least` to `top`. */
 export const whole = (least: number, top: number) => z.number().int().min(least).max(top);
 export type Progress = (done: number, total: number) => void;
 export const progress = z.custom<Progress>((x) => typeof x === 'function', 'expected a function');

@@ -26,13 +26,13 @@ import { readAsSteward } from './steward-read.js';
 
 export type { Found, FoundColumn } from '../../data/draft/draft.js';
 
-/** How records know each other: not at all, by groups that share a value, or not said yet. */
+/** Dependence between records: none, groups that share a value, or undecided. */
 export const dependence = z.union([
   z.enum(['none', 'undecided']),
   z.strictObject({
-    /** Rows with the same value of this column know each other. */
+    /** Rows with the same value of this column are tied. */
     by: z.string().min(1),
-    /** How alike they are: 1 strangers, 4 alike, 81 two agree nine times in ten, "inf" copies (when absent). */
+    /** Odds ratio of the tie: 1 strangers, 4 alike, 81 two agree nine times in ten, "inf" copies (when absent). */
     oddsRatio: z
       .string()
       .regex(/^(inf|\d+(\.\d+)?)$/, 'a number of at least 1, or inf')
@@ -46,61 +46,68 @@ const said = {
   columns: z.array(z.string().min(1)).optional(),
   /** Names and patterns of columns to leave out. */
   except: z.array(z.string().min(1)).optional(),
-  /** Whether records know each other. Drafted as `undecided`, which blocks every plan and release, unless it is said. */
+  /** Dependence between records. Drafted as `undecided`, which blocks every plan and release, unless it is given. */
   dependence: dependence.optional(),
-  /** Where one person may have several rows: the column that names the person, and how many rows are used at most (as many as one has, when absent). */
+  /** For several rows per person: the column of the person, and the most rows used (the most anybody has, when absent). */
   person: z.strictObject({ unit: z.string().min(1), maxRows: z.number().int().min(1).max(1_000_000).optional() }).optional(),
-  /** Each row is a secret of its own, also where somebody seems to have several. Not said, rows of one person are protected together. */
+  /** Each row is a privacy unit, even where a person seems to have several. When absent, rows of one person are protected together. */
   secret: z.literal('row').optional(),
-  /** The codes that mean "no answer", in every column; guessed when absent. */
+  /** Codes that mean "no answer", in every column; guessed when absent. */
   missing: z.array(z.string()).optional(),
-  /** How much may be learned about one secret over all releases together: an epsilon, or what somebody may come to believe; epsilon 1 when absent. */
+  /** Privacy budget of one privacy unit over all releases: an epsilon, or a highest posterior; epsilon 1 when absent. */
   budget: z
     .union([
       z.strictObject({ epsilon: amountText }),
       z.strictObject({ belief: z.strictObject({ prior: amountText, posterior: amountText }) }),
     ])
     .optional(),
-  /** Columns that look like survey weights and are none. */
+  /** Columns that look like survey weights and are not. */
   noWeights: z.array(z.string().min(1)).optional(),
 };
 const answers = z.strictObject(said);
-/** What somebody says about their data. */
+/** Answers of the user about their data. */
 export type Said = z.input<typeof answers>;
 
 const options = z.strictObject({
   ...said,
-  /** Asked what is not said, once the data was looked at; what was found is for the steward's eyes only. */
+  /** Interview for missing answers after the data was examined; the findings are for the steward only. */
   interview: z
     .custom<(found: Found, said: Said) => Said | Promise<Said>>((x) => typeof x === 'function', 'expected a function')
     .optional(),
-  /** A CSV with the columns name,value,label[,missing], a survey file, or a DDI codebook (.xml). A survey file is its own codebook unless one is named. */
+  /**
+   * CSV with the columns name,value,label[,missing], a survey file, or a DDI codebook (.xml). A survey file is its own codebook
+   * unless one is named.
+   */
   codebook: z.string().min(1).optional(),
   /** The table of a duckdb file, the sheet of a workbook. */
   table: z.string().min(1).optional(),
-  /** What a CSV is written in (windows-1252, iso-8859-15, utf-16 …); found out when absent. */
+  /** Encoding of a CSV (windows-1252, iso-8859-15, utf-16 …); detected when absent. */
   encoding: z.string().min(1).optional(),
-  /** The order of answers, by column: that of a factor or a categorical. It lists nothing that the draft does not list. */
+  /** Order of answers by column, as of a factor or a categorical. It adds no value that the draft does not list. */
   order: z.record(z.string(), z.array(z.string())).optional(),
-  /** Files beside the data: rows about the same persons, or what everybody knows. They are drafted as comments: whose rows they are is for the steward to say. */
+  /**
+   * Further files: rows about the same persons, or public facts. They are drafted as comments; the steward decides whose rows they
+   * are.
+   */
   tables: z.array(z.string().min(1)).optional(),
-  /** Where to write the policy; never over a file that is there. */
+  /** Path of the policy to write; an existing file is never overwritten. */
   out: z.string().min(1).default('policy.yaml'),
   progress: progress.optional(),
 });
 export type DraftOptions = z.input<typeof options>;
 
 export interface DraftedPolicy extends Draft {
-  /** Where it was written. */
+  /** Path of the written policy. */
   readonly policy: string;
-  /** What may have been read otherwise than it was meant (sheets that were not read, letters that are no UTF-8), and that the data has a budget already. */
+  /** Possible misreadings (sheets that were not read, letters that are no UTF-8), and a notice if the data has a budget already. */
   readonly doubts: readonly string[];
-  /** What files beside the data seem to be. The policy says so in comments, of which nothing counts. */
+  /** Guessed roles of the further files. The policy holds them as comments, without effect. */
   readonly tables?: readonly DraftedTable[];
 }
 
 /**
- * Drafts a policy for a csv, parquet, duckdb or survey file (.sav, .dta, .xpt, .xlsx) and writes it. Domains and bounds are read from the data and marked: confirm them before releasing.
+ * Drafts a policy for a csv, parquet, duckdb or survey file (.sav, .dta, .xpt, .xlsx) and writes it. Domains and bounds are read
+ * from the data and marked: confirm them before releasing.
  *
  * @example
  * const { policy, unconfirmed } = await draftPolicy('survey.csv', { out: 'drafted.yaml' });
@@ -116,7 +123,7 @@ export async function draftPolicy(data: FileName, given?: DraftOptions): Promise
     const named = codebook === undefined ? undefined : resolve(codebook);
     const told = named ?? (hasDictionary(source) ? source : undefined);
     const book = told === undefined ? undefined : await readCodebook(told);
-    // A survey file that labels nothing is no codebook.
+    // A survey file without labels is no codebook.
     const codebookPath = named ?? (book?.size ? told : undefined);
     const written = remote ? undefined : await writtenIn(source, encoding);
     const engine = await openEngine({
@@ -193,7 +200,7 @@ function mustBe(name: string, known: readonly string[]): void {
     throw new Fault('COLUMN_UNKNOWN', `The data has no column "${name}".`, didYouMean(name, known, 'Columns of the data'));
 }
 
-/** What was said, as the draft takes it; every column that is named must be there. */
+/** User's answers in the form that the draft takes; every named column must exist. */
 function decided({ columns, except, dependence, person, secret, missing, noWeights, budget }: Said, known: readonly string[]) {
   for (const name of [typeof dependence === 'object' ? dependence.by : undefined, person?.unit, ...(noWeights ?? [])])
     if (name !== undefined) mustBe(name, known);
@@ -242,7 +249,7 @@ const sheetDoubts = (
     : []),
 ];
 
-/** What a file is written in; undefined for UTF-8, and for files that say it themselves. */
+/** Encoding of a file; undefined for UTF-8, and for files that declare it themselves. */
 async function writtenIn(source: string, said: string | undefined): Promise<string | undefined> {
   const { kind } = await lookAt(source);
   if (said === undefined) return kind === 'csv' ? encodingOf(source) : undefined;
@@ -264,13 +271,13 @@ function encodingDoubt(assumed: string, columns: readonly ColumnSummary[]): stri
     : `${said} if letters are wrong, ${again} and another name (windows-1250, windows-1251, iso-8859-15, macintosh).`;
 }
 
-/** In the west of Europe letters with accents stand among others; in another alphabet they seem to be all there are. */
+/** True for words without letters from A to Z: western texts mix accented and plain letters, other alphabets do not. */
 function isOtherAlphabet(texts: readonly string[]): boolean {
   const words = texts.flatMap((text) => text.match(/[\p{L}\p{M}]{3,}/gu) ?? []).filter((word) => /\P{ASCII}/u.test(word));
   return words.length > 1 && 2 * words.filter((word) => !/[A-Za-z]/.test(word)).length > words.length;
 }
 
-/** Questions below the names of columns, as some survey programs write them, are the answers of nobody. */
+/** Rows of question texts below the column names, as some survey programs write them, would count as answers. */
 function headerDoubts(columns: readonly ColumnSummary[]): readonly string[] {
   const numbers = columns.filter((c) => c.filled >= 20 && c.numbers >= 0.9 * c.filled);
   const headed = numbers.filter((c) => c.filled - c.numbers === 1 || c.filled - c.numbers === 2);
@@ -280,7 +287,7 @@ function headerDoubts(columns: readonly ColumnSummary[]): readonly string[] {
   ];
 }
 
-/** Where a letter was lost, two answers may have become one. */
+/** A lost letter may have made two different answers equal. */
 function letterDoubts(columns: readonly ColumnSummary[]): readonly string[] {
   const lost = columns.filter(({ codes = [], options = [] }) => [...codes, ...options].some((code) => code.includes('\ufffd')));
   if (lost.length === 0) return [];
@@ -314,7 +321,7 @@ function refuseEmpty(columns: readonly ColumnSummary[], declared: number, file: 
   );
 }
 
-/** By its mode too: the superuser may write anywhere, but a folder marked read-only was meant to stay as it is. */
+/** Checks the mode as well: the superuser may write anywhere, but a folder marked read-only should stay unchanged. */
 function canWrite(folder: string): boolean {
   try {
     accessSync(folder, constants.W_OK);

@@ -6,37 +6,37 @@ import { type Spending, spendingOf } from './ledger.js';
 import { closing, openAll } from './opened.js';
 
 const entering = z.strictObject({
-  /** The receipt of another publisher's Fugu, as it was written. */
+  /** Receipt of another publisher's Fugu, unchanged. */
   receipt: z.unknown().optional(),
-  /** With a receipt: the most of their records that hold one person here. Costs multiply: epsilon by it, rho by its square. */
+  /** With a receipt: most of their records that one person here has. Epsilon is multiplied by it, rho by its square. */
   recordsPerPerson: z.int().min(1).max(999_999).optional(),
-  /** What it cost one record that is replaced, where there is no receipt: a pure epsilon, or a rho of zCDP. */
+  /** Without a receipt: privacy cost of replacing one record, as a pure epsilon or as a rho of zCDP. */
   epsilon: amount.optional(),
   rho: amount.optional(),
-  /** Who released it. */
+  /** Publisher of the release. */
   by: z.string().min(1).max(200).optional(),
-  /** Why, or what it was; written into the chain for good. */
+  /** Reason or description; permanent in the ledger's chain. */
   reason: z.string().refine((text) => text.trim() !== '', 'it must say why'),
-  /** Write it also where it is more than the budget allows: spent is spent. Nothing can be released then. */
+  /** Enters the cost even where it exceeds the budget; nothing can be released afterwards. */
   over: z.boolean().optional(),
   newBudget,
 });
 export type EnterOptions = z.input<typeof entering>;
 
-/** What was entered, and what is left. */
+/** Entered cost, and the remaining budget. */
 export interface EnteredSpending {
   readonly population: string;
   readonly label: string;
   readonly ledger: { readonly entry: number; readonly hash: string };
-  /** The same receipt was entered before: it counts once. */
+  /** True where the same receipt was entered before: it counts once. */
   readonly already?: true;
   readonly budget: Spending['budget'];
   readonly over?: true;
 }
 
 /**
- * Books what another publisher has spent on the same people: by the receipt of their release, or by a number that somebody answers for.
- * With a receipt, `recordsPerPerson` states how many of their records hold one person here.
+ * Enters the privacy cost of another publisher's release on the same people, by its receipt or by a number that somebody answers
+ * for. With a receipt, `recordsPerPerson` bounds how many of their records belong to one person here.
  *
  * @example
  * const { budget } = await enterSpending('policy.yaml', { epsilon: '0.2', by: 'the census', reason: 'table 3 of 2026' });

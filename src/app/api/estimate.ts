@@ -8,18 +8,18 @@ import { readOptions } from './door.js';
 export type { Estimated };
 
 const estimateAsked = z.strictObject({
-  /** The tables wanted, as for a release; every table on record when absent. */
+  /** Tables to estimate, as for a release; every recorded table when absent. */
   workload: request.optional(),
   /** No negative counts: the tables of one distribution, or the nearest. */
   tidy: z.boolean().optional(),
-  /** Only what was paid for since that day (2026-11-17) or moment: the data has changed before. */
+  /** Uses entries since that day (2026-11-17) or moment only, because the data changed then. */
   since: z.string().optional(),
-  /** Only these entries of the ledger. */
+  /** Uses only these entries of the ledger. */
   entries: z.array(z.number().int().min(0)).min(1).optional(),
 });
 export type EstimateAsked = z.input<typeof estimateAsked>;
 
-/** Tables from all that was paid for so far. */
+/** Tables from all recorded answers. */
 export function estimated(session: Session, given: unknown): Promise<Estimated> {
   const { workload, tidy = false, since, entries } = readOptions(estimateAsked, given);
   return estimateTables(session, workload, {

@@ -17,42 +17,45 @@ import { planOnRecord } from './plan-on-record.js';
 import { questionOf } from './question.js';
 
 const askOptions = z.strictObject({
-  /** How much of the policy's epsilon to use: 0.5, "0.5" or "1/2". A tenth when absent; a survey takes all that is left. */
+  /** Share of the policy's epsilon to use: 0.5, "0.5" or "1/2". A tenth when absent; a survey takes all that remains. */
   epsilon: amount.optional(),
   /** No negative counts, totals that agree (post-processing). */
   tidy: z.boolean().optional(),
-  /** Ask the data as it is now and pay, also when an answer to the same request is recorded. */
+  /** Answers from the current data and pays, even if an answer to the same request is recorded. */
   fresh: z.boolean().optional(),
-  /** What the ledger lists it as; made from the question when absent. */
+  /** Label in the ledger; made from the question when absent. */
   label: z.string().min(1).max(120).optional(),
 });
 export type AskOptions = z.input<typeof askOptions>;
 
 const openOptions = z.strictObject({
-  /** Who pays: the ledger lists them and quotas hang on it. Whoever runs the process when absent. */
+  /** Analyst who pays: listed in the ledger, and the key of quotas. The user of the process when absent. */
   analyst: z.string().min(1).max(120).optional(),
-  /** What they call themselves; listed, never relied on. */
+  /** Self-chosen name of the analyst; listed, never relied on. */
   as: z.string().max(120).optional(),
-  /** Plan and release under a budget so large that it protects nothing; what is answered is not certified. */
+  /** Plans and releases under a budget so large that it protects nothing; the answers are not certified. */
   acceptNoProtection: z.boolean().optional(),
-  /** Why a budget may be opened for data that has another one; written into the chain for good. */
+  /** Reason for opening a budget for data that has another one; permanent in the ledger's chain. */
   newBudget,
-  /** Told by which names the database's own log knows what was asked for an entry of the ledger, also where that failed: for an audit log, not to be published. */
+  /**
+   * Receives the names under which the database's own log lists the queries of a ledger entry, failed ones included. For an audit
+   * log, not for publication.
+   */
   trail: z.custom<(trail: Trail) => void>((x) => typeof x === 'function', 'expected a function').optional(),
 });
 export type OpenOptions = z.input<typeof openOptions>;
 
-/** One policy with its data and its ledger: plan for free, release for budget. */
+/** One policy with its data and its ledger: plans are free, releases spend budget. */
 export interface Fugu extends Asking<AskOptions> {
-  /** Tables from all that was paid for so far, with their errors; reads no data and spends nothing. */
+  /** Tables from all recorded answers, with their errors; reads no data and spends nothing. */
   estimate(asked?: EstimateAsked): Promise<Estimated>;
-  /** What this population has spent, and what remains. */
+  /** Spent and remaining budget of this population. */
   spent(): Promise<Spending>;
-  /** Everything this population has paid for. */
+  /** All ledger entries of this population. */
   entries(): Promise<readonly LedgerEntry[]>;
-  /** Walks the chain of the ledger. */
+  /** Verifies the chain of the ledger. */
   verify(): Promise<Verification>;
-  /** Lets go of data and ledger; twice is once. Whatever is asked afterwards is a Fault. */
+  /** Closes data and ledger; may be called twice. Any later call fails with a Fault. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -75,11 +78,11 @@ export async function open(policy: FileName, given?: OpenOptions): Promise<Fugu>
   });
 }
 
-/** One opening of a policy for many who ask: data, ties and bounds are read once, each pays under their own name. */
+/** One opened policy for many analysts: data, ties and bounds are read once, each analyst pays under their own name. */
 export interface SharedFugu {
   readonly policy: Policy;
   of(payer: Payer): Fugu;
-  /** The same for what is asked of a session itself. */
+  /** Session of one payer, for calls that `Fugu` does not have. */
   session(payer: Payer): Session;
   close(): Promise<void>;
 }
@@ -95,7 +98,7 @@ export async function openShared(file: string, opener: Opener = {}): Promise<Sha
   };
 }
 
-/** For whoever tells answers: open for as long as `work` takes, with the declarations that labels come from. */
+/** Opens a policy while `work` runs, and passes its declarations, which hold the labels of answers. */
 export async function withFugu<T>(file: string, opener: Opener, work: (fugu: Fugu, policy: Policy) => Promise<T>): Promise<T> {
   const opened = await openAll(file, opener);
   try {
@@ -105,7 +108,7 @@ export async function withFugu<T>(file: string, opener: Opener, work: (fugu: Fug
   }
 }
 
-/** What is asked of everything that was opened; the handles themselves stay in here. */
+/** Fugu on open handles, which stay private to it. */
 function fuguOf(opened: Opened, acceptNoProtection = false): Fugu {
   let closed: Promise<void> | undefined;
   const asking = <T>(work: (opened: Opened) => T | Promise<T>): Promise<T> =>
@@ -153,5 +156,5 @@ export function refuseNoProtection(policy: Policy): void {
   );
 }
 
-/** Before Node had one, `await using` compiled by TypeScript looked for this. */
+/** Before Node had this symbol, `await using` compiled by TypeScript looked for it. */
 const asyncDispose: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');

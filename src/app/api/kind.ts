@@ -4,21 +4,21 @@ import type { Plan } from '../../release/session/plan.js';
 import type { Receipt } from '../../release/session/receipt.js';
 import type { AskOptions, Session } from '../../release/session/session.js';
 
-/** The answer to anything that is no table: plain data, and the proof of what was promised. */
+/** Answer that is no table: plain data, and the receipt of its promise. */
 export interface Answer<R> {
   readonly result: R;
   readonly receipt: Receipt;
 }
 
-/** One kind of question: its form, how it is planned and how it is released. Words, tables and drawings of the answer are told elsewhere. */
+/** One kind of question: its schema, its plan and its release. Texts, tables and drawings of the answer live elsewhere. */
 export interface Kind<S extends z.ZodType, P extends Plan, A extends { readonly receipt: Receipt }> {
-  /** The field that makes a question one of this kind; queries are everything else. */
+  /** Field that makes a question one of this kind; every question without such a field is a query. */
   readonly name: string;
-  /** The form of the question: what the types, the documentation and the checks are made of. */
+  /** Schema of the question: source of the types, the documentation and the checks. */
   readonly question: S;
-  /** For whoever got the form wrong. */
+  /** Hint for a question whose form is wrong. */
   readonly hint: string;
-  /** A question that can be asked of this policy, or undefined where there is none. */
+  /** Example of a question that suits this policy, or undefined if there is none. */
   example(policy: Policy): z.input<S> | undefined;
   /** Spends nothing, reads no private value. */
   plan(session: Session, question: z.input<S>, options: AskOptions): Promise<P>;

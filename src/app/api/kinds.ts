@@ -4,8 +4,8 @@ import type { Receipt } from '../../release/session/receipt.js';
 import type { Kind } from './kind.js';
 
 /**
- * Everything that can be asked and paid for, by command line, library and service alike, by the field that asks for it; loaded when it is asked for. A new
- * kind is one file and one line here.
+ * All question kinds of command line, library and service, by their field; each is loaded on first use. A new kind is one file and
+ * one line here.
  */
 // biome-ignore format: one line per kind
 export const kinds = {
@@ -36,11 +36,11 @@ type AskedBy<K, O> =
     : never;
 type PlanBy<K> = K extends Kind<z.ZodType, infer P, { readonly receipt: Receipt }> ? P : never;
 type AnswerBy<K> = K extends Kind<z.ZodType, Plan, infer A> ? A : never;
-/** Whatever a question may be planned as, or answered with. */
+/** Plan of any question, and answer of any question. */
 export type AnyPlan = PlanBy<Each>;
 export type AnyAnswer = AnswerBy<Each>;
 
-/** Planning and releasing, one signature per kind: what comes back follows from what is asked. */
+/** Plan and release with one signature per kind: the type of the result follows from the question. */
 export type Asking<O> = All<AskedBy<Each, O>> & {
   plan(question: Question, options?: O): Promise<AnyPlan>;
   release(question: Question, options?: O): Promise<AnyAnswer>;

@@ -8,10 +8,10 @@ import type { Model } from '../../privacy/dependence/model/model.js';
 import { type FileName, fileNamed } from './file-name.js';
 import { readModelFile } from './model-file.js';
 
-/** What an attacker who knows the ties gains, record by record. */
+/** Leakage of each record to an attacker who knows the ties. */
 export interface Leakage {
   readonly adversary: Adversary;
-  /** Exactly the double that was checked. */
+  /** The double that was verified, unrounded. */
   readonly base?: number;
   readonly amplification?: number;
   readonly epsilon?: number;
@@ -24,7 +24,7 @@ export interface Leakage {
   readonly hubs?: readonly { readonly record: string; readonly ties: number; readonly passesOn: number }[];
 }
 
-/** What is asked of a model, in the texts that people write; its form was checked. */
+/** Request about a model in the texts that people write; its form was checked. */
 export interface LeakageInTexts {
   readonly base?: string | undefined;
   readonly profile?: readonly string[] | undefined;

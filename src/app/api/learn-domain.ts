@@ -13,40 +13,40 @@ import { type Fugu, withFugu } from './fugu.js';
 import type { Question } from './kinds.js';
 
 const paying = {
-  /** How much of the policy's epsilon to use; a tenth when absent. */
+  /** Share of the policy's epsilon to use; a tenth when absent. */
   epsilon: amount.optional(),
-  /** Learn from the data as it is now and pay, also when a result is recorded. */
+  /** Learns from the current data and pays, even if a result is recorded. */
   fresh: z.boolean().optional(),
-  /** Why a budget may be opened for data that has another one; written into the chain for good. */
+  /** Reason for opening a budget for data that has another one; permanent in the ledger's chain. */
   newBudget,
 };
 const place = {
-  /** A column that the policy does not declare. */
+  /** Column that the policy does not declare. */
   column: z.string().min(1),
-  /** A table of the policy; the data when absent. */
+  /** Table of the policy; the data when absent. */
   table: z.string().min(1).optional(),
 };
 const keysOptions = z.strictObject({
   ...place,
-  /** So many values at most. */
+  /** Largest number of values. */
   most: z.int().min(1).max(500).default(50),
-  /** Values of more bytes are left out; fewer mean less noise. */
+  /** Longest value in bytes; longer ones are left out, and a smaller limit means less noise. */
   longest: z.int().min(1).max(64).default(16),
   ...paying,
 });
 const boundsOptions = z.strictObject({
   ...place,
-  /** No number is farther from 0: a power of ten that is plausible, whatever this data holds. */
+  /** Largest distance of a number from 0: a power of ten that is plausible whatever this data holds. */
   within: z.number().min(1).max(1e9).default(1e6),
-  /** The share of rows that may lie below the bounds, and above them. */
+  /** Share of the rows that may lie below the bounds, and of those above. */
   tail: z.number().min(0.001).max(0.1).default(0.005),
   ...paying,
 });
 const rowsOptions = z.strictObject({
   table: z.string().min(1),
-  /** Nobody has more rows: a number that is plausible, whatever this data holds. */
+  /** Largest number of rows of one person: a number that is plausible whatever this data holds. */
   most: z.int().min(2).max(10_000).default(1_000),
-  /** The share of the persons in the table of whom every row is to be used. */
+  /** Share of the persons in the table all of whose rows are to be used. */
   share: z.number().min(0.5).max(0.999).default(0.95),
   ...paying,
 });
@@ -57,12 +57,12 @@ export type RowsOptions = z.input<typeof rowsOptions>;
 export interface LearnedRows {
   readonly table: string;
   readonly maxRows: number;
-  /** By so many persons the share may be off, with 95 %. */
+  /** Rank error (95 %) of the share, in persons. */
   readonly rankError: number;
 }
 export type { FoundKey, LearnedBounds, LearnedKeys };
 
-/** What was learned and paid for, and what the policy says of it now; absent where nothing was seen above the noise. */
+/** Learned and paid declaration, and the policy's new entry; no entry where nothing was seen above the noise. */
 export interface LearnedDomain<R> {
   readonly result: R;
   readonly receipt: Receipt;
@@ -70,11 +70,11 @@ export interface LearnedDomain<R> {
   readonly entered?: string;
 }
 
-/** Something to be learned: asked of the policy as it would be with the widest of declarations, and entered into it. */
+/** Learning task: released under the policy with the widest declaration, then entered into the policy. */
 export interface Learning<R> {
   readonly file: string;
   readonly declared: Policy;
-  /** Why its data may have a second budget. */
+  /** Reason for opening a budget for data that has another one. */
   readonly newBudget?: string;
   ask(fugu: Fugu): Promise<{ readonly result: R; readonly receipt: Receipt }>;
   enter(learned: { readonly result: R; readonly receipt: Receipt }): Promise<LearnedDomain<R>>;
@@ -85,7 +85,7 @@ const columnsOf = (table: string | undefined): readonly string[] =>
 const said = ({ ledger }: Receipt): string => JSON.stringify(`ledger entry ${ledger.entry}`);
 const within = (table: string | undefined) => (table === undefined ? {} : { from: table });
 
-/** The policy with one entry more, or another; nothing is written where it would not be read. */
+/** Policy with one entry added or replaced, parsed before anything is written. */
 async function entered(file: string, path: readonly string[], key: string, value: string): Promise<[string, Policy]> {
   const text = enterEntry(await readFile(file, 'utf8'), path, key, value);
   return [text, await parsePolicy(text, file)];
@@ -95,7 +95,7 @@ const write = (file: string, text: string) =>
     hint: 'It is paid for and recorded: asked again, it is told for nothing. Enter it yourself, or free space.',
   });
 
-/** The policy that what is learned is entered into, refused before anything is paid for where that cannot be. */
+/** Policy that the result is entered into; refused before payment if its file cannot be written. */
 async function writablePolicy(policy: FileName): Promise<Policy> {
   const read = await readPolicy(fileNamed(policy, 'The policy'));
   refuseUnwritable(read.file, { hint: 'What is learned is entered into the policy: make it writable.' });
@@ -215,7 +215,7 @@ const learned = <R>(made: Promise<Learning<R>>): Promise<LearnedDomain<R>> =>
   });
 
 /**
- * The values of a column that nobody has declared, as far as many rows have them: paid for, and entered into the policy.
+ * Frequent values of an undeclared column: paid for, and entered into the policy.
  *
  * @example
  * const { result, entered } = await learnKeys('town.yaml', { column: 'city', longest: 4, epsilon: 0.2 });
@@ -225,7 +225,7 @@ export function learnKeys(policy: FileName, given: KeysOptions): Promise<Learned
 }
 
 /**
- * Bounds and step of a number that nobody has declared: round numbers between which nearly all rows lie, paid for and entered into the policy.
+ * Bounds and step of an undeclared number: round numbers that enclose nearly all rows, paid for and entered into the policy.
  *
  * @example
  * const { result } = await learnBounds('town.yaml', { column: 'income', within: 1e6, epsilon: 0.2 });
@@ -235,7 +235,7 @@ export function learnBounds(policy: FileName, given: BoundsOptions): Promise<Lea
 }
 
 /**
- * How many rows of one person are used in a table: as many as nearly everybody has, paid for and entered into the policy.
+ * Contribution bound of a table (rows per person) that suits nearly everybody: paid for and entered into the policy.
  *
  * @example
  * const { result } = await learnRows('town.yaml', { table: 'stays', share: 0.95, epsilon: 0.1 });

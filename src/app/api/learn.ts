@@ -16,21 +16,21 @@ import { type FileName, faulting, fileNamed, progress, readOptions, whole } from
 import { withData } from './steward-read.js';
 
 const networkOptions = z.strictObject({
-  /** Where to write it: .json, or .bif. */
+  /** Output file: .json, or .bif. */
   out: z.string().min(1).optional(),
   /** Exact networks of at most this many columns instead of one forest. */
   chunk: whole(1, largestChunk).optional(),
-  /** With chunk: at most so many parents each. */
+  /** With chunk: largest number of parents of a column. */
   maxParents: whole(1, largestChunk).optional(),
-  /** The rows are public already (an earlier wave): the network is marked so. */
+  /** Declares that the rows are public already (an earlier wave): the network is marked so. */
   public: z.boolean().default(false),
   progress: progress.optional(),
 });
 export type NetworkOptions = z.input<typeof networkOptions>;
 
 /**
- * How the answers of one person go together, read off the protected rows WITHOUT paying: the network is marked, and as private as the data. To pay for one
- * that may be published, release the question { network: true }.
+ * Dependence between the answers of one person, read from the protected rows WITHOUT payment: marked, and as private as the data.
+ * For a network that may be published, release the question { network: true }.
  *
  * @example
  * const network = await learnNetwork('policy.yaml', { public: true });
@@ -51,38 +51,38 @@ export async function learnNetwork(policy: FileName, given?: NetworkOptions): Pr
   });
 }
 
-/** As a file that a policy can declare: .bif, or JSON. */
+/** Writes the network to a file that a policy can declare: .bif, or JSON. */
 export const writeNetwork = (file: string, network: Network): void =>
   writeWhole(file, /\.bif$/i.test(file) ? writeBif(network) : writeNetworkJson(network), { hint: 'Choose another --out.' });
 
 const spreadOptions = z.strictObject({
-  /** Where to write it, as JSON. */
+  /** Output file, as JSON. */
   out: z.string().min(1).optional(),
   /** Probability over the sample. */
   confidence: z.number().gt(0).lt(1).default(0.95),
-  /** Answers rarer than this are one secret together. */
+  /** Answers rarer than this are merged into one secret. */
   pool: z.number().min(0).lt(0.5).default(0.05),
-  /** The rows are public already. */
+  /** Declares that the rows are public already. */
   public: z.boolean().default(false),
   progress: progress.optional(),
 });
 export type SpreadOptions = z.input<typeof spreadOptions>;
 
-/** What the pairwise bound needs, and what it is worth at the policy's epsilon. */
+/** Input of the pairwise bound, and its benefit at the policy's epsilon. */
 export interface LearnedSpread extends SpreadTables {
   readonly origin: { readonly kind: 'unpaid' } | { readonly kind: 'public'; readonly from: string };
   readonly confidence: number;
-  /** Of the policy's whole budget. */
+  /** Epsilon of the policy's whole budget. */
   readonly epsilon: number;
-  /** Noise of a histogram of every column, over that of composition. */
+  /** Noise of a histogram of every column, divided by the noise under composition. */
   readonly noiseOverComposition: number;
-  /** How the strongest attack found on these rows fares, as shares of epsilon. */
+  /** Success of the strongest attack found on these rows, as shares of epsilon. */
   readonly attack?: AttackFigure;
 }
 
 /**
- * The numbers the pairwise bound needs, read off the protected rows WITHOUT paying: they are marked, and as private as the data. To pay for one that may be
- * published, release the question { spread: ... }.
+ * Input of the pairwise bound, read from the protected rows WITHOUT payment: marked, and as private as the data. For one that may
+ * be published, release the question { spread: ... }.
  *
  * @example
  * const { noiseOverComposition } = await learnSpread('policy.yaml', { public: true });
@@ -106,10 +106,10 @@ export async function learnSpread(policy: FileName, given?: SpreadOptions): Prom
   });
 }
 
-/** As a file that a policy can declare. */
+/** Writes the spread to a file that a policy can declare. */
 export const writeLearnedSpread = (file: string, spread: Parameters<typeof writeSpread>[0]): void =>
   writeWhole(file, writeSpread(spread), { hint: 'Choose another --out.' });
 
-/** Noise of a histogram of every column at this epsilon, over that of composition. */
+/** Noise of a histogram of every column at this epsilon, divided by the noise under composition. */
 export const noiseOver = (spread: PairwiseSpread, epsilon: number): number =>
   epsilon / spread.columns / largestPairwiseBase(spread, epsilon);

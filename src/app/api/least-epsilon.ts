@@ -21,36 +21,36 @@ import { amount, type FileName, faulting, fileNamed, readOptions } from './door.
 import { tiesOf } from './opened.js';
 
 const options = z.strictObject({
-  /** What will be asked: queries, {sql} or {survey: true}. */
+  /** Question to be released: queries, {sql} or {survey: true}. */
   question: z.unknown(),
-  /** Half width every number must reach, in the answer's own unit; only the menu when absent. */
+  /** Half width that every answer must reach, in its own unit; when absent, only the trade-off is computed. */
   error: amount.optional(),
   confidence: amount.default('0.95'),
-  /** About how many rows the smallest group has (means and shares): public knowledge. */
+  /** Approximate number of rows in the smallest group (means and shares): public knowledge. */
   rows: amount.optional(),
-  /** What an attacker believes at most before. */
+  /** Highest prior of the attacker. */
   prior: amount.default('0.1'),
 });
 const forms = z.union([batchForms, z.strictObject({ sql: z.string() }), z.strictObject({ survey: z.literal(true) })]);
 export type AccuracyQuestion = z.input<typeof forms>;
 export type AccuracyOptions = Omit<z.input<typeof options>, 'question'> & { readonly question: AccuracyQuestion };
 
-/** What a budget buys, all of it spent on one question. */
+/** Accuracy that a budget buys when all of it is spent on one question. */
 export interface Accuracy extends Partial<TradeOff> {
-  /** The error that was asked for. */
+  /** Requested error. */
   readonly target?: number;
   readonly confidence: number;
   readonly prior: number;
   readonly delta: number;
   readonly policyEpsilon: number;
-  /** How wrong the answers are against how much an attacker can come to believe. */
+  /** Expected errors compared with the highest posterior of an attacker. */
   readonly tradeOff: readonly TradeOff[];
-  /** What should be known before anything is asked. */
+  /** Warnings to read before anything is released. */
   readonly warnings?: readonly string[];
 }
 
 /**
- * The least epsilon that reaches an error, and the menu around it. Reads ties, but no answer, and spends nothing.
+ * Least epsilon that reaches an error, and the trade-off around it. Reads ties but no answer, and spends nothing.
  *
  * @example
  * const { epsilon, tradeOff } = await leastEpsilon('policy.yaml', { question: { kind: 'count', by: ['party'] }, error: 50 });

@@ -20,7 +20,7 @@ const entry = (sequence: number, analyst: string): Entry =>
     hash: 'h',
   }) as Entry;
 
-/** A session that has these entries, and counts those that are read. */
+/** Session with these entries that counts the entries read. */
 function sessionOf(all: readonly Entry[]): { readonly session: Session; readonly read: () => number } {
   let read = 0;
   const page = async (p: { after?: number; before?: number; most: number }) => {
@@ -42,7 +42,7 @@ function sessionOf(all: readonly Entry[]): { readonly session: Session; readonly
 }
 
 describe('a page of the ledger', () => {
-  it('after page or before page, everything of an analyst is told once and in order', () =>
+  it('paging forwards or backwards returns every entry of an analyst once and in order', () =>
     fc.assert(
       fc.asyncProperty(
         fc.array(fc.tuple(fc.integer({ min: 1, max: 3 }), fc.constantFrom('ann', 'bob')), { maxLength: 40 }),
@@ -69,7 +69,7 @@ describe('a page of the ledger', () => {
       ),
     ));
 
-  it('goes on from an own entry: where those of others lie is not told', async () => {
+  it("a page continues from the analyst's own entry and does not reveal the positions of other entries", async () => {
     const all = Array.from({ length: 12 }, (_, k) => entry(2 * k + 2, k % 4 === 1 ? 'ann' : 'bob'));
     const { session } = sessionOf(all);
     expect((await entryPage(session, { after: 0, most: 1, analyst: 'ann' })).next).toBe(4);
@@ -78,7 +78,7 @@ describe('a page of the ledger', () => {
     expect((await entryPage(session, { before: 20, most: 2, analyst: 'ann' })).next).toBeUndefined();
   });
 
-  it('looks at so many entries and no more, however few are for whoever asks', async () => {
+  it('a page examines at most 2,000 entries, however few of them belong to the analyst', async () => {
     const all = Array.from({ length: 9000 }, (_, k) => entry(k + 1, k === 8999 ? 'ann' : 'bob'));
     const { session, read } = sessionOf(all);
     const first = await entryPage(session, { after: 0, most: 10, analyst: 'ann' });

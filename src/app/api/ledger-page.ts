@@ -5,27 +5,27 @@ import { entriesOf, type LedgerEntry } from './ledger.js';
 export interface EntryPage {
   /** Oldest first. */
   readonly entries: readonly LedgerEntry[];
-  /** There is more in that direction. */
+  /** True if there are more entries in that direction. */
   readonly more: boolean;
-  /** Where to go on, as `after` or `before`. */
+  /** Sequence number to continue from, as `after` or `before`. */
   readonly next?: number;
 }
 
 export interface PageAsked {
-  /** The first after this one … */
+  /** Page begins after this entry … */
   readonly after?: number | undefined;
-  /** … or the last before this one. */
+  /** … or ends before this one. */
   readonly before?: number | undefined;
   readonly most: number;
-  /** Of this analyst only. */
+  /** Entries of this analyst only. */
   readonly analyst?: string | undefined;
 }
 
-/** Entries that are looked at for one page: in a long ledger those of one analyst may be far apart, and nobody else should wait for them. */
+/** Most entries examined for one page: those of one analyst may lie far from each other, and nobody else should wait for them. */
 const mostLooked = 2000;
 const end = Number.MAX_SAFE_INTEGER;
 
-/** Some entries of a ledger of any length. */
+/** One page of a ledger of any length. */
 export async function entryPage(session: Session, { after, before, most, analyst }: PageAsked): Promise<EntryPage> {
   const backwards = before !== undefined;
   const found: Entry[] = [];
@@ -45,7 +45,7 @@ export async function entryPage(session: Session, { after, before, most, analyst
   }
 }
 
-/** It goes on from the last that is told: where those of others lie is said only where there is none to tell. */
+/** Continues from the last listed entry; a position among other analysts' entries appears only where no entry is listed. */
 const pageOf = async (session: Session, found: readonly Entry[], backwards: boolean, looked?: number): Promise<EntryPage> => ({
   entries: entriesOf(backwards ? found.toReversed() : found, session.account, await session.spent()),
   more: looked !== undefined,

@@ -25,28 +25,31 @@ import { createSession } from '../../release/session/session.js';
 import { type FileName, faulting, fileNamed, readOptions } from './door.js';
 import { closing, type Opened } from './opened.js';
 
-/** One booking, as plain data. */
+/** One ledger entry, as plain data. */
 export interface LedgerEntry {
   readonly sequence: number;
   readonly at: string;
   readonly analyst: string;
-  /** What they call themselves; never relied on. */
+  /** Self-chosen name of the analyst; never relied on. */
   readonly as?: string;
   readonly label: string;
-  /** What it uses of the budget by itself, ties included, under the terms as they are; absent where it pays for nothing. Parts need not add up to what all of them use. */
+  /**
+   * Budget used by this entry alone, ties included, under the current terms; absent where it paid for nothing. The parts need not
+   * sum to the total.
+   */
   readonly epsilon?: number;
   readonly profile: StoredProfile;
   readonly relied: readonly string[];
-  /** Its answer is recorded and can be told again. */
+  /** True if its answer is recorded and can be returned again. */
   readonly settled: boolean;
-  /** It was answered, but the recorded text is lost: the same request pays again. */
+  /** Answered, but the recorded text is lost: the same request pays again. */
   readonly textLost?: true;
-  /** Spent by somebody else. */
+  /** True for a cost of another publisher, entered by hand or by receipt. */
   readonly entered?: true;
   readonly hash: string;
 }
 
-/** Entries as plain data; whoever asks the same often pays the same often. */
+/** Entries as plain data; equal costs are computed once, since the same request often has the same cost. */
 export function entriesOf(entries: readonly Entry[], account: Account, all: Spent): readonly LedgerEntry[] {
   const known = new Map<string, number>();
   const total = toNumber(account.epsilon);
@@ -72,12 +75,12 @@ const entryOf = (e: Entry): LedgerEntry => ({
   hash: e.hash,
 });
 
-/** What an entry cost: the worst over the classes of records it touches, in epsilon or rho before ties. */
+/** Cost of an entry: the worst over its record classes, in epsilon or rho before ties. */
 export interface EntryCost {
   readonly unit: 'epsilon' | 'rho';
-  /** Undefined where it was paid for once, apart from the budget, or nothing was. */
+  /** Undefined for a one-time payment outside the budget, and where nothing was paid. */
   readonly worst?: number;
-  /** What it cost between two values that are a declared pair, where it was booked so. */
+  /** Cost between two values of a declared pair, for entries whose cost is stated so. */
   readonly along?: number;
   readonly classes: number;
   readonly apart: boolean;
@@ -100,33 +103,33 @@ export function costOf({ profile: { noise, perRecord } }: LedgerEntry): EntryCos
   };
 }
 
-/** What a population has spent and what remains, ties included. */
+/** Spent and remaining budget of a population, ties included. */
 export interface Spending {
   readonly population: string;
   readonly ledger: string;
-  /** The terms its account was opened with; null before the first release. */
+  /** Terms that its account was opened with; null before the first release. */
   readonly terms: string | null;
-  /** Entries that paid from it may be lost: nothing is released until the terms are amended. */
+  /** True if entries that were paid from it may be lost: nothing is released until the terms are amended. */
   readonly closed?: true;
-  /** Whether this policy declares those terms. */
+  /** True if this policy declares those terms. */
   readonly agrees: boolean;
-  /** Where it declares others: whether `amendTerms` could take them over. */
+  /** If it declares others: true if `amendTerms` could apply them. */
   readonly amendable?: boolean;
   readonly policyTerms: string;
   readonly budget: BudgetState;
-  /** What of that somebody else has spent, or may, in epsilon: entered, and set aside for those who do not say. */
+  /** Epsilon of it that others have spent or may spend: entered costs, and the part set aside for unreported spending. */
   readonly others?: { readonly entered: number; readonly setAside: number };
-  /** More than the budget was spent: nothing can be released. */
+  /** True if more than the budget was spent: nothing can be released. */
   readonly over?: true;
-  /** What an attacker may have gained at most about one record so far: with `neighbours: add-remove`, about whether it is there. */
+  /** Upper bound on the privacy loss of one record so far; with `neighbours: add-remove`, on whether it is there. */
   readonly gained: number;
-  /** Where ties are declared and some of it was spent on other data: why nothing bounds it. */
+  /** Reason why nothing bounds the loss: ties are declared, and part of the budget was spent on other data. */
   readonly elsewhere?: string;
-  /** Where the policy names pairs of values, `gained` is about two values that are one. */
+  /** With pairs of values, the bound above holds for two values that form a pair. */
   readonly pairs?: true;
-  /** The same about its values, where that is more. */
+  /** The same bound for its values, where that is larger. */
   readonly gainedBetweenValues?: number;
-  /** Where something was released about values of a public column only: what is spent and left there. */
+  /** Spent and remaining budget of slices of a public column, if releases covered single values of one. */
   readonly parts?: readonly PartUse[];
   readonly quotas?: readonly QuotaUse[];
 }
@@ -177,12 +180,12 @@ function gainedOf(policy: Policy, gained: number): Pick<Spending, 'gained' | 'ga
 const witness = z.string().optional();
 const reason = z.string().refine((text) => text.trim() !== '', 'it must say why');
 const witnessed = z.strictObject({
-  /** A program that remembers the head of the chain elsewhere; otherwise what FUGU_WITNESS names. */
+  /** Program that remembers the head of the chain elsewhere; by default the one that FUGU_WITNESS names. */
   witness,
 });
 export type LedgerOptions = z.input<typeof witnessed>;
 export const reasoned = z.strictObject({
-  /** Why; written into the chain for good. */
+  /** Reason; permanent in the ledger's chain. */
   reason,
   witness,
 });
@@ -190,7 +193,7 @@ export type ReasonedOptions = z.input<typeof reasoned>;
 const restoring = z.strictObject({ reason: reason.optional(), witness });
 export type RestoreOptions = z.input<typeof restoring>;
 
-/** Looking must not make a new, empty ledger where one was expected. */
+/** Refuses a missing ledger: reading must not create an empty one where one was expected. */
 export async function policyWithLedger(policy: FileName): Promise<Policy> {
   const read = await readPolicy(fileNamed(policy, 'The policy'));
   if (!isDatabase(read.ledger) && !existsSync(read.ledger) && !existsSync(`${read.ledger}.chain`))
@@ -203,7 +206,7 @@ export async function policyWithLedger(policy: FileName): Promise<Policy> {
 }
 
 /**
- * Walks the chain of a policy's ledger. A chain that does not hold is told, not thrown: `ok` is false and `reason` says why.
+ * Verifies the chain of a policy's ledger. A broken chain is reported, not thrown: `ok` is false, and `reason` explains it.
  *
  * @example
  * const { ok, entries } = await verifyLedger('policy.yaml');
@@ -218,19 +221,19 @@ export async function verifyLedger(policy: FileName, given?: LedgerOptions): Pro
 }
 
 export interface VerifiedLedger extends Verification {
-  /** Where it is. */
+  /** Path or address of the ledger. */
   readonly ledger: string;
 }
 
-/** Terms that were taken over, and those before. */
+/** Amended terms, and those before. */
 export interface AmendedTerms extends Amended {
   readonly population: string;
   readonly reason: string;
 }
 
 /**
- * Takes over the terms of a policy whose budget or ties have changed, for good. What was spent stays spent, and counts under the new terms: where it
- * exceeds their budget they are refused.
+ * Applies the terms of a policy whose budget or ties have changed, permanently. Spent budget stays spent and counts under the new
+ * terms: if it exceeds their budget, they are refused.
  *
  * @example
  * const { before, after } = await amendTerms('policy.yaml', { reason: 'the council raised the budget' });
@@ -242,7 +245,7 @@ export async function amendTerms(policy: FileName, given: ReasonedOptions): Prom
     const ledger = await openLedger(read.ledger, options);
     const amended = await closing(ledger, async () => {
       const engine = await openEngine(read);
-      // Ties that are read from the data decide what was lost under the new terms.
+      // Ties that are read from the data determine the privacy loss under the new terms.
       return closing(engine, async () => {
         const { account } = await createSession({ policy: read, engine, ledger });
         return amendWith(ledger, { policy: read, account }, reason.trim());
@@ -271,7 +274,8 @@ export async function backupLedger(policy: FileName, file: FileName, given?: Led
 }
 
 /**
- * Brings a ledger back from a backup: recorded answers into a sound one, everything into one that is lost or damaged (which needs a reason).
+ * Restores a ledger from a backup: recorded answers into a sound one, everything into one that is lost or damaged (which needs a
+ * reason).
  *
  * @example
  * const done = await restoreLedger('policy.yaml', 'ledger.backup');
@@ -290,7 +294,7 @@ export async function restoreLedger(policy: FileName, file: FileName, given?: Re
 }
 
 /**
- * Rebuilds a damaged ledger from what is sound in it. What was spent stays spent.
+ * Rebuilds a damaged ledger from its sound entries. Spent budget stays spent.
  *
  * @example
  * const { entries, incomplete } = await recoverLedger('policy.yaml', { reason: 'the disk failed' });

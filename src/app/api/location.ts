@@ -20,39 +20,45 @@ const model = z.strictObject({
     .array(z.tuple([z.number().int(), z.number().int()]))
     .min(1)
     .max(10_000),
-  /** What is believed before the first moment, cell by cell; as likely everywhere when absent. */
+  /** Prior before the first moment, cell by cell; uniform when absent. */
   belief: z.array(probability).optional(),
-  /** How people move from one moment to the next; they stay believed where they were when absent. */
+  /** Transition probabilities from one moment to the next; when absent, the posterior becomes the prior of the next moment. */
   transition: z.array(z.array(probability)).optional(),
 });
 
 const options = z.strictObject({
   epsilon: amount.default('1'),
-  /** The share of the belief that is not protected. */
+  /** Share of the belief that is not protected. */
   delta: amount.default('0.05'),
-  /** Where somebody was, moment by moment, as positions in the list of cells: releases are drawn for it. Without it one moment is described. */
+  /** Positions of a person in the list of cells, moment by moment: releases are drawn for them. Without them one moment is described. */
   at: z.array(z.number().int().min(0)).min(1).max(1000).optional(),
 });
 export type LocationOptions = z.input<typeof options>;
 
-/** One moment, and what was drawn for it. */
+/** One moment, and the release drawn for it. */
 export interface ToldMoment {
   /** Positions of the cells that are protected from one another. */
   readonly protected: readonly number[];
   readonly hull: readonly (readonly [number, number])[];
   readonly area: number;
   readonly covariance: readonly (readonly number[])[];
-  /** Root mean square distance of what is released from the place it stands for; by geo-indistinguishability that hides the same. */
+  /**
+   * Root mean square distance between the released place and the place it stands for; then that of geo-indistinguishability with
+   * equal protection.
+   */
   readonly error: number;
   readonly comparator: number;
-  /** The policy graph: by how much at most a release tells each two protected cells apart. Left out where they are many. */
+  /** Policy graph: largest privacy loss between each two protected cells. Omitted for many cells. */
   readonly edges?: readonly ToldApart[];
-  /** What every cell is released as, position by position: itself where it is protected. Two that are released as one are never told apart. */
+  /**
+   * Cell that stands for each cell, by position: itself where it is protected. Two cells with the same stand-in cannot be
+   * distinguished.
+   */
   readonly standsFor?: readonly number[];
   readonly released?: readonly [number, number];
-  /** The protected cell that stood for the true one, where that is not protected. */
+  /** Protected cell that stood for the true one, where that is not protected. */
   readonly surrogate?: number;
-  /** What is believed after the release, cell by cell. */
+  /** Posterior after the release, cell by cell. */
   readonly belief?: readonly number[];
 }
 export interface Location {
@@ -62,8 +68,8 @@ export interface Location {
 }
 
 /**
- * One place at one time: the cells somebody is likely in, and exact noise on the grid that tells none of them from another. Reads a model and no data, and
- * spends nothing; what it draws is a simulation.
+ * Release of one place at one time: the cells somebody is likely in, and exact noise on the grid that hides them among each other.
+ * Reads a model and no data, and spends nothing; its draws are a simulation.
  *
  * @example
  * const { moments } = await location('place.json', { epsilon: 1, delta: 0.1, at: [2, 3] });
@@ -115,7 +121,7 @@ export async function location(file: FileName, given?: LocationOptions): Promise
   });
 }
 
-/** Edges go with the square of the cells. */
+/** The number of edges grows with the square of the number of cells. */
 const mostShown = 40;
 const mostPlaced = 1000;
 

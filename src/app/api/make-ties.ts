@@ -8,30 +8,30 @@ import { writeWhole } from '../../base/files/write-file.js';
 import { type CsvTable, columnOf, neededColumn, neededNumbers, readCsvTable } from './csv-table.js';
 import { type FileName, faulting, fileNamed, readOptions } from './door.js';
 
-/** The fit of the distance law that is used unless told otherwise. */
+/** Default fit of the distance law. */
 
 const above = (least: number) => z.number().gt(least);
 const distanceOptions = z.strictObject({
-  /** Where to write the ties. */
+  /** Output file of the ties. */
   out: z.string().min(1).optional(),
-  /** Everybody is publicly known to be within this of their point; or a column "radius". */
+  /** Public radius: everybody is known to be within this distance of their point; or a column "radius". */
   radius: above(0).optional(),
   unit: z.enum(['miles', 'km', 'degrees']).default('miles'),
-  /** The law (distance + b)^-c. */
+  /** Parameters of the law (distance + b)^-c. */
   b: above(0).default(backstrom.b),
   c: above(0).default(backstrom.c),
-  /** Leave out pairs with a smaller odds ratio. */
+  /** Least odds ratio; pairs below it are left out. */
   least: z.number().min(1).default(1.05),
-  /** Only these pairs: a CSV whose first two columns are ids. */
+  /** Pairs to keep: a CSV whose first two columns are ids. */
   pairs: z.string().min(1).optional(),
 });
 export type DistanceOptions = z.input<typeof distanceOptions>;
 
-/** Ties made from public data, and what declaring them leaves out. */
+/** Ties made from public data, and the effect of leaving pairs out. */
 export interface MadeTies {
   readonly ties: readonly Tie[];
   readonly people: number;
-  /** Most ties of one person. */
+  /** Largest number of ties of one person. */
   readonly mostTies: number;
   /** Largest odds ratio; 1 where the ties have no strength yet. */
   readonly strongest: number;
@@ -39,7 +39,8 @@ export interface MadeTies {
 }
 
 /**
- * Ties from public coordinates (a CSV id,x,y or id,lat,lon): a friendship law that fades with distance, as a factor between places known up to a radius.
+ * Ties from public coordinates (a CSV id,x,y or id,lat,lon): a friendship law that decreases with distance, as a factor between
+ * places known up to a radius.
  *
  * @example
  * const { ties, mostTies } = await makeDistanceTies('places.csv', { radius: 1, out: 'ties.csv' });
@@ -77,14 +78,14 @@ function amongPairs(places: readonly Place[], file: string, options: Parameters<
 }
 
 const affinityOptions = z.strictObject({
-  /** Where to write the ties. */
+  /** Output file of the ties. */
   out: z.string().min(1).optional(),
-  /** Alike means more than this. */
+  /** Similarity above which two people are alike. */
   threshold: above(0).default(0.8),
   norm: z.enum(['cosine', 'l1']).default('cosine'),
-  /** Numbers as distances from their mean. */
+  /** Numbers are taken as distances from their mean. */
   centre: z.boolean().default(false),
-  /** The strength to write beside every tie. */
+  /** Odds ratio to write for every tie. */
   oddsRatio: z.number().min(1).optional(),
 });
 export type AffinityOptions = z.input<typeof affinityOptions>;
@@ -144,7 +145,7 @@ function radiiOf(table: CsvTable, radius: number | undefined): readonly number[]
 }
 
 const mile = 1.609344;
-/** The law is in miles; km are turned into them. */
+/** The law is in miles; km are converted. */
 const metricOf: Readonly<Record<'miles' | 'km' | 'degrees', { readonly metric: Metric; readonly miles: number }>> = {
   degrees: { metric: sphereMetric, miles: 1 },
   miles: { metric: planeMetric(1), miles: 1 },

@@ -8,7 +8,7 @@ import type { Model } from '../../privacy/dependence/model/model.js';
 import { readModel } from '../../privacy/dependence/model/model-file.js';
 import { networkFormat, networkModel } from '../../privacy/dependence/model/network.js';
 
-/** A law of jointly Gaussian records, where the file has one. */
+/** Distribution of jointly Gaussian records, if the file has one. */
 export async function readGaussianFile(file: string): Promise<GaussianRecords | undefined> {
   const text = textOf(file, 'model');
   if (!/"gaussian"\s*:/.test(text)) return undefined;
@@ -21,7 +21,7 @@ export async function readGaussianFile(file: string): Promise<GaussianRecords | 
   }
 }
 
-/** Records and factors or a chain (JSON), or a Bayesian network (.bif, also .gz, or one that was learned). */
+/** Model of records and factors or a chain (JSON), or a Bayesian network (.bif, also .gz, or a learned one). */
 export async function readModelFile(file: string): Promise<Model> {
   const text = textOf(file, 'model');
   if (/\.bif(\.gz)?$/i.test(file)) {
@@ -52,7 +52,7 @@ const textOf = (file: string, what: string): string =>
       new Fault('DATA_NOT_FOUND', `The ${what} file ${whyNot[why]}.`, 'Check the path and its permissions.', { place: { file } }),
   );
 
-/** Tables named in a query are looked up beside the model file. */
+/** Reader of tables named in a query, relative to the model file. */
 export const tableReader =
   (modelFile: string): ReadTable =>
   (file) => {

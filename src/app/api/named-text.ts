@@ -20,7 +20,7 @@ export function readJson(text: string): unknown {
   }
 }
 
-/** A file of YAML (or JSON, which is YAML); numbers come as they are written. */
+/** YAML file (or JSON, which is YAML); numbers keep their text. */
 export async function readYaml(file: string, kind: YamlKind): Promise<unknown> {
   const { parseYaml } = await import('../../policy/yaml-file.js');
   return parseYaml(readText(file, 'policyBytes'), file, kind).value;

@@ -1,2 +1,2 @@
-/** How columns are named in words. */
+/** Patterns and lists of column names. */
 export { isPattern, splitNames } from '../../policy/name-pattern.js';

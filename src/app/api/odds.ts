@@ -8,24 +8,24 @@ import { readCsvTable } from './csv-table.js';
 import { type FileName, faulting, fileNamed, readOptions } from './door.js';
 
 const options = z.strictObject({
-  /** The two ends differ (parent and child). */
+  /** The two ends of a pair differ (parent and child). */
   directed: z.boolean().default(false),
   confidence: z.number().gt(0).lt(1).default(0.95),
-  /** Values rarer than this are taken as one. */
+  /** Values rarer than this are merged. */
   pool: z.number().min(0).lt(0.5).default(0.05),
 });
 export type OddsOptions = z.input<typeof options>;
 
-/** How strongly tied records depend on each other. */
+/** Odds ratio of tied records, with its evidence. */
 export interface LearnedOdds extends Omit<OddsEvidence, 'low' | 'high' | 'assumptionFree'> {
-  /** What a policy may declare: the upper end, rounded up. */
+  /** Odds ratio that a policy may declare: the upper end, rounded up. */
   readonly declare: number;
   readonly interval: readonly [low: number, high: number];
   /** Values too rare to be judged. */
   readonly unjudged: readonly string[];
-  /** What `declare` rests on, in words. */
+  /** Assumptions of `declare`, in words. */
   readonly assumes: string;
-  /** What the pairs alone say; the same as above unless `restsOn` is `shared`. */
+  /** Result from the pairs alone; the same as above unless `restsOn` is `shared`. */
   readonly assumptionFree: Pick<LearnedOdds, 'declare' | 'oddsRatio' | 'interval'>;
 }
 
@@ -39,8 +39,8 @@ export const oddsOf = ({ low, high, assumptionFree: free, ...more }: OddsEvidenc
 });
 
 /**
- * The odds ratio of tied pairs in a public CSV, whose first two columns are the values of the two ends. Costs nothing; to learn it from the protected table,
- * release the question { odds: ... }.
+ * Odds ratio of tied pairs in a public CSV, whose first two columns are the values of the two ends. Free; to learn it from the
+ * protected table, release the question { odds: ... }.
  *
  * @example
  * const { declare } = await learnOdds('pairs.csv');

@@ -4,7 +4,7 @@ import { closing } from './opened.js';
 
 const stuck = { close: () => Promise.reject(new Fault('DISK_FAILED', 'The ledger cannot be closed.', 'Look at the disk.')) };
 
-it('keeps an answer when closing fails, and warns', async () => {
+it('an answer is kept when closing fails, and a warning is given', async () => {
   const said: unknown[] = [];
   expect(
     await closing(
@@ -16,6 +16,6 @@ it('keeps an answer when closing fails, and warns', async () => {
   expect(said).toEqual([expect.objectContaining({ message: 'The ledger cannot be closed.' })]);
 });
 
-it('tells what went wrong first, not that closing failed, too', async () => {
+it('the first error is reported even if closing fails as well', async () => {
   await expect(closing(stuck, () => Promise.reject(new RangeError('first')))).rejects.toThrow('first');
 });

@@ -11,30 +11,30 @@ import { lookInto, publicReads } from '../../release/session/public-read.js';
 import { createSession, type Session } from '../../release/session/session.js';
 import type { Trail } from '../../release/session/trail.js';
 
-/** Whoever opens says who pays, and hears what takes nothing away from an answer. */
+/** Settings of an opened policy: who pays, who confirms, and callbacks for progress and warnings. */
 export interface Opener {
-  /** What is asked, where that is not what the file says. */
+  /** Policy to use in place of the file's. */
   readonly policy?: Policy;
   readonly analyst?: string;
   readonly as?: string;
   readonly outcomes?: Outcomes;
-  /** Asked before anything is booked; throws where whoever pays does not agree. */
+  /** Called before any budget is reserved; throws if the payer does not agree. */
   readonly decide?: (plan: Plan) => Promise<void>;
-  /** Go on although the budget protects nothing. */
+  /** Continues although the budget protects nothing. */
   readonly acceptNoProtection?: boolean;
-  /** Why a budget may be opened for data that has another one; kept in the chain. */
+  /** Reason for opening a budget for data that has another one; kept in the chain. */
   readonly newBudget?: string;
-  /** Folder of a service that knows data again, beside those of the user and of the ledger. */
+  /** Folder of a service that recognises data, in addition to those of the user and of the ledger. */
   readonly registry?: string;
-  /** Claims the data when it is opened, not with the first release: for whoever serves it to others. */
+  /** Claims the data on opening instead of with the first release: for a service that offers it to others. */
   readonly claimAhead?: boolean;
-  /** Told of what a database was asked for each entry of the ledger, also where that failed. */
+  /** Receives the database queries of each ledger entry, failed ones included. */
   readonly trail?: (trail: Trail) => void;
-  /** Told how much of the opening is done where it may take long. */
+  /** Progress of opening, where it may take long. */
   readonly progress?: (done: number, total: number) => void;
-  /** Told what data is about to be opened. */
+  /** Receives the data source that is about to be opened. */
   readonly opening?: (source: string) => void;
-  /** Told where something opened could not be closed; the answer stands. */
+  /** Receives an error of closing; the answer stands. */
   readonly caution?: (error: unknown) => void;
 }
 
@@ -71,7 +71,10 @@ export async function openAll(file: string, opener: Opener = {}): Promise<Opened
   });
 }
 
-/** Declared ties of a policy's data, as an amplifier each; no ledger, so nothing can be paid for. `changed`: read under other ties than the file declares. */
+/**
+ * Declared ties of a policy's data, one amplifier each; no ledger, so nothing can be paid for. `changed`: read with other ties
+ * than the file declares.
+ */
 export async function tiesOf(policy: Policy, changed: Policy = policy): Promise<readonly Amplifier[]> {
   const engine = await openEngine(policy);
   return closing(engine, () => lookInto(engine, changed, async (look) => (await look(publicReads.ties, {})).amplifiers));
@@ -96,7 +99,7 @@ async function closeAll(opened: readonly Closable[], { caution = warning }: Open
   for (const each of opened) await each.close().catch(caution);
 }
 
-/** What was made is kept, and what went wrong is told, whether or not closing works. */
+/** Runs work and closes its handle: result and error survive even if closing fails. */
 export async function closing<T>(opened: Closable, work: () => Promise<T>, caution?: (error: unknown) => void): Promise<T> {
   try {
     return await work();

@@ -1,2 +1,2 @@
-/** What became of the budget, for whoever ends the process: of our own making, so nothing is checked. */
+/** Outcome of a release as text, for programs that end; unchecked, since our own code made it. */
 export { asFault, notSpent, Outcomes, outcomeText } from '../../release/session/outcome.js';

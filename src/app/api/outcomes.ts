@@ -11,7 +11,7 @@ const outcome = z.discriminatedUnion('state', [
 ]);
 
 /**
- * What became of the budget, in words: every Fault of a release says it as `outcome`.
+ * Budget outcome as text; every Fault of a release carries it as `outcome`.
  *
  * @example
  * console.log(outcomeText({ state: 'recorded', entry: 3 }));

@@ -11,30 +11,30 @@ import { amount, faulting, readOptions, whole } from './door.js';
 
 const size = whole(1, Number.MAX_SAFE_INTEGER);
 const options = z.strictObject({
-  /** Public size of the domain the values come from. */
+  /** Public size of the domain of the values. */
   domain: whole(2, Number.MAX_SAFE_INTEGER),
-  /** What one tuple may cost. */
+  /** Privacy cost of one tuple. */
   epsilon: amount,
-  /** Accept (epsilon, gamma)-adversarial privacy. */
+  /** Accepts (epsilon, gamma)-adversarial privacy. */
   gamma: amount.optional(),
-  /** Also tell (epsilon, delta) mechanisms, for comparison. */
+  /** Includes (epsilon, delta) mechanisms, for comparison. */
   delta: amount.optional(),
-  /** Public guess of the most ties anybody has; affects expected errors only. */
+  /** Public guess of the largest number of ties; affects expected errors only. */
   degree: size.optional(),
   /** Logarithm of lambda: safe (base 2, rounded up) or natural. */
   log: z.enum(['safe', 'natural']).default('safe'),
-  /** Protect absent tuples, too. */
+  /** Protects absent tuples as well. */
   absence: z.boolean().optional(),
   /** Tuples may be positively correlated with this many minus one others. */
   together: size.optional(),
-  /** Relations are undirected. */
+  /** Declares the relations undirected. */
   symmetric: z.boolean().optional(),
-  /** Count each occurrence once, not once per symmetry. */
+  /** Counts each occurrence once, not once per symmetry. */
   occurrences: z.boolean().optional(),
 });
 export type PatternAnalysisOptions = z.input<typeof options>;
 
-/** What one tuple can do to a count over relations, and every way to noise it. */
+/** Sensitivity of a count over relations, and every mechanism for it. */
 export interface AnalysedPattern {
   readonly query: string;
   readonly stable: boolean;
@@ -56,8 +56,8 @@ export interface AnalysedPattern {
 }
 
 /**
- * A join or graph pattern: is it stable, how far can one tuple move it, which noise is least. Reads no data. The clustering coefficient is two counts that
- * share epsilon, so two patterns come back.
+ * Analysis of a join or graph pattern: its stability, its sensitivity and its best mechanism. Reads no data. The clustering
+ * coefficient is two counts that share epsilon, so two patterns are returned.
  *
  * @example
  * const [triangles] = await analysePattern('triangles', { domain: 10000, epsilon: 1, symmetric: true });

@@ -4,14 +4,14 @@ import type { Replayed } from '../../release/session/replayed.js';
 import type { AskOptions, Session } from '../../release/session/session.js';
 import type { AnyKind } from './kinds.js';
 
-/** The plan of a question; free, with the noise of the recorded answer, where a release would be answered from the record. */
+/** Plan of a question; where a release would return a recorded answer, a free plan with the noise of that answer. */
 export async function planOnRecord(kind: AnyKind, session: Session, asked: unknown, options: AskOptions): Promise<Plan> {
   const plan = await kind.plan(session, asked, options);
   const found = await recordedFor(kind, session, asked, options);
   return found ? freePlan(plan, found) : plan;
 }
 
-/** The record that a release would be answered from, by asking for it where nothing can be paid. */
+/** Recorded answer that a release would return, read through a session that cannot pay. */
 async function recordedFor(kind: AnyKind, session: Session, asked: unknown, options: AskOptions): Promise<Replayed | undefined> {
   if (!(await session.hasEntries())) return undefined;
   let found: Replayed | undefined;

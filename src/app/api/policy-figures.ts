@@ -18,16 +18,16 @@ const menu = '0.05 0.06 0.08 0.1 0.12 0.15 0.2 0.25 0.3 0.4 0.5 0.6 0.8 1 1.2 1.
   .split(' ')
   .map((text) => parseRational(text));
 
-/** How wrong a count is against how much an attacker can come to believe. */
+/** Expected error of a count compared with the highest posterior of an attacker. */
 export interface BeliefPoint {
   readonly epsilon: number;
-  /** By what the attacker believed before: what they believe at most after all releases together. */
+  /** Highest posterior after all releases together, by prior. */
   readonly posterior: Readonly<Record<string, number>>;
-  /** Half width of a count by a column, were the whole budget spent on it; null where nothing can be counted. */
+  /** Half width of a count by a column if the whole budget were spent on it; null where nothing can be counted. */
   readonly error: number | null;
 }
 
-/** What the policy's budget and others around it would buy. Reads nothing and spends nothing. */
+/** Accuracy and posterior under the policy's budget and others around it. Reads nothing and spends nothing. */
 export function beliefPoints({ policy, account }: Session): {
   readonly column?: string;
   readonly points: readonly BeliefPoint[];
@@ -51,7 +51,7 @@ const posteriors = (policy: Policy, epsilon: Rational): Record<string, number> =
     priors.map((prior) => [prior, posteriorAtMost(parseRational(prior), betweenValues(neighboursOf(policy), epsilon))]),
   );
 
-/** The column that errors of counts are told for: how many records there are in all is public, and has none. */
+/** Column whose counts give the expected errors; the total number of records is public and has none. */
 const countedBy = (policy: Policy): string | undefined =>
   (askable(policy).find((c) => c.type === 'category') ?? askable(policy)[0])?.name;
 
@@ -68,7 +68,7 @@ function errorOf(policy: Policy, amplifiers: readonly Amplifier[], epsilon: Rati
   }
 }
 
-/** Other strengths of the declared ties, by their place in the policy, and another limit. */
+/** Other odds ratios of the declared ties, by their place in the policy, and another limit. */
 export interface WhatIfAsked {
   readonly epsilon?: string | undefined;
   readonly belief?: { readonly prior: string; readonly posterior: string } | undefined;
@@ -78,9 +78,9 @@ export interface WhatIfAsked {
 export interface WhatIfFigures {
   readonly epsilon: number;
   readonly delta: number;
-  /** What one record may spend at most before ties, by the best proven way. */
+  /** Largest spending of one record before ties, by the best proven route. */
   readonly base: number;
-  /** How many times that an attacker who knows the ties gains. */
+  /** Factor between the leakage to an attacker who knows the ties and that spending. */
   readonly amplification: number;
   readonly column?: string;
   readonly error: number | null;
@@ -88,7 +88,10 @@ export interface WhatIfFigures {
   readonly whatIf: readonly WhatIf[];
 }
 
-/** What a policy with other strengths or another limit would come to; its own ties may be known already. Reads the ties, which the declaration says are known, and spends nothing. */
+/**
+ * Effect of other odds ratios or another limit; the policy's own ties may be passed in. Reads the ties, which are declared as
+ * known, and spends nothing.
+ */
 export async function whatIfFigures(policy: Policy, asked: WhatIfAsked, known?: readonly Amplifier[]): Promise<WhatIfFigures> {
   const epsilon = limitOf(policy, asked);
   const changed = { ...policy, dependence: strengthened(policy, asked.ties ?? []) };

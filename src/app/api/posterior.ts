@@ -17,22 +17,22 @@ const noise = {
   sigma: size.optional(),
 };
 const suspicion = z.strictObject({
-  /** Every value the unknown record can take. */
+  /** All possible values of the unknown record. */
   universe: numbers,
-  /** Their probabilities; uniform when absent. */
+  /** Prior probabilities of these values; uniform when absent. */
   prior: numbers.optional(),
-  /** Values the attacker knows. */
+  /** Values that the attacker knows. */
   known: z.array(z.number()).default([]),
   query: z.enum(['sum', 'mean', 'min', 'max']).default('sum'),
   ...noise,
 });
 export type Suspicion = z.input<typeof suspicion>;
 
-/** One possible value, and what the answer makes of it. */
+/** One possible value with its prior and posterior. */
 export interface BelievedValue {
   readonly value: number;
   readonly prior: number;
-  /** The exact answer if this were the value, and the noise that was needed then. */
+  /** Exact answer if this were the value, and the noise that the answer would then contain. */
   readonly expected: number;
   readonly noise: number;
   readonly density: number;
@@ -40,7 +40,7 @@ export interface BelievedValue {
 }
 
 /**
- * What an attacker believes about one unknown value after a noisy answer.
+ * Posterior of an attacker about one unknown value after a noisy answer.
  *
  * @example
  * const rows = await posterior({ universe: [1, 2, 3, 5, 10], known: [1, 2, 3], query: 'mean', answer: 5.041, scale: 1.125 });
@@ -68,7 +68,7 @@ const queries: Readonly<Record<'sum' | 'mean' | 'min' | 'max', (values: readonly
 };
 
 const modelSuspicion = z.strictObject({
-  /** The record in question; the first of the model when absent. */
+  /** Record in question; the first of the model when absent. */
   about: z.string().optional(),
   /** Records whose values the attacker knows. */
   known: z.record(z.string(), z.number()).default({}),
@@ -79,7 +79,7 @@ const modelSuspicion = z.strictObject({
 export type ModelSuspicion = z.input<typeof modelSuspicion>;
 
 /**
- * What an attacker believes about a record of a model after a noisy answer, with and without the ties.
+ * Posterior of an attacker about a record of a model after a noisy answer, with and without the ties.
  *
  * @example
  * const { gain } = await posteriorOnModel('model.json', { answer: 2, scale: 1 });

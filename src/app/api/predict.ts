@@ -21,11 +21,12 @@ const classifier = z.object({
   weights: z.array(term),
 });
 const row = z.record(z.string(), z.union([z.string(), z.number(), z.bigint(), z.boolean(), z.null()]));
-/** A row as column: value; what is absent counts for nothing. */
+/** Row as column: value; an absent column contributes nothing. */
 export type PredictRow = Readonly<Record<string, string | number | bigint | boolean | null | undefined>>;
 
 /**
- * Applies a released classifier to a row. Reads no data and costs nothing. A classifier stored by version 0.2 is refused where the bounds of a column were lost.
+ * Applies a released classifier to a row. Reads no data and costs nothing. A classifier stored by version 0.2 is refused where the
+ * bounds of a column were lost.
  *
  * @example
  * const fugu = await open('policy.yaml');

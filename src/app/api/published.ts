@@ -5,14 +5,14 @@ import { type FileName, faulting, fileNamed, readOptions } from './door.js';
 import { withData } from './steward-read.js';
 
 const options = z.strictObject({
-  /** What the whole survey would be released with. */
+  /** Epsilon of the whole survey. */
   epsilon: z.number().gt(0),
 });
 export type PublishedOptions = z.input<typeof options>;
 
 /**
- * What the mechanism of Maughan and Near would do to the whole survey, with its audit, read off the protected rows WITHOUT paying: as private as they are, and
- * never released.
+ * Mechanism of Maughan and Near applied to the whole survey, with its audit, read from the protected rows WITHOUT payment: as
+ * private as they are, and never released.
  *
  * @example
  * const [figure] = await judgePublishedSurvey('policy.yaml', { epsilon: 1 });

@@ -7,7 +7,7 @@ const loaders = kinds as unknown as Readonly<Record<string, () => Promise<AnyKin
 /** A question without any of these fields is a query, or several. */
 const queries = 'queries';
 
-/** What is asked, as plain data, and the kind that answers it. Forms of its fields are checked by the kind. */
+/** Question as plain data, and its kind, which checks the fields. */
 export async function questionOf(input: unknown): Promise<{ readonly kind: AnyKind; readonly asked: Question }> {
   const question = plain(input, 'The question');
   const named = Object.keys(loaders).filter((name) => name !== queries);
@@ -24,7 +24,7 @@ export async function questionOf(input: unknown): Promise<{ readonly kind: AnyKi
   return { kind, asked: question as Question };
 }
 
-/** Its analysis may have a door of its own, which tells the field; what stands beside it is checked here. */
+/** Checks the field and its companions; where the analysis has a parser of its own, that one checks the field's contents. */
 function checkFields({ question: schema, name, hint }: AnyKind, question: object): void {
   const parsed = schema.safeParse(question);
   if (parsed.success) return;

@@ -8,14 +8,14 @@ import { type Receipt, receiptOf } from '../../release/session/receipt.js';
 import type { Session } from '../../release/session/session.js';
 import { questionOf } from './question.js';
 
-/** An answer that was paid for, as the ledger has it. */
+/** Paid answer, as recorded in the ledger. */
 export interface RecordedAnswer {
   readonly receipt: Receipt;
   readonly tables?: readonly AnswerTable[];
   readonly result?: unknown;
 }
 
-/** What the record of a release holds. */
+/** Recorded content of a release. */
 interface Kept {
   readonly plan?: Plan;
   readonly profile?: StoredProfile;
@@ -23,11 +23,11 @@ interface Kept {
   readonly asked?: AskedInWords;
 }
 
-/** An entry by its number; undefined where this population has none. */
+/** Entry by its number; undefined where this population has none. */
 export const entryNumbered = async (session: Session, sequence: number): Promise<Entry | undefined> =>
   (await session.entry(sequence))?.entry;
 
-/** The proof of what was promised, by the number of its entry. Nothing is spent and no data is read. */
+/** Receipt of an entry, by its number. Nothing is spent and no data is read. */
 export async function recordedReceipt(session: Session, sequence: number): Promise<Receipt> {
   const { kept, entry } = await keptOf(session, sequence);
   const { plan, profile, at } = kept;
@@ -48,7 +48,7 @@ export async function recordedReceipt(session: Session, sequence: number): Promi
   );
 }
 
-/** The same with the answer: the question is asked again as it was, of the record alone, so it can pay for nothing. */
+/** Receipt and answer: the question is repeated with recorded answers only, so nothing can be paid. */
 export async function recordedAnswer(session: Session, sequence: number, tidy = false): Promise<RecordedAnswer> {
   const { kept, entry } = await keptOf(session, sequence);
   if (!kept.asked)

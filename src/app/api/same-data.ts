@@ -8,13 +8,13 @@ import { closing } from './opened.js';
 export interface SameDataDeclared {
   readonly population: string;
   readonly reason: string;
-  /** Ledger entries that hold it; none where nothing was left to declare. */
+  /** Ledger entries that hold it; none if there was nothing to declare. */
   readonly entries: readonly number[];
 }
 
 /**
- * Declares, for good, that everything an account has spent was spent on the data of this policy.
- * Needed once for accounts of version 0.2 that share a name, and after data with ties was moved or renamed.
+ * Declares, permanently, that everything an account has spent was spent on the data of this policy. Needed once for accounts of
+ * version 0.2 that share a name, and after data with ties was moved or renamed.
  *
  * @example
  * const { entries } = await declareSameData('policy.yaml', { reason: 'the file was renamed' });

@@ -5,8 +5,8 @@ import type { Policy } from '../../policy/policy.js';
 import { closing } from './opened.js';
 
 /**
- * Reads of the protected rows that nobody pays for and that are for the steward, who holds the rows anyway. Each says why its result may not leave the
- * steward's hands, or what makes it public. docs/unpaid-reads.md lists them.
+ * Unpaid reads of the protected rows, for the steward, who holds them anyway. Each text explains why its result must stay with the
+ * steward, or what makes it public. docs/unpaid-reads.md lists them.
  */
 export const stewardReads = {
   init: 'Drafts a policy for whoever holds the file. Domains and bounds are marked unconfirmed until a person says that they are public.',
@@ -23,11 +23,11 @@ export const stewardReads = {
 } as const;
 export type StewardRead = keyof typeof stewardReads;
 
-/** The one way to the rows for whoever holds them: no account is charged, so nothing of it may be published. */
+/** Only access to the rows without payment, for the steward: no account is charged, so no result may be published. */
 export const readAsSteward = <T>(_read: StewardRead, engine: Engine, work: (data: Pinned) => Promise<T>): Promise<T> =>
   pinned(engine, work);
 
-/** The same of the data of a policy, for as long as `work` takes; no ledger, so nothing can be paid for. */
+/** The same for the data of a policy while `work` runs; no ledger, so nothing can be paid for. */
 export async function withData<T>(
   read: StewardRead,
   file: string,

@@ -6,16 +6,16 @@ import type { DataSource } from '../../policy/policy.js';
 import type { Opener } from './opened.js';
 import { type StreamedStep, type StreamOptions, streamWith } from './stream.js';
 
-/** How long the rest of a line is waited for, and how often it is looked for, in milliseconds. */
+/** Longest wait for the rest of a line, and the interval between checks, in milliseconds. */
 const restOfLine = { most: 5000, every: 100 };
-/** So many looks in a row may fail at a file that somebody is writing. */
+/** Most failed attempts in a row at a file that is being written. */
 const mostFailures = 10;
 
 const sleep = (milliseconds: number): Promise<void> => new Promise((done) => setTimeout(done, milliseconds));
 
 /**
- * A stream that looks again after so many seconds, until somebody stops it. Whoever appends to the file may be in the middle of a line: its rest is waited for, and what fails meanwhile, with
- * nothing spent, is tried again; not for ever, since a last line may have no end.
+ * Stream that reads again after this many seconds until it is stopped. It waits for the rest of a line being appended; a failure
+ * meanwhile that spent nothing is retried a limited number of times.
  */
 export async function* followWith(
   file: string,
@@ -49,7 +49,7 @@ export async function* followWith(
 const hasSpent = (error: unknown): boolean =>
   !(error instanceof Fault) || (error.outcome !== undefined && error.outcome.state !== 'not spent');
 
-/** How long a text file is, and whether its last line has no end. */
+/** Size of a text file, and true if its last line has no end. */
 interface Tail {
   readonly size: number;
   readonly half: boolean;
@@ -58,7 +58,7 @@ const isSame = (a: Tail | undefined, b: Tail | undefined): boolean => a?.size ==
 
 async function tailOf({ source, encoding }: DataSource): Promise<Tail | undefined> {
   if (!/\.(csv|tsv|txt)$/i.test(source)) return undefined;
-  // Reading it says what is wrong with it.
+  // A later read reports the error.
   const found = await stat(source).catch(() => undefined);
   if (!found?.isFile()) return undefined;
   const { size } = found;
@@ -67,7 +67,7 @@ async function tailOf({ source, encoding }: DataSource): Promise<Tail | undefine
   return { size, half: last !== undefined && !last.subarray(0, end.length).equals(end) };
 }
 
-/** What a line ends with: two bytes where every letter has two. */
+/** Line end of an encoding: two bytes in UTF-16. */
 function endOfLine(encoding: string | undefined): Buffer {
   const wide = /^utf-?16-?(be)?/i.exec(encoding?.replaceAll('_', '-').trim() ?? '');
   return Buffer.from(wide ? (wide[1] ? [0, 0x0a] : [0x0a, 0]) : [0x0a]);
@@ -79,7 +79,7 @@ async function bytesFrom(source: string, start: number): Promise<Buffer> {
   return Buffer.concat(read);
 }
 
-/** The file once its last line is whole; as it is where nothing was added to that line since the last look, or nothing comes. */
+/** Tail of the file once its last line is complete; as it is if that line has not grown since the last check, or the wait is over. */
 async function atRest(data: DataSource, before: Tail | undefined): Promise<Tail | undefined> {
   let tail = await tailOf(data);
   for (let waited = 0; tail?.half && !isSame(tail, before) && waited < restOfLine.most; waited += restOfLine.every) {

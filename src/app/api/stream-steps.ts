@@ -16,13 +16,13 @@ import { modeBeside } from '../../release/ledger/ledger-file.js';
 import { stepIn } from '../../release/session/relied.js';
 import type { Session } from '../../release/session/session.js';
 
-/** Which steps of the data are over, and that those told before are as they were. */
+/** Steps of the data that are over, after a check that earlier answered steps are unchanged. */
 export interface StepsSeen {
-  /** All steps up to this one. */
+  /** Last step that is over; all before it are, too. */
   readonly over: number;
-  /** Remembers how many rows the steps up to this one have, before anything is told about it. */
+  /** Remembers the row counts of the steps up to this one, before anything about it is released. */
   note(step: number): Promise<void>;
-  /** What is seen now: looked at again where the data has changed, so that no step is told of a file that has lost it. */
+  /** Current state: checks again if the data has changed, so that no step is answered from a file that has lost it. */
   now(): Promise<StepsSeen>;
 }
 
@@ -35,8 +35,8 @@ export interface StepRules {
 }
 
 /**
- * Looks at nothing but the public column: how many rows each step has, which the ledger notes first (release/session/public-read.ts). Rows that came in for steps that were told would be in no answer, so they are
- * refused; the answers themselves are on record and are never made again. What is remembered is a digest of those numbers of rows, salted, beside the ledger.
+ * Reads row counts per step from the public column, noted in the ledger first, and refuses late rows: no answer would hold them. A
+ * salted digest of the counts is stored with the ledger; recorded answers are never recomputed.
  */
 export async function seeSteps(session: Session, steps: Steps, rules: StepRules): Promise<StepsSeen> {
   if (hiddenSteps(session.policy, steps.column)) return unseenSteps(session.policy, steps, rules);
@@ -103,8 +103,8 @@ function refuseStray({ column }: Steps, { order, arrived }: StepRules, without: 
 }
 
 /**
- * Where it is protected which steps have rows: all steps up to `through`, whatever the data holds. Empty steps and late rows are not noticed; rows without
- * a number are counted in none, and rows above the bounds in the last step, as by every count. Nothing is read and nothing remembered.
+ * If the steps with rows are protected: all steps up to `through`, whatever the data holds. Reads and stores nothing; gaps and
+ * late rows pass, rows without a number count nowhere, rows above the bounds in the last step.
  */
 function unseenSteps(policy: Policy, steps: Steps, rules: StepRules): StepsSeen {
   refuseLooking(policy, steps, rules);
@@ -116,7 +116,7 @@ function unseenSteps(policy: Policy, steps: Steps, rules: StepRules): StepsSeen 
   return seen;
 }
 
-/** Before anything is read: where it is protected which steps have rows, a stream must say itself which are over. */
+/** Refuses, before anything is read, a stream without `through` if it is protected which steps have rows. */
 export function refuseLooking(policy: Policy, { column }: Pick<Steps, 'column'>, rules: Omit<StepRules, 'order'>): void {
   const hidden = hiddenSteps(policy, column);
   if (!hidden) return;
@@ -132,14 +132,17 @@ export function refuseLooking(policy: Policy, { column }: Pick<Steps, 'column'>,
 const told = z.strictObject({ through: z.number().int().min(0), salt: z.string(), rows: z.string() });
 type Told = z.output<typeof told>;
 
-/** What was told: one for each way to cut the data into steps. */
+/** Record of the answered steps: one for each way to cut the data into steps. */
 interface Journal {
   readonly place: string;
   readonly read: () => Promise<Told | undefined>;
   readonly write: (now: Told) => Promise<void>;
 }
 
-/** Beside a ledger in files; with one on a server in the ledger itself, which other machines read, too. Version 0.2 named it after the data's full path. */
+/**
+ * File next to a file ledger; for a ledger on a server the ledger itself, which other machines read, too. Version 0.2 named it
+ * after the data's full path.
+ */
 function journalOf(session: Session, { column, width, unitsOf }: Steps): Journal {
   const { policy } = session;
   const { data, ledger } = policy;

@@ -20,36 +20,39 @@ import { closing, type Opener, openAll } from './opened.js';
 import { refuseLooking, type StepsSeen, seeSteps } from './stream-steps.js';
 
 const options = z.strictObject({
-  /** A query, or several, asked of every step. */
+  /** Query, or list of queries, for every step. */
   query: batchForms.optional(),
   /** The same as SQL text, without the step in it. */
   sql: z.string().optional(),
-  /** The public whole-number column that steps are counted in; that of the declared sequence when absent. */
+  /** Public whole-number column that counts steps; that of the declared sequence when absent. */
   order: z.string().optional(),
-  /** How many units of it make a step. */
+  /** Number of column units per step. */
   every: whole(1, 1_000_000).optional(),
   /** Totals from the first step on, paid for once over the horizon, instead of an answer for each step. */
   totals: z.boolean().optional(),
-  /** How many steps totals are paid for; as many as the column's bounds hold when absent. */
+  /** Number of steps that totals are paid for; as many as the column's bounds hold when absent. */
   horizon: whole(1, 10_000_000).optional(),
-  /** Units up to this one are over; all before the last step with rows when absent. Needed where persons are the secret: which steps have rows is protected then. */
+  /**
+   * Last unit that is over; when absent, all before the last step with rows. Required with persons as the privacy unit: then it is
+   * protected which steps have rows.
+   */
   through: z.number().int().optional(),
-  /** Tell steps from this one on; earlier ones are on record all the same. */
+  /** First step to return; earlier ones are recorded all the same. */
   since: whole(1, 10_000_000).optional(),
-  /** Rows that come in for steps that were told: refused, or counted in the step they came in (which `arrived` holds). */
+  /** Late rows of answered steps: refused, or counted in the step in which they came in (column `arrived`). */
   late: z.enum(['refuse', 'next']).optional(),
   /** Public whole-number column: when a row came in, in units of the order column. */
   arrived: z.string().optional(),
-  /** Steps without rows: refused, or empty. */
+  /** Steps without rows: refused, or accepted as empty. */
   gaps: z.enum(['refuse', 'empty']).optional(),
-  /** Part of the policy's epsilon: for each step, or for all totals together. */
+  /** Share of the policy's epsilon: for each step, or for all totals together. */
   epsilon: amount.optional(),
   tidy: z.boolean().optional(),
-  /** Pay for a new horizon of totals, also when one is on record. */
+  /** Pays for a new horizon of totals, even if one is recorded. */
   fresh: z.boolean().optional(),
   analyst: z.string().min(1).max(120).optional(),
   acceptNoProtection: z.boolean().optional(),
-  /** Why a budget may be opened for data that has another one; written into the chain for good. */
+  /** Reason for opening a budget for data that has another one; permanent in the ledger's chain. */
   newBudget,
 });
 export type StreamOptions = z.input<typeof options>;
@@ -57,22 +60,22 @@ export type StreamOptions = z.input<typeof options>;
 /** One step that is over. */
 export interface StreamedStep {
   readonly step: number;
-  /** The units of the order column that it covers. */
+  /** Units of the order column that it covers. */
   readonly units: readonly [first: number, last: number];
-  /** The answers about this step. */
+  /** Answers about this step. */
   readonly tables?: readonly AnswerTable[];
-  /** The totals up to and with this step. */
+  /** Totals up to and with this step. */
   readonly totals?: readonly TotalOfCell[];
   readonly entry: number;
-  /** Told from the record: nothing was spent or drawn for it now. */
+  /** Recorded answer: nothing was spent or drawn for it now. */
   readonly replayed: boolean;
-  /** What was promised; with totals only beside the first step that is told, as it is one for all. */
+  /** Promise of the release; for totals only with the first returned step, as one receipt covers all. */
   readonly receipt?: Receipt;
 }
 
 /**
- * One release for every step that is over, or running totals, in order. Whatever was told before is told again from the record, so a stream that was cut off
- * goes on where it was, and pays for nothing twice.
+ * One release for every step that is over, or running totals, in order. Earlier answers come from the record, so an interrupted
+ * stream continues where it was and pays for nothing twice.
  *
  * @example
  * const visits = await stream('visits.yaml', { order: 'day', query: { kind: 'count' }, totals: true, epsilon: 0.5 });
@@ -88,7 +91,7 @@ export async function stream(policy: FileName, given: StreamOptions): Promise<As
 }
 
 /**
- * What a stream would cost and how wrong it would be, for nothing: one step of it, or all totals together with the error of each.
+ * Cost and expected error of a stream, for free: one step of it, or all totals together with the error of each.
  *
  * @example
  * const { epsilon, why, totals } = await planStream('visits.yaml', { order: 'day', query: { kind: 'count' }, totals: true, epsilon: 0.5 });
@@ -114,10 +117,10 @@ async function planned(session: Session, asked: Asked): Promise<StreamPlan> {
   return { ...plan, totals: { way: totals.way.how, standardErrors: Array.from(totals.variances(), Math.sqrt) } };
 }
 
-/** Of somebody whom a service knows: who pays, and what is accepted, is not theirs to say. */
+/** Options of an analyst known to a service: the payer and accepted risks are not theirs to choose. */
 const ofSession = options.omit({ analyst: true, acceptNoProtection: true, newBudget: true });
 
-/** The same as `planStream`, on what is open already. */
+/** The same as `planStream`, on open handles. */
 export const planStreamIn = (session: Session, given: unknown): Promise<StreamPlan> =>
   faulting(() => {
     const asked = checked(readOptions(ofSession, given));
@@ -126,7 +129,7 @@ export const planStreamIn = (session: Session, given: unknown): Promise<StreamPl
     return planned(session, asked);
   });
 
-/** The same as `stream`, on what is open already. */
+/** The same as `stream`, on open handles. */
 export async function* streamIn(session: Session, given: unknown): AsyncGenerator<StreamedStep, void, undefined> {
   const asked = await faulting(() => {
     refuseSecretSteps(session.policy);
@@ -136,7 +139,7 @@ export async function* streamIn(session: Session, given: unknown): AsyncGenerato
   yield* told(session, asked);
 }
 
-/** Every step that is over, from the one that is wanted on. */
+/** All steps that are over, from the first requested one on. */
 async function* told(session: Session, asked: Asked): AsyncGenerator<StreamedStep, void, undefined> {
   const { policy } = session;
   const { steps, batch, instead } = await faulting(() => askedOf(policy, asked));
@@ -151,13 +154,13 @@ async function* told(session: Session, asked: Asked): AsyncGenerator<StreamedSte
   }
 }
 
-/** The plan of one step, or of all totals. */
+/** Plan of one step, or of all totals. */
 export interface StreamPlan extends Plan {
-  /** How noise would be added, and the standard error of the total at each step of the horizon, in the answer's unit. */
+  /** Mechanism of the noise, and the standard error of the total at each step of the horizon, in the answer's unit. */
   readonly totals?: { readonly way: string; readonly standardErrors: readonly number[] };
 }
 
-/** What is asked of which steps. */
+/** Query and steps of a request. */
 function askedOf(policy: Policy, asked: Asked): { readonly steps: Steps; readonly batch: Batch; readonly instead: Instead } {
   const steps = stepsOf(policy, countedColumn(policy, asked), asked.every ?? 1);
   refuseLooking(policy, steps, asked);
@@ -167,7 +170,7 @@ function askedOf(policy: Policy, asked: Asked): { readonly steps: Steps; readonl
 }
 type Instead = Pick<AskOptions, 'instead'>;
 
-/** A stream for whoever is told of bookings and is asked before the first. */
+/** Stream with open settings: its callbacks see each cost and may refuse the first. */
 export async function* streamWith(
   file: string,
   given: StreamOptions,
@@ -234,7 +237,7 @@ async function* eachStep(
     const units = steps.unitsOf(step);
     const asked = within(batch, steps.column, units);
     const options = { ...(epsilon !== undefined && { epsilon }), ...(tidy && { tidy }), ...(instead && { instead }) };
-    // What is on record is told without another look at the data.
+    // A recorded answer is returned without reading the data again.
     if (!(await session.asking(asked, options).isRecorded(asked, options))) seen = await seen.now();
     if (step > seen.over) return;
     await seen.note(step);

@@ -17,30 +17,31 @@ const options = z.strictObject({
   backward: file.optional(),
   /** JSON file of P(state after | state now). */
   forward: file.optional(),
-  /** Every step spends this. */
+  /** Epsilon of every step. */
   epsilon: amount.optional(),
-  /** Leakage that no step may exceed: budgets are found. */
+  /** Largest leakage of any step: budgets are computed for it. */
   target: amount.optional(),
-  /** How many steps; with a target, for ever when left out. */
+  /** Number of steps; with a target, unlimited when absent. */
   steps: whole(1, 1_000_000).optional(),
 });
 export type TemporalOptions = z.input<typeof options>;
 
-/** What releases about other steps tell about each step. */
+/** Leakage about each step from releases about other steps. */
 export interface Temporal {
   /** Leakage of the releases up to each step, from each step on, and of all of them; rounded up. Empty without a number of steps. */
   readonly backward: readonly number[];
   readonly forward: readonly number[];
   readonly leakage: readonly number[];
-  /** What no step's leakage exceeds, however long it goes on; null when there is no such number. */
+  /** Upper bound on every step's leakage, however long it goes on; null if there is none. */
   readonly supremum: number | null;
-  /** What each step spends; one number for every step when there is no end. */
+  /** Budget of each step; one number for every step when there is no end. */
   readonly budgets: readonly number[];
   readonly certified: true;
 }
 
 /**
- * Leakage over time of one release per step, or budgets that keep it within a target, for an attacker who knows how states follow one another.
+ * Leakage over time of one release per step, or budgets that keep it within a target, for an attacker who knows the transition
+ * matrix.
  *
  * @example
  * const { supremum } = await temporal({ forward: 'forward.json', backward: 'backward.json', epsilon: 0.1, steps: 10 });

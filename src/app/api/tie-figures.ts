@@ -9,7 +9,7 @@ import { combine, type FactorGraph, untied } from '../../privacy/dependence/grap
 import { ties as tiesOf } from '../../privacy/dependence/leakage.js';
 import { withData } from './steward-read.js';
 
-/** Records beyond which ties are not drawn or told one by one. */
+/** Largest number of records whose ties are drawn or listed one by one. */
 const mostRecords = 200_000;
 
 interface Declared {
@@ -18,7 +18,7 @@ interface Declared {
   readonly graph: FactorGraph;
 }
 
-/** Who is tied to whom, by each declared tie between records. The declaration says that an attacker knows it; for the steward all the same. */
+/** Graph of each declared tie between records. The declaration assumes that an attacker knows it; still for the steward only. */
 async function graphsOf(policy: Policy): Promise<{ readonly records: number; readonly declared: readonly Declared[] }> {
   if (policy.protect.secret === 'edge') throw unsupported('The secret of this policy is a tie itself.');
   return withData('ties drawn', policy.file, async (engine) => {
@@ -35,7 +35,7 @@ async function graphsOf(policy: Policy): Promise<{ readonly records: number; rea
   });
 }
 
-/** Whether how many records there are, or who is tied to whom, is for nobody but the steward: exact figures about it are as private as the rows. */
+/** True if the number of records, or their ties, are for the steward only: exact figures about them are as private as the rows. */
 export function hidesTies(policy: Policy): boolean {
   if (addsRemoves(policy) || [...policy.relations.values()].some((relation) => relation.private)) return true;
   return policy.dependence.some((d) => {
@@ -49,13 +49,13 @@ const unsupported = (why: string): Fault =>
 
 export interface LeakageByKind {
   readonly adversary: Policy['protect']['adversary'];
-  /** Records by how many others they are tied to, and what an attacker gains about the worst of them when every record spends a base. */
+  /** Records by number of ties, and the worst leakage among them when every record spends a base. */
   readonly kinds: readonly {
     readonly name: string;
     readonly records: number;
     readonly leakage: readonly { readonly base: number; readonly leak: number }[];
   }[];
-  /** What group privacy would charge for the largest group, by the same bases. */
+  /** Leakage of the largest group under group privacy, for the same bases. */
   readonly group: readonly { readonly base: number; readonly leak: number }[];
   readonly how: string;
 }
@@ -71,7 +71,7 @@ const classes: readonly (readonly [most: number, name: string])[] = [
   [Number.POSITIVE_INFINITY, '32 ties and more'],
 ];
 
-/** What an attacker gains about records of each kind. Spends nothing. */
+/** Leakage of records, by their number of ties. Spends nothing. */
 export async function leakageByKind(policy: Policy): Promise<LeakageByKind> {
   const { adversary } = policy.protect;
   const { records, declared } = await graphsOf(policy);
@@ -95,7 +95,7 @@ export async function leakageByKind(policy: Policy): Promise<LeakageByKind> {
   };
 }
 
-/** How many others each record is tied to, a group counted once for every other member. */
+/** Number of other members of all ties of each record, group by group. */
 function degreesOf({ records, factors, start, member }: FactorGraph): Uint32Array {
   const degree = new Uint32Array(records);
   for (let f = 0; f < factors; f++)
@@ -108,7 +108,7 @@ export interface TieSample {
   readonly records: number;
   readonly ties: number;
   readonly shown: {
-    /** Numbers made up for the drawing. What several records share and nobody sees (a leaning of a household) is a node of its own. */
+    /** Numbers made up for the drawing. A hidden variable that several records share (a household's leaning) is a node of its own. */
     readonly nodes: readonly { readonly id: number; readonly degree: number; readonly kind?: 'shared' }[];
     readonly edges: readonly {
       readonly a: number;
@@ -124,7 +124,7 @@ export interface TieSample {
 /** Groups larger than this are drawn as a star. */
 const mostOfGroup = 8;
 
-/** A part of the network to be drawn: whoever has most ties with those around them, then others from everywhere. Nothing in it names anybody. */
+/** Part of the network for a drawing: the record with most ties and its surroundings, then records spread over all. Holds no names. */
 export async function tieSample(policy: Policy, most: number): Promise<TieSample> {
   const { records, declared } = await graphsOf(policy);
   const all = declared.length > 0 ? combine(declared.map((d) => d.graph)) : untied(records);
@@ -133,7 +133,7 @@ export async function tieSample(policy: Policy, most: number): Promise<TieSample
   const idOf = new Map([...chosen].map((record, id) => [record, id]));
   const shared: number[] = [];
   const edges = declared.flatMap((d) => {
-    // Hidden nodes of one tie have nothing to do with those of another.
+    // Hidden nodes of one tie are independent of those of another.
     const ids = new Map(idOf);
     for (const node of sharedNodes(d.graph, idOf)) {
       ids.set(node, chosen.size + shared.length);
@@ -184,7 +184,7 @@ function sampled(
   return chosen;
 }
 
-/** Hidden nodes that two drawn records or more hang on. */
+/** Hidden nodes with at least two drawn records. */
 function sharedNodes({ records, factors, start, member }: FactorGraph, idOf: ReadonlyMap<number, number>): readonly number[] {
   const drawn = new Map<number, number>();
   for (let f = 0; f < factors; f++) {
@@ -205,7 +205,7 @@ function edgesAmong({ kind, index, graph }: Declared, idOf: ReadonlyMap<number, 
       if (id !== undefined) ids.push(id);
     }
     if (ids.length < 2) continue;
-    // As it was declared: the logarithm of 10 is not quite that.
+    // Rounded to the declared number: exp(log 10) is not exactly 10.
     const oddsRatio = Number(Math.exp(logOdds[start[f]!]!).toPrecision(12));
     const centres = ids.length > mostOfGroup ? 1 : ids.length;
     for (let i = 0; i < centres; i++)

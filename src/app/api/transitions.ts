@@ -11,20 +11,20 @@ import { type FileName, faulting, fileNamed, readOptions } from './door.js';
 import { withData } from './steward-read.js';
 
 const options = z.strictObject({
-  /** Where to write it, as JSON that a policy can declare. */
+  /** Output file, as JSON that a policy can declare. */
   out: z.string().min(1).optional(),
-  /** Whose steps they are; of the declared sequence, or the unit, when absent. */
+  /** Column of the unit whose steps they are; that of the declared sequence, or the privacy unit, when absent. */
   by: z.string().min(1).optional(),
   order: z.string().min(1).optional(),
   state: z.string().min(1).optional(),
-  /** The rows are public already (an earlier wave): the matrix is marked so. */
+  /** Declares that the rows are public already (an earlier wave): the matrix is marked so. */
   public: z.boolean().default(false),
 });
 export type TransitionsOptions = z.input<typeof options>;
 
 /**
- * Which state follows which, read off the protected rows WITHOUT paying: the matrix is marked, and as private as the data. To pay for one that may be published,
- * release the question { transitions: ... }.
+ * Transition matrix, read from the protected rows WITHOUT payment: marked, and as private as the data. For one that may be
+ * published, release the question { transitions: ... }.
  *
  * @example
  * const { transition } = await learnTransitions('moves.yaml', { by: 'person', order: 'day', state: 'place', public: true });
@@ -46,6 +46,6 @@ export async function learnTransitions(policy: FileName, given?: TransitionsOpti
   });
 }
 
-/** As a file that a policy can declare. */
+/** Writes the matrix to a file that a policy can declare. */
 export const writeLearnedTransitions = (file: string, learned: TransitionFile): void =>
   writeWhole(file, writeTransitions(learned), { hint: 'Choose another --out.' });

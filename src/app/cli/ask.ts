@@ -6,7 +6,7 @@ import { readJson, readYaml } from '../api/named-text.js';
 import { splitNames } from '../api/names.js';
 import { acceptOption, newBudgetOption } from './spend-or-not.js';
 
-/** The words a question can be asked in, shared by plan and release. */
+/** Options that state the question, shared by plan and release. */
 export interface AskWords {
   readonly query?: string;
   readonly sql?: string;

@@ -13,7 +13,7 @@ let strangers: string;
 let tied: string;
 
 beforeAll(async () => {
-  // Whoever shares a home agrees, except for one home in ten.
+  // Members of a home agree, except in one home in ten.
   workshop = openWorkshop(policyYaml({ budget: '{ epsilon: 3 }' }));
   const rows = Array.from({ length: 900 }, (_, i) => {
     const home = Math.floor(i / 3);
@@ -32,7 +32,7 @@ afterAll(() => workshop.remove());
 const attack = async (policy: string, ...words: string[]): Promise<PolicyAttack & { page: string }> =>
   JSON.parse(await runCommand(register, 'attack', policy, ...words, '--json'));
 
-/** The promise is about the worst answer: overwrite the noise with the answer that gives most away. */
+/** The promise holds for the worst answer: overwrite the noise with the answer that reveals most. */
 function extreme(folder: string): void {
   const file = join(folder, 'party.csv');
   const name = existsSync(file) ? file : join(folder, 'histogram-party.csv');
@@ -45,19 +45,19 @@ function extreme(folder: string): void {
   writeFileSync(name, `${moved.join('\n')}\n`);
 }
 
-describe('fugu attack', () => {
-  it('keeps the promise of a release that paid for the ties, whatever the answer', async () => {
+describe('the command fugu attack', () => {
+  it('fugu attack finds the promise kept for a release that paid for the ties, whatever the answer', async () => {
     const folder = join(workshop.folder, 'out-tied');
     extreme(folder);
     const found = await attack(tied, '--release', folder);
     expect(found.promised.epsilon).toBe(3);
     for (const a of found.attackers) expect(a.most).toBeLessThanOrEqual(3);
-    // Knowing the ties helps: the gain is above what strangers would give.
+    // Knowledge of the ties helps: the gain exceeds that of an attacker without ties.
     const [, , alone, knowing] = found.attackers;
     expect(knowing!.most).toBeGreaterThan(1.5 * alone!.most);
   });
 
-  it('shows that a release without the ties breaks its promise to people in households', async () => {
+  it('fugu attack shows that a release without the ties breaks its promise to people in households', async () => {
     extreme(strangers);
     const found = await attack(tied, '--release', strangers);
     const [everyone, , , knowing] = found.attackers;
@@ -70,7 +70,7 @@ describe('fugu attack', () => {
     expect(exposed.beliefs.map((b) => b.prior.reduce((s, p) => s + p, 0))).toEqual([1, 1, 1, 1].map((n) => expect.closeTo(n, 9)));
   });
 
-  it('writes a page that says it is private and loads nothing', async () => {
+  it('fugu attack writes a page that is marked private and loads nothing', async () => {
     const { page, exposed } = await attack(tied, '--release', strangers, '--show', '2');
     expect(exposed).toHaveLength(2);
     const html = readFileSync(page, 'utf8');
@@ -83,12 +83,12 @@ describe('fugu attack', () => {
     expect(existsSync(page)).toBe(false);
   });
 
-  it('changes nothing for an attacker with ties when none are declared', async () => {
+  it('fugu attack reports equal posteriors with and without ties when none are declared', async () => {
     const found = await attack(workshop.policyFile, '--release', strangers);
     expect(found.attackers[0]!.most).toBeCloseTo(found.attackers[3]!.most, 12);
   });
 
-  it('refuses folders and columns it cannot read', async () => {
+  it('fugu attack refuses folders and columns that it cannot read', async () => {
     await expect(attack(tied, '--release', workshop.folder)).rejects.toThrowError(/cannot be read/);
     await expect(attack(tied, '--release', strangers, '--column', 'age')).rejects.toThrowError(/no histogram of "age"/);
     writeFileSync(join(workshop.folder, 'receipt.json'), '{}');

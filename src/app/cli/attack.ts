@@ -49,7 +49,7 @@ export function register(program: Command): void {
     });
 }
 
-/** Beside the policy unless somebody says where; readable to its owner only. */
+/** Writes the page to `out`, by default next to the policy; readable to its owner only. */
 function writePage(policy: string, out: string | undefined, name: string, text: string): string {
   const page = out ?? join(dirname(policy), 'private', name);
   const writing = { mode: 0o600, hint: 'Say where with --out FILE.' };
@@ -74,7 +74,7 @@ function streamText({ column, attacked, promised, attackers, notes }: StreamAtta
   ].join('\n');
 }
 
-/** A column's name as a part of a file's name. */
+/** Column name as a part of a file name. */
 const plainName = (column: string): string => column.replace(/[^\p{L}\p{N}_-]+/gu, '-').slice(0, 60);
 
 function shownFrom(text: string): number {

@@ -51,7 +51,7 @@ const notReady = ({ unconfirmed, undecided, protectsNothing }: CheckedPolicy): s
 
 type Private = NonNullable<CheckedPolicy['private']>;
 
-/** Exact figures; nothing else prints them and nothing keeps them. */
+/** Exact figures; no other command prints them, and no file stores them. */
 const privateText = ({ tables = [], ...data }: Private): string =>
   [
     warn(

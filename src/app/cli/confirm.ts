@@ -72,7 +72,7 @@ const shorten = (text: string, width = 70) => (text.length > width ? `${text.sli
 const domain = ({ type, values, bounds = ['', ''] }: UnconfirmedColumn): string =>
   values ? `${values.length}: ${shorten(values.join(', '))}` : (type === 'date' ? bounds : bounds.map(decimal)).join(' to ');
 
-/** 241/5 is exact and 48.2 is what was written. */
+/** Bounds are exact fractions (241/5); the decimal of the policy (48.2) is shown. */
 function decimal(exact: string): string {
   const [over, under = '1'] = exact.split('/');
   return String(Number(over) / Number(under));

@@ -32,11 +32,11 @@ export function register(program: Command): void {
     });
 }
 
-/** Whoever has gone away wants nothing: a service that nobody waits for would never end. */
+/** A closed input means no: a service without a user would never end. */
 const wantsConsole = (ask: Ask, hasEnded: () => boolean): Promise<boolean> =>
   yes(async (question) => (await ask(question)) || (hasEnded() ? 'n' : ''), 'Open the console in your browser?', true);
 
-/** The policies of the demo in the order they are offered: what can be asked first, then what was released. */
+/** Policies of the demo in the order offered: the unspent one first, then the released ones. */
 const served = (home: string): readonly string[] =>
   ['yours', 'households', 'strangers'].map((name) => join(home, `${name}.yaml`));
 

@@ -2,14 +2,14 @@ import { createInterface } from 'node:readline/promises';
 import { visible } from '../report/visible.js';
 import { tell } from './output.js';
 
-/** Asks one question and hears one line; an empty line where nothing more will be said. */
+/** Prints one question and reads one line; an empty line at the end of the input. */
 export type Ask = (question: string) => Promise<string>;
 
-/** Somebody sits at a terminal and reads what is said beside the answer. */
+/** True if a user at a terminal reads the error output. */
 export const isTalking = (json: boolean | undefined): boolean =>
   json !== true && process.stdin.isTTY === true && process.stderr.isTTY === true;
 
-/** Questions go to the error output, so that an answer on stdout stays an answer. Lines that were typed ahead are kept for the next question. */
+/** Questions go to the error output, so that stdout holds the answer only. Lines typed ahead are kept for the next question. */
 export async function talking<T>(work: (ask: Ask, hasEnded: () => boolean) => Promise<T>): Promise<T> {
   const reader = createInterface({ input: process.stdin, output: process.stderr });
   const lines: string[] = [];
@@ -42,7 +42,7 @@ export async function talking<T>(work: (ask: Ask, hasEnded: () => boolean) => Pr
   }
 }
 
-/** Yes or no; an empty line is what stands in capitals. */
+/** Yes or no; an empty line means the choice in capitals. */
 export const yes = (ask: Ask, question: string, usual: boolean): Promise<boolean> =>
   until(
     ask,
@@ -51,7 +51,7 @@ export const yes = (ask: Ask, question: string, usual: boolean): Promise<boolean
     usual,
   );
 
-/** Asks until the answer can be used; three times at most, then what is usual. */
+/** Repeats a question until its answer is valid, three times at most; then the default is used. */
 export async function until<T>(ask: Ask, question: string, read: (answer: string) => T | undefined, usual: T): Promise<T> {
   for (let k = 0; k < 3; k++) {
     const answer = await ask(question);

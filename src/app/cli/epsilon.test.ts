@@ -9,8 +9,8 @@ import { register as registerPosterior } from './posterior.js';
 const run = (...words: string[]) => runCommand(register, 'epsilon', ...words);
 const json = async (...words: string[]) => JSON.parse(await run(...words, '--json'));
 
-describe('fugu epsilon from belief', () => {
-  it('answers in one small document', async () => {
+describe('fugu epsilon with a belief', () => {
+  it('fugu epsilon prints the budget of a belief as one small JSON document', async () => {
     const found = await json('--prior', '0.2', '--posterior', '0.5');
     expect(Object.keys(found)).toEqual(['epsilon', 'oddsFactor', 'downward', 'delta']);
     expect(Math.abs(found.epsilon - 1.38629436112)).toBeLessThan(1e-9);
@@ -18,14 +18,14 @@ describe('fugu epsilon from belief', () => {
     expect(found).toMatchObject({ oddsFactor: 4, downward: { from: 0.5, to: 0.2 } });
   });
 
-  it('says it in people', async () => {
+  it('fugu epsilon describes a belief in numbers of people', async () => {
     const said = await run('--prior', '0.1', '--posterior', '0.3', '--delta', '1e-6');
     expect(said).toMatch(/epsilon 1\.35/);
     expect(said).toMatch(/Of 100 people an attacker suspects at 10 %, 10 are rightly suspected/);
     expect(said).toMatch(/except with probability 0\.000001/);
   });
 
-  it('goes the other way, and knows identifiability', async () => {
+  it('fugu epsilon computes the posterior of an epsilon, and identifiability', async () => {
     const rows = (await json('--epsilon', '1')).beliefs as { prior: number; posterior: number; atLeast: number }[];
     expect(rows.find((r) => r.prior === 0.5)!.posterior).toBeCloseTo(Math.E / (1 + Math.E), 12);
     expect((await json('--epsilon', '1', '--prior', '0.03,0.6')).beliefs.map((r: { prior: number }) => r.prior)).toEqual([
@@ -45,17 +45,17 @@ describe('fugu epsilon from belief', () => {
     [['--among', '1', '--posterior', '0.3'], 'BUDGET_INVALID'],
     [['--among', 'many', '--posterior', '0.3'], 'BUDGET_INVALID'],
     [[], 'USAGE'],
-  ])('refuses %j', async (words, code) => {
+  ])('fugu epsilon refuses %j', async (words, code) => {
     await expect(run(...words)).rejects.toMatchObject({ code, hint: expect.stringMatching(/./) });
   });
 });
 
-describe('fugu epsilon from accuracy', () => {
+describe('fugu epsilon with an accuracy', () => {
   let shop: Workshop;
   afterEach(() => shop?.remove());
   const histogram = ['--query', '{"kind":"histogram","column":"party"}'];
 
-  it('finds the least epsilon that reaches an error, and what it costs in belief', async () => {
+  it('fugu epsilon finds the least epsilon that reaches an error, and the posterior that it permits', async () => {
     shop = openWorkshop();
     const found = await json(shop.policyFile, ...histogram, '--error', '10');
     expect(found.error).toBeLessThanOrEqual(10);
@@ -68,7 +68,7 @@ describe('fugu epsilon from accuracy', () => {
     expect(existsSync(join(shop.folder, 'ledger.db'))).toBe(false);
   });
 
-  it('counts declared households in', async () => {
+  it('fugu epsilon takes declared households into account', async () => {
     shop = openWorkshop(policyYaml({ dependence: '[{ kind: groups, by: home }]' }));
     const tied = await json(shop.policyFile, ...histogram, '--error', '30');
     shop.write('alone.yaml', policyYaml());
@@ -76,7 +76,7 @@ describe('fugu epsilon from accuracy', () => {
     expect(tied.epsilon / alone.epsilon).toBeCloseTo(3, 0);
   });
 
-  it('gives a menu and draws it', async () => {
+  it('fugu epsilon prints a menu of budgets and draws it', async () => {
     shop = openWorkshop();
     const chart = join(shop.folder, 'menu.svg');
     const said = await run(shop.policyFile, '--survey', '--chart', chart, '--rows', '300');
@@ -89,7 +89,7 @@ describe('fugu epsilon from accuracy', () => {
     }
   });
 
-  it('asks for the number of rows where the error depends on it, and uses it', async () => {
+  it('fugu epsilon requires the number of rows where the error depends on it, and uses it', async () => {
     shop = openWorkshop();
     const mean = ['--query', '{"kind":"mean","column":"age"}'];
     await expect(run(shop.policyFile, ...mean, '--error', '1')).rejects.toMatchObject({
@@ -107,7 +107,7 @@ describe('fugu epsilon from accuracy', () => {
     ['--error', '1e-9'],
     ['--confidence', '1'],
     ['--rows', '0'],
-  ])('refuses %s %s and says what would work', async (option, value) => {
+  ])('fugu epsilon refuses %s %s and suggests a value that works', async (option, value) => {
     shop = openWorkshop();
     const mean = ['--query', '{"kind":"mean","column":"age"}', '--error', '2', '--rows', '500'];
     await expect(run(shop.policyFile, ...mean, option, value)).rejects.toMatchObject({
@@ -117,8 +117,8 @@ describe('fugu epsilon from accuracy', () => {
   });
 });
 
-describe('an error no epsilon reaches', () => {
-  it('is refused with the error that can be reached', async () => {
+describe('an error that no epsilon reaches', () => {
+  it('fugu epsilon refuses an unreachable error and names the least reachable one', async () => {
     const shop = openWorkshop();
     const fault = await run(
       shop.policyFile,
@@ -135,8 +135,8 @@ describe('an error no epsilon reaches', () => {
   });
 });
 
-describe('fugu posterior', () => {
-  it('prints Table I of Ouyang et al.', async () => {
+describe('the command fugu posterior', () => {
+  it('fugu posterior prints Table I of Ouyang et al.', async () => {
     const words = ['--universe', '1,2,3,5,10', '--known', '1,2,3', '--query', 'mean', '--answer', '5.041', '--scale', '1.125'];
     const { rows } = JSON.parse(await runCommand(registerPosterior, 'posterior', ...words, '--json'));
     expect(rows.map((r: { posterior: number }) => Number(r.posterior.toFixed(4)))).toEqual([

@@ -49,7 +49,7 @@ async function estimate(file: string, words: EstimateWords): Promise<void> {
 
 const written = (out: string | undefined): string[] => (out ? [`Written to ${out}: tables as CSV, and estimate.json.`] : []);
 
-/** What they are made of. */
+/** Origin of estimated tables: the entries used and left out. */
 function madeOf({ used, unused, untold, agreement }: Estimated): string[] {
   const entries = used.map(({ entry }) => entry).join(', ');
   return [

@@ -37,7 +37,7 @@ async function init(csv: string, codebook?: string) {
 }
 const lines = (n: number, row: (i: number) => string) => `${Array.from({ length: n }, (_, i) => row(i)).join('\n')}\n`;
 
-describe('init', () => {
+describe('fugu init', () => {
   const people = `respondent_id,household_id,age,party,media,score,wt,started,remark,constant,empty
 ${lines(
   400,
@@ -45,7 +45,7 @@ ${lines(
     `R${i},${i >> 1},${i % 97 === 0 ? -9 : 18 + (i % 73)},${['dem', 'rep', 'NA'][i % 3]},${['tv', 'tv;web', 'web;paper', 'paper'][i % 4]},${(i * 7919) % 1000}.5,${0.5 + (i % 40) / 10},2024-01-${10 + (i % 20)} 10:${10 + (i % 50)}:00,"said ${i} things, ""oh""",1,`,
 )}`;
 
-  it('drafts files beside the data as comments, which hold once a person has said what they are', async () => {
+  it('fugu init drafts further files as comments, which take effect once a person has stated their roles', async () => {
     const write = (name: string, text: string) => {
       writeFileSync(path(name), text);
       return path(name);
@@ -59,7 +59,7 @@ ${lines(
     const out = path('beside.yaml');
     const told = await runCommand(register, 'init', data, visits, clinics, '--out', out, '--dependence', 'none');
     expect(told).toContain('visits (rows of persons that person names?), clinics (known to everybody, found by clinic?)');
-    // Nothing of it counts, whatever the files hold.
+    // The drafted comments have no effect, whatever the files hold.
     const { tables, protect } = await readPolicy(out);
     expect([tables?.size ?? 0, protect.secret]).toEqual([0, 'row']);
     const text = readFileSync(out, 'utf8');
@@ -77,7 +77,7 @@ ${lines(
     expect(policy.tables!.get('clinics')).toMatchObject({ key: ['clinic'], public: true });
   });
 
-  it('guesses what each column is, and leaves out names of people and free text', async () => {
+  it('fugu init guesses the type of each column, and leaves out names of people and free text', async () => {
     const { policy, draft } = await init(people);
     const types = Object.fromEntries([...policy.columns].map(([name, c]) => [name, c.type]));
     expect(types).toEqual({
@@ -97,7 +97,7 @@ ${lines(
     expect(age?.missing).toEqual(['-9']);
   });
 
-  it('marks all it read from the data as unconfirmed, in a policy with comments that opens', async () => {
+  it('fugu init marks everything read from the data as unconfirmed, in a commented policy that opens', async () => {
     const { policy, out } = await init(people);
     expect(policy.unconfirmed).toEqual([...policy.columns.keys()]);
     const text = readFileSync(out, 'utf8');
@@ -107,7 +107,7 @@ ${lines(
     await (await openEngine(policy)).close();
   });
 
-  it('takes from the codebook what it says, and asks for no confirmation of that', async () => {
+  it('fugu init takes over the facts of the codebook and requires no confirmation of them', async () => {
     const { policy, draft } = await init(
       `party,age,city\n${lines(200, (i) => `${(i % 2) + 1},${20 + (i % 60)},${['a', 'b'][i % 2]}`)}`,
       'name,value,label,missing\nparty,1,Dem,\nparty,2,Rep,\nparty,-9,Refused,1\nage,,Age in years,\nage,99,Not said,1\n',
@@ -118,7 +118,7 @@ ${lines(
     expect(policy.columns.get('age')).toMatchObject({ type: 'integer', missing: ['99'], label: 'Age in years' });
   });
 
-  it('writes out a codebook that speaks of columns the data lacks', async () => {
+  it('fugu init writes out a codebook that describes columns the data lacks', async () => {
     const { policy } = await init(
       `party\n${lines(50, (i) => `${(i % 2) + 1}`)}`,
       'name,value,label\nparty,1,"Dem: old"\nparty,2,Rep\nother,1,x\n',
@@ -132,7 +132,7 @@ ${lines(
     await (await openEngine(policy)).close();
   });
 
-  it('refuses to overwrite, and data without a header, without quoting it', async () => {
+  it('fugu init refuses to overwrite a policy, and refuses data without a header without quoting it', async () => {
     const { out } = await init('a,b\n1,x\n2,y\n');
     const before = readFileSync(out, 'utf8');
     await expect(draftPolicy(path('data-1.csv'), { out })).rejects.toMatchObject({ code: 'USAGE' });
@@ -145,7 +145,7 @@ ${lines(
     expect(existsSync(path('nameless.yaml'))).toBe(false);
   });
 
-  it('survives names and codes that YAML would misread', async () => {
+  it('fugu init handles names and codes that YAML would misread', async () => {
     const { policy } = await init(
       `"true","a: b","#x",yes,"it's"\n${lines(60, (i) => `${i % 2},"c: ${i % 3}",${['no', 'on', '~'][i % 3]},"[${i % 2}]",'q${i % 2}'`)}`,
     );
@@ -155,17 +155,17 @@ ${lines(
   });
 });
 
-describe('confirm', () => {
+describe('fugu confirm', () => {
   const wide = (columns: number) =>
     `${Array.from({ length: columns }, (_, c) => `q${c}`).join(',')}\n${lines(40, (i) => Array.from({ length: columns }, (_, c) => (i + c) % 5).join(','))}`;
 
-  it('shows the days of a date', async () => {
+  it('fugu confirm shows the bounds of a date as days', async () => {
     const { policy } = await init(`seen,n\n${lines(60, (i) => `2024-0${1 + (i % 9)}-1${i % 7},${i % 5}`)}`);
     expect(policy.columns.get('seen')).toMatchObject({ date: true });
     expect(confirmTable(await unconfirmedColumns(policy.file))).toMatch(/seen +date +2024-01-01 to 2024-12-31/);
   });
 
-  it('accepts 150 columns in one go and changes nothing else in the file', async () => {
+  it('fugu confirm accepts 150 columns in one go and changes nothing else in the file', async () => {
     const { policy, out } = await init(wide(150));
     expect(policy.unconfirmed).toHaveLength(150);
     expect(confirmTable(await unconfirmedColumns(policy.file)).split('\n')).toHaveLength(152);
@@ -177,7 +177,7 @@ describe('confirm', () => {
     expect((await readPolicy(out)).columns.size).toBe(150);
   });
 
-  it('says what it wrote about who knows whom, and nothing else where nothing else was to do', async () => {
+  it('fugu confirm reports the dependence that it wrote, and nothing else if nothing else was to do', async () => {
     const { out, policy } = await init(wide(3));
     await confirmPolicy(policy.file, { columns: 'all' });
     const said = await runCommand(registerConfirm, 'confirm', out, '--groups', 'q1');
@@ -186,13 +186,13 @@ describe('confirm', () => {
     expect((await readPolicy(out)).undecided).toBeUndefined();
   });
 
-  it('accepts some and leaves the rest', async () => {
+  it('fugu confirm accepts some columns and leaves the rest unconfirmed', async () => {
     const { policy, out } = await init(wide(30));
     expect((await confirmPolicy(policy.file, { columns: ['q3', 'q29'] })).unconfirmed).toHaveLength(28);
     expect((await readPolicy(out)).unconfirmed).not.toContain('q3');
   });
 
-  it('keeps comments and layout of a list written by hand', async () => {
+  it('fugu confirm keeps comments and layout of a handwritten list', async () => {
     writeFileSync(path('hand.csv'), 'a,b,c\n1,2,3\n');
     const text = `# top
 data: {source: hand.csv}   # here
@@ -219,7 +219,7 @@ describe('opening the data of a policy', () => {
     ['unit', 'protect: {secret: person, unit: respondnt, maxRows: 2}\nbudget: {epsilon: 1}\ndependence: none', 2],
     ['group', `${head}dependence: [{kind: groups, by: housold}]`, 4],
     ['declared', `${head}columns:\n  respondnt: {type: category, values: [1]}\ndependence: none`, 5],
-  ])('refuses an unknown %s column and shows where it is named', async (role, rest, line) => {
+  ])('the engine refuses an unknown %s column and shows the line that names it', async (role, rest, line) => {
     writeFileSync(path('known.csv'), 'respondent,household\n1,2\n');
     writeFileSync(path('known.yaml'), `data: {source: known.csv}\n${rest}\n`);
     const policy = await readPolicy(path('known.yaml'));
@@ -232,9 +232,9 @@ describe('opening the data of a policy', () => {
 });
 
 const data = publicData('', 'surveys/');
-describe.skipIf(!data)('on surveys we did not make', () => {
+describe.skipIf(!data)('surveys from other publishers', () => {
   it.each(['adult/adult.parquet', 'surveys/gss_sub.parquet', 'anes/anes_pilot_2020ets_csv.csv.gz'])(
-    '%s goes from init to a policy that opens',
+    'fugu init drafts %s into a policy that opens',
     async (name) => {
       const out = path(`${name.replaceAll('/', '-')}.yaml`);
       const draft = await draftPolicy(fileURLToPath(new URL(name, data)), { out });
@@ -250,7 +250,7 @@ describe.skipIf(!data)('on surveys we did not make', () => {
 });
 
 describe('the command line', () => {
-  it('has all three commands, each with --json', async () => {
+  it('the commands init, confirm and check exist, each with --json', async () => {
     const program = new Command();
     for (const { register } of [await import('./init.js'), await import('./confirm.js'), await import('./check.js')])
       register(program);
@@ -259,8 +259,8 @@ describe('the command line', () => {
   });
 });
 
-describe('what spreadsheets write', () => {
-  it('a line "sep=;" above the names is read as what it is, whatever ends the lines', async () => {
+describe('files written by spreadsheets', () => {
+  it('a line "sep=;" above the names is read as the separator, whatever the line ends', async () => {
     for (const end of ['\n', '\r\n']) {
       const { policy } = await init(
         ['sep=;', 'party;age', ...Array.from({ length: 60 }, (_, i) => `${'ab'[i % 2]};${20 + (i % 30)}`), ''].join(end),
@@ -273,7 +273,7 @@ describe('what spreadsheets write', () => {
   });
 });
 
-describe('a panel', () => {
+describe('fugu init with a panel', () => {
   const panel = () => {
     const data = path(`panel-${++made}.csv`);
     writeFileSync(data, `pid,wave,q\n${lines(600, (i) => `${1000 + 7 * (i % 150)},${1 + Math.floor(i / 150)},${'abc'[i % 3]}`)}`);
@@ -285,7 +285,7 @@ describe('a panel', () => {
     return { said, protect: (await readPolicy(out)).protect };
   };
 
-  it('is protected by person, and says so with the words for anything else', async () => {
+  it('fugu init protects a panel by person, and names the options for other privacy units', async () => {
     const { said, protect } = await run();
     expect(protect).toMatchObject({ secret: 'person', unit: 'pid', maxRows: 4 });
     expect(said).toMatch(
@@ -304,12 +304,12 @@ describe('a panel', () => {
     [['--secret', 'row', '--unit', 'pid'], /--secret is row, and goes without --unit/],
     [['--max-rows', '3'], /--max-rows goes with --unit/],
     [['--unit', 'pit'], /no column "pit"/],
-  ])('refuses %j', async (words, message) => {
+  ])('fugu init refuses %j for a panel', async (words, message) => {
     await expect(run(...words)).rejects.toThrow(message);
   });
 });
 
-describe('what a draft may have read otherwise than it was meant', () => {
+describe('possible misreadings of a draft', () => {
   const folderOf = (name: string) => join(fileURLToPath(new URL('../../../test/statfile/corpus/', import.meta.url)), name);
   const cell = (place: string, words: string) => `<c r="${place}" t="inlineStr"><is><t>${words}</t></is></c>`;
   const book = (...rows: string[]) => bookWith('', rows);
@@ -321,14 +321,14 @@ describe('what a draft may have read otherwise than it was meant', () => {
   };
   const drafted = (data: string) => draftPolicy(data, { out: path(`doubt-${++made}.yaml`) });
 
-  it('is said of further sheets, unless one was named', async () => {
+  it('a draft mentions further sheets, unless one was named', async () => {
     const { doubts } = await drafted(folderOf('book.xlsx'));
     expect(doubts.join()).toContain('There is also More & more: --table names one.');
     const named = await draftPolicy(folderOf('book.xlsx'), { out: path(`doubt-${++made}.yaml`), table: 'Answers' });
     expect(named.doubts).toEqual([]);
   });
 
-  it('is said of a title above the names of columns, and not of a stray cell', async () => {
+  it('a draft warns of a title above the column names, but not of a stray cell', async () => {
     const row = (k: number) => `${cell(`A${k}`, `a${k % 3}`)}${cell(`B${k}`, `b${k % 2}`)}`;
     const titled = await drafted(book(cell('A1', 'Satisfaction in 2024'), ...Array.from({ length: 30 }, (_, k) => row(k + 2))));
     expect(titled.doubts.join()).toMatch(/Most rows of the sheet go on beyond the first one/);
@@ -336,7 +336,7 @@ describe('what a draft may have read otherwise than it was meant', () => {
     expect((await drafted(book(row(1), ...plain, `${row(32)}${cell('C32', 'stray')}`))).doubts).toEqual([]);
   });
 
-  it('is refused where the names of columns are merged, over two rows or below a title, with what to do', async () => {
+  it('a draft is refused where column names are merged, over two rows or below a title, with instructions', async () => {
     const row = (k: number) => `${cell(`A${k}`, `a${k % 3}`)}${cell(`B${k}`, `b${k % 2}`)}`;
     const records = Array.from({ length: 30 }, (_, k) => row(k + 3));
     const merged = (area: string, ...rows: string[]) =>
@@ -353,7 +353,7 @@ describe('what a draft may have read otherwise than it was meant', () => {
     expect((await merged('A9:B9', row(1), ...records)).declared).toBe(2);
   });
 
-  it('is said of letters that are no UTF-8: what was assumed, or that they were lost', async () => {
+  it('a draft warns of letters that are no UTF-8: which encoding was assumed, or that letters were lost', async () => {
     const text = `größe,party\n${lines(300, (i) => `${20 + (i % 50)},${['Grüne', 'SPD', 'Žižka –'][i % 3]}`)}`;
     const written = (bytes: Buffer) => {
       const data = path(`latin-${++made}.csv`);
@@ -366,7 +366,7 @@ describe('what a draft may have read otherwise than it was meant', () => {
     expect(readFileSync(draft.policy, 'utf8')).toMatch(/data: \{source: .*, encoding: windows-1252\}/);
     expect(readFileSync(draft.policy, 'utf8')).toContain('party: {type: category, values: ["Grüne", SPD, "Žižka –"]}');
     expect((await init(text)).draft.doubts).toEqual([]);
-    // Said, nothing is assumed; a wrong name is refused.
+    // A stated encoding leaves no doubt; an unknown name is refused.
     const said = await draftPolicy(written(windows), { out: path(`said-${made}.yaml`), encoding: 'cp1252' });
     expect(said.doubts).toEqual([]);
     expect(readFileSync(said.policy, 'utf8')).toContain('encoding: cp1252');
@@ -380,7 +380,7 @@ describe('what a draft may have read otherwise than it was meant', () => {
     });
   });
 
-  it('and which alphabet it may be where no word has a letter from A to Z', async () => {
+  it('a draft suggests encodings of other alphabets if no word has a letter from A to Z', async () => {
     // "Пол;Партия" and two parties in windows-1251.
     const bytes = (line: string) => Buffer.from(line, 'latin1');
     const [head, one, two] = ['\xcf\xee\xeb;\xcf\xe0\xf0\xf2\xe8\xff\n', '1;\xdf\xe1\xeb\xee\xea\xee\n', '2;\xcb\xc4\xcf\xd0\n'];
@@ -393,7 +393,7 @@ describe('what a draft may have read otherwise than it was meant', () => {
     expect(said.doubts).toEqual([]);
   });
 
-  it('and that questions may stand below the names of columns', async () => {
+  it('a draft warns of question texts below the column names', async () => {
     const draft = (second: string) => {
       const data = path(`second-${++made}.csv`);
       writeFileSync(data, `age,trust,sex\n${second}${lines(200, (i) => `${20 + (i % 50)},${1 + (i % 5)},${'mf'[i % 2]!}`)}`);
@@ -406,7 +406,7 @@ describe('what a draft may have read otherwise than it was meant', () => {
     expect((await draft('old,3,m\n')).doubts).toEqual([]);
   });
 
-  it('and refuses an order of answers of a column that is not there', async () => {
+  it('a draft refuses an order of answers for a missing column', async () => {
     const data = path(`order-${++made}.csv`);
     writeFileSync(data, `party,age\n${lines(200, (i) => `${'abc'[i % 3]!},${20 + (i % 50)}`)}`);
     await expect(draftPolicy(data, { out: path(`order-${made}.yaml`), order: { partie: ['c', 'a'] } })).rejects.toMatchObject({
@@ -414,7 +414,7 @@ describe('what a draft may have read otherwise than it was meant', () => {
     });
   });
 
-  it('and the next commands name the file where it was written', async () => {
+  it('fugu init names the written policy file in the next commands', async () => {
     const data = path(`next-${++made}.csv`);
     writeFileSync(data, `age,lat_score\n${lines(300, (i) => `${20 + (i % 50)},${(47.95 + (i % 40) / 8).toFixed(2)}`)}`);
     const out = path(`next-${made}.yaml`);

@@ -146,7 +146,7 @@ function initText(draft: DraftedPolicy, out: string): string {
   ].join('\n');
 }
 
-/** Whom the rows are taken to be about, where that was not said. */
+/** Drafted privacy unit of the rows, if the user did not state it. */
 function protectWords({ protect: { secret, said, unit, order, maxRows } }: DraftedPolicy): string[] {
   if (secret === 'row' && said) return ['Each row is a secret of its own, as you said.'];
   if (secret === 'row' || said) return [];
@@ -157,7 +157,7 @@ function protectWords({ protect: { secret, said, unit, order, maxRows } }: Draft
   ];
 }
 
-/** Files beside the data are guessed at, and nothing of that counts. */
+/** Roles of further files are guessed, and the guesses have no effect. */
 function tableWords({ tables = [] }: DraftedPolicy, name: string): string[] {
   if (tables.length === 0) return [];
   const each = tables.map(({ name: table, unit, key }) =>

@@ -39,8 +39,8 @@ async function talk(answers: readonly (readonly [RegExp, string])[], said: Said 
   }
 }
 
-describe('init asks whose the rows are', () => {
-  it('and takes no for an answer, aloud', async () => {
+describe('the interview of fugu init about the privacy unit', () => {
+  it('fugu init accepts "no" for one row per person, and states the consequence', async () => {
     const { policy, asked } = await talk([[/Is that one person/, 'n']]);
     expect(policy.protect.secret).toBe('row');
     expect(asked).toMatch(/Each row is then a secret of its own/);
@@ -48,8 +48,8 @@ describe('init asks whose the rows are', () => {
   });
 });
 
-describe('init asks what only the steward knows', () => {
-  it('with Enter for everything it takes the groups it found, and leaves out what is no question', async () => {
+describe('the interview of fugu init about facts that only the steward knows', () => {
+  it('Enter for every question accepts the groups that were found, and leaves out columns that are no questions', async () => {
     const { policy, asked, draft } = await talk([]);
     expect([...policy.columns.keys()]).toEqual(['age', 'q1', 'wt', 'q2']);
     expect(policy.dependence).toMatchObject([{ kind: 'groups', by: ['hh'], oddsRatio: Number.POSITIVE_INFINITY }]);
@@ -66,7 +66,7 @@ describe('init asks what only the steward knows', () => {
     expect(asked).not.toMatch(/I think/);
   });
 
-  it('is never told that records are strangers unless somebody says so', async () => {
+  it('the interview never assumes that records are strangers unless the user states it', async () => {
     const refused = await talk([[/know each other\?/, 'n']]);
     expect(refused.policy.undecided).toBe(true);
     const none = await talk([
@@ -85,7 +85,7 @@ describe('init asks what only the steward knows', () => {
     expect(other.left).toEqual([]);
   });
 
-  it('asks again where an answer is neither yes nor no', async () => {
+  it('the interview repeats a question where an answer is neither yes nor no', async () => {
     const { policy, left } = await talk([
       [/know each other\?/, 'what?'],
       [/know each other\?/, 'y'],
@@ -97,7 +97,7 @@ describe('init asks what only the steward knows', () => {
     expect(left).toEqual([]);
   });
 
-  it('takes columns, missing codes and weights as they are said, and asks nothing twice', async () => {
+  it('the interview accepts columns, missing codes and weights as given, and does not repeat answered questions', async () => {
     const { policy, text } = await talk([
       [/Which columns/, 'q*, wt'],
       [/no answer/, 'NA, 2'],

@@ -3,7 +3,10 @@ import { isPattern, splitNames } from '../api/names.js';
 import { type Ask, until, yes } from './dialogue.js';
 import { tell } from './output.js';
 
-/** What only the steward knows: which columns are questions, who knows whom, what means "no answer". What was said before is not asked again. */
+/**
+ * Interview on facts that only the steward knows: which columns are questions, which records are tied, which codes mean "no
+ * answer". Given answers are kept.
+ */
 export const interview =
   (ask: Ask) =>
   async (found: Found, said: Said): Promise<Said> => ({
@@ -74,10 +77,10 @@ async function whoKnowsWhom(ask: Ask, found: Found): Promise<Said> {
   return answer === 'none' ? { dependence: 'none' } : { dependence: { by: answer, oddsRatio: await strength(ask) } };
 }
 
-/** Of a tie whose strength nobody said: no number that was measured for one question is enough for all of them. */
+/** Odds ratio of a tie without a stated strength: a number measured for one question does not bound all of them. */
 export const unknownStrength = 'inf';
 
-/** Lines of docs/reference-ties.md (test/reference-ties.test.ts compares them). */
+/** Values of docs/reference-ties.md (test/reference-ties.test.ts compares them). */
 export const measuredTies = {
   'income class': '3.8',
   'a disability': '5.4',

@@ -35,8 +35,8 @@ const refused = async (...words: string[]): Promise<Fault> => {
   return error;
 };
 
-describe('fugu leak', () => {
-  it('says what each record leaks, the worst, and the group', async () => {
+describe('the command fugu leak', () => {
+  it('fugu leak prints the leakage of each record, the worst one, and that of the group', async () => {
     const found = await json(pair, '--profile', '0.3,0.6');
     expect(Object.keys(found.leakage)).toEqual(['ann', 'bob']);
     // push(.6, log 4) = 4 artanh(tanh(.15) / 3)
@@ -45,7 +45,7 @@ describe('fugu leak', () => {
     expect(found.group).toBeCloseTo(0.9, 12);
   });
 
-  it('finds the largest base for an epsilon, and the leakage at it keeps the epsilon', async () => {
+  it('fugu leak finds the largest base for an epsilon, and the leakage at that base is within it', async () => {
     const found = await json(pair, '--epsilon', '1');
     expect(found.worst.leakage).toBeLessThanOrEqual(1);
     expect(found.worst.leakage).toBeGreaterThan(0.999999);
@@ -54,14 +54,14 @@ describe('fugu leak', () => {
     expect(again.worst.leakage).toBeCloseTo(found.worst.leakage, 12);
   });
 
-  it('warns of hubs and says what weaker declarations would cost', async () => {
+  it('fugu leak warns of hubs and prints the cost under weaker declarations', async () => {
     const said = await run(star, '--base', '0.01');
     expect(said).toMatch(/r0 \(8 ties\) pass on more than they receive/);
     expect(said).toMatch(/twice as large/);
     expect((await json(star, '--base', '0.01')).hubs[0].record).toBe('r0');
   });
 
-  it('refuses two questions at once, a short profile, and numbers that are none', async () => {
+  it('fugu leak refuses two questions at once, a short cost vector, and invalid numbers', async () => {
     expect((await refused(pair, '--base', '1', '--epsilon', '1')).code).toBe('USAGE');
     expect((await refused(pair, '--profile', '1')).details).toMatchObject({ entries: 1, records: 2 });
     expect((await refused(pair, '--base', '-1')).code).toBe('BUDGET_INVALID');

@@ -48,7 +48,7 @@ function optionsFrom({ base, profile, epsilon, adversary }: LeakOptions) {
   return { base, profile: entries, epsilon, adversary } as const;
 }
 
-/** Longer lists are for --json. */
+/** Most records listed; longer lists need --json. */
 const shown = 20;
 
 function human(d: Leakage): string {

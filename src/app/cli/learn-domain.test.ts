@@ -47,8 +47,8 @@ const run = (what: string, ...words: string[]) =>
 const json = async (what: string, ...words: string[]) => JSON.parse(await run(what, ...words, '--json'));
 const text = () => readFileSync(shop.policyFile, 'utf8');
 
-describe('fugu learn keys, bounds and rows', () => {
-  it('finds what many have, under ties, and enters it with its ledger entry', async () => {
+describe('the commands fugu learn keys, bounds and rows', () => {
+  it('fugu learn keys finds frequent values, under ties, and enters them with the number of the ledger entry', async () => {
     const found = await json('keys', '--column', 'city', '--longest', '6', '--most', '5');
     expect(
       found.result.keys
@@ -63,13 +63,13 @@ describe('fugu learn keys, bounds and rows', () => {
     const { tables, receipt } = await session.release({ kind: 'count', by: ['city'] }, { epsilon: '5' });
     const counts = new Map(tables[0]!.rows.map(({ keys, value }) => [keys[0], value]));
     for (const city of cities) expect(Math.abs(counts.get(city)! - people / 3)).toBeLessThan(100);
-    // Both entries stand in one account.
+    // Both entries are in one account.
     expect(receipt.ledger.entry).toBeGreaterThan(found.receipt.ledger.entry);
     expect((await session.plan({ kind: 'count' })).budget.spent).toBeCloseTo(10, 6);
     await session.close();
   });
 
-  it('finds round bounds and the digits of numbers', async () => {
+  it('fugu learn bounds finds round bounds and the digits of numbers', async () => {
     expect((await json('bounds', '--column', 'income', '--tail', '0.05')).result).toMatchObject({
       bounds: [1000, 10000],
       step: 1,
@@ -83,7 +83,7 @@ describe('fugu learn keys, bounds and rows', () => {
     expect(await run('bounds', '--column', 'cost2', '--table', 'visits').catch((fault) => fault.message)).toContain('cost2');
   });
 
-  it('finds how many rows nearly everybody has, and the values of a table', async () => {
+  it('fugu learn rows finds the number of rows that nearly everybody has, and learn keys the values of a table', async () => {
     const { result, receipt } = await json('rows', '--table', 'visits', '--most', '100');
     expect(result.maxRows).toBe(6);
     expect(text()).toContain('maxRows: 6');
@@ -97,7 +97,7 @@ describe('fugu learn keys, bounds and rows', () => {
     await session.close();
   });
 
-  it('what is not there, or declared, is refused before anything is spent', async () => {
+  it('fugu learn refuses unknown and declared columns before anything is spent', async () => {
     const before = text();
     for (const words of [
       ['keys', '--column', 'town'],
@@ -117,7 +117,7 @@ describe('fugu learn keys, bounds and rows', () => {
     await session.close();
   });
 
-  it('does not take the persons of the data for a column of a table that has their name', async () => {
+  it("fugu learn keys does not confuse the person column of the data with a table's column of the same name", async () => {
     shop.write('visits.csv', 'who,person,cost\np1,a,3\np2,b,4\n');
     shop.write('policy.yaml', text().replace('unit: person\n', 'unit: who\n'));
     const file = shop.policyFile.replace(/[^/]*$/, 'policy.yaml');
@@ -125,7 +125,7 @@ describe('fugu learn keys, bounds and rows', () => {
     await expect(runCommand(register, ...words)).rejects.toThrow('"person" names the persons');
   });
 
-  it('tells what was recorded for nothing, and nothing where nothing is seen', async () => {
+  it('fugu learn returns a recorded result for free, and no declaration where nothing is above the noise', async () => {
     expect(await run('keys', '--column', 'income', '--longest', '4')).toMatch(/No value was seen above the noise|Entered into/);
     const first = await json('rows', '--table', 'visits', '--most', '50');
     const again = await json('rows', '--table', 'visits', '--most', '50');

@@ -19,7 +19,7 @@ interface Words extends SpendWords {
   readonly fresh?: boolean;
 }
 
-/** What a policy has to declare and nobody can know: learned, paid for and entered. */
+/** Commands that learn required declarations nobody knows: paid for, and entered into the policy. */
 export function registerDomain(learn: Command): void {
   const command = (name: string, what: string) =>
     learn.command(name).description(what).argument('<policy>', 'policy file; what is learned is entered into it');

@@ -31,8 +31,8 @@ const fault = async (...words: string[]): Promise<Fault> => {
   return error as Fault;
 };
 
-describe('fugu learn ties', () => {
-  it('estimates an odds ratio from public pairs, and says what to declare', async () => {
+describe('the command fugu learn ties', () => {
+  it('fugu learn ties estimates an odds ratio from public pairs, and suggests a declaration', async () => {
     const lines = Array.from({ length: 2000 }, (_, k) => `${party(2 * k)},${party(2 * k + 1)}`);
     const pairs = shop.write('pairs.csv', `mine,theirs\n${lines.join('\n')}\n,dem\n`);
     const found = await json('--public', pairs, '--column', 'party');
@@ -44,7 +44,7 @@ describe('fugu learn ties', () => {
     expect(await run('--public', pairs, '--column', 'party')).toMatch(/declare oddsRatio: \d+[\s\S]*cost nothing/);
   });
 
-  it('does the same from the protected table, pays for it, and widens the interval for the noise', async () => {
+  it('fugu learn ties estimates it from the protected table, pays for it, and widens the interval for the noise', async () => {
     const found = await json(shop.policyFile, '--relation', 'friend', '--column', 'party', '--epsilon', '0.5');
     expect(found).toMatchObject({ origin: 'paid', unjudged: ['other'] });
     expect(found.receipt.ledger.entry).toBeGreaterThan(0);
@@ -61,7 +61,7 @@ describe('fugu learn ties', () => {
     expect(again.receipt.ledger.replayed).toBe(true);
   });
 
-  it('refuses before anything is spent', async () => {
+  it('fugu learn ties refuses an invalid request before anything is spent', async () => {
     const asked = [shop.policyFile, '--relation', 'friend', '--epsilon', '0.5'];
     expect(await fault(...asked)).toMatchObject({ code: 'USAGE' });
     expect(await fault(...asked, '--column', 'age')).toMatchObject({ code: 'QUERY_UNSUPPORTED' });
@@ -83,7 +83,7 @@ describe('fugu learn ties', () => {
     expect(await fault('--public', shop.write('one.csv', 'a\n1\n2\n'))).toMatchObject({ code: 'DATA_MALFORMED' });
   });
 
-  it('makes ties from public coordinates that a policy can read', async () => {
+  it('fugu learn ties makes ties from public coordinates that a policy can read', async () => {
     const coords = shop.write(
       'coords.csv',
       `id,x,y\n${Array.from({ length: 40 }, (_, i) => `p${i},${(i % 8) * 2},${Math.floor(i / 8) * 2}`).join('\n')}\n`,
@@ -121,7 +121,7 @@ describe('fugu learn ties', () => {
     });
   });
 
-  it('makes ties between people with like attributes', async () => {
+  it('fugu learn ties makes ties between people with similar attributes', async () => {
     const file = shop.write(
       'attributes.csv',
       'id,job,town,club\nann,nurse,york,chess\nbob,nurse,york,chess\ncid,baker,york,go\ndan,smith,bath,\n',

@@ -34,8 +34,8 @@ const steps = ['--order', 'day', '--state', 'place'];
 const run = (...words: string[]) => runCommand(register, 'learn', 'transitions', shop.policyFile, '--out', out(), ...words);
 const json = async (...words: string[]) => JSON.parse(await run(...words, '--json'));
 
-describe('fugu learn transitions', () => {
-  it('pays for a matrix that a policy can declare, and tells it again for nothing', async () => {
+describe('the command fugu learn transitions', () => {
+  it('fugu learn transitions pays for a matrix that a policy can declare, and repeats it for free', async () => {
     const found = await json(...steps, '--epsilon', '1');
     expect(found).toMatchObject({ states: ['home', 'work', 'shop'], origin: { learned: 'paid', epsilon: '1', delta: '0' } });
     // Eleven pairs of a person, each from one cell to another.
@@ -53,7 +53,7 @@ describe('fugu learn transitions', () => {
     await session.close();
   });
 
-  it('is declared by a sequence, whose promise says where it came from', async () => {
+  it('a policy declares a learned matrix in a sequence, and its promise states the origin', async () => {
     for (const [words, said] of [
       [['--epsilon', '1'], 'learned from the data and paid for (epsilon 1'],
       [[], 'NOT PAID FOR'],
@@ -74,7 +74,7 @@ describe('fugu learn transitions', () => {
     }
   });
 
-  it('is marked, and exact, where it is not paid for', async () => {
+  it('an unpaid matrix is exact and marked as unpaid', async () => {
     const found = await json(...steps);
     expect(found.origin).toEqual({ learned: 'unpaid' });
     expect(found.pairs).toBe(people * (days - 1));
@@ -82,7 +82,7 @@ describe('fugu learn transitions', () => {
     expect(await run(...steps)).toContain('NOT PAID FOR');
   });
 
-  it('takes whose steps they are from a declared sequence', async () => {
+  it('fugu learn transitions takes the unit of the steps from a declared sequence', async () => {
     await run(...steps, '--public');
     shop.write(
       'policy.yaml',
@@ -99,18 +99,18 @@ describe('fugu learn transitions', () => {
     [['--order', 'day', '--state', 'nowhere'], 'COLUMN_UNKNOWN'],
     [[...steps, '--epsilon', '1', '--public'], 'USAGE'],
     [[...steps, '--epsilon', '9'], 'BUDGET_EXCEEDED'],
-  ])('refuses %j', async (words, code) => {
+  ])('fugu learn transitions refuses %j', async (words, code) => {
     await expect(run(...words)).rejects.toMatchObject({ code });
   });
 
-  it('spends nothing on steps of somebody the data does not name', async () => {
+  it('fugu learn transitions spends nothing on steps of a unit that the data does not name', async () => {
     await expect(run('--by', 'nobody', ...steps, '--epsilon', '1')).rejects.toMatchObject({ code: 'COLUMN_UNKNOWN' });
     const session = await shop.session();
     expect(await session.entries()).toEqual([]);
     await session.close();
   });
 
-  it('refuses a file whose states stand in another order', async () => {
+  it('a policy refuses a matrix file whose states have another order', async () => {
     await run(...steps, '--public');
     const learned = JSON.parse(readFileSync(out(), 'utf8'));
     shop.write('daily.json', JSON.stringify({ ...learned, states: ['work', 'home', 'shop'] }));

@@ -1,4 +1,4 @@
-/** What a learned file may be used for. */
+/** Permitted use of a learned file. */
 export const paidWords = (how: 'paid' | 'unpaid' | 'public'): string =>
   ({
     paid: 'It was paid for from the budget and may be published.',

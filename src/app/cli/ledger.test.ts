@@ -17,39 +17,39 @@ beforeEach(async () => {
 afterEach(() => shop.remove());
 const run = (...words: string[]) => runCommand(register, 'ledger', shop.policyFile, ...words);
 
-describe('fugu ledger', () => {
-  it('shows spent, remaining and entries', async () => {
+describe('the command fugu ledger', () => {
+  it('fugu ledger shows spent and remaining budget, and the entries', async () => {
     const shown = JSON.parse(await run('--json'));
     expect(shown).toMatchObject({ population: 'town', agrees: true, budget: { total: 1, spent: 0.75, remaining: 0.25 } });
     expect(shown.entries.map((e: { label: string; settled: boolean }) => [e.label, e.settled])[0]).toEqual(['first', true]);
     expect(await run()).toMatch(/Spent 0\.75 of 1, remaining 0\.25/);
   });
 
-  it('speaks of no crumbs where everything is spent', async () => {
+  it('fugu ledger shows a remaining budget of zero if all but a negligible part is spent', async () => {
     const session = await shop.session();
     await session.release({ kind: 'count', by: ['party'] }, { epsilon: '0.2499999999' });
     await session.close();
     expect(await run()).toMatch(/Spent 1 of 1, remaining 0 \(/);
   });
 
-  it('says that what is told first tells most where more was gained than spent, as far as is shown', async () => {
+  it('fugu ledger explains a privacy loss above the spent budget, but only if the difference shows in the printed digits', async () => {
     const spending = JSON.parse(await run('--json')) as Spending;
     const told = (spent: number, gained: number) => gainedText({ ...spending, gained, budget: { ...spending.budget, spent } });
     expect(told(0.5, 0.7)).toMatch(/told first/);
     expect(told(0.69829, 0.69831)).toBe('An attacker may have gained at most 0.6983 about one record so far.');
   });
 
-  it('shows the terms as a policy has them', async () => {
+  it('fugu ledger shows the terms as a policy writes them', async () => {
     shop.write('policy.yaml', policyYaml({ dependence: '[{ kind: groups, by: party, oddsRatio: 4 }]' }));
     expect(await run()).toContain('dependence {kind: groups, by: [party], hidden: false, oddsRatio: 4}');
   });
 
-  it('verifies the chain', async () => {
+  it('fugu ledger verifies the chain', async () => {
     expect(JSON.parse(await run('verify', '--json'))).toMatchObject({ ok: true, entries: 2 });
     expect(await run('verify')).toMatch(/The chain verifies: 2 entries/);
   });
 
-  it('amends the terms only with a reason, and keeps what was spent', async () => {
+  it('fugu ledger amends the terms only with a reason, and keeps the spent budget', async () => {
     shop.write('policy.yaml', policyYaml({ budget: '{ epsilon: 2 }' }));
     expect(await run()).toMatch(/declares other terms/);
     await expect(run('amend')).rejects.toMatchObject({ code: 'USAGE' });
@@ -59,7 +59,7 @@ describe('fugu ledger', () => {
     expect(JSON.parse(await run('verify', '--json')).ok).toBe(true);
   });
 
-  it('rebuilds a missing index from the chain file, and asks for a reason to recover a missing chain file', async () => {
+  it('fugu ledger rebuilds a missing index from the chain file, and requires a reason to recover a missing chain file', async () => {
     for (const end of ['', '-wal', '-shm']) rmSync(join(shop.folder, `ledger.db${end}`), { force: true });
     expect(JSON.parse(await run('--json'))).toMatchObject({ budget: { spent: 0.75 }, entries: [{ settled: false }, {}] });
     expect(await run()).toMatch(/text lost/);
@@ -75,7 +75,7 @@ describe('fugu ledger', () => {
     await session.close();
   });
 
-  it('backs up into one file, and brings recorded answers back from it', async () => {
+  it('fugu ledger backs up into one file, and restores recorded answers from it', async () => {
     const file = join(shop.folder, 'copy.txt');
     expect(JSON.parse(await run('backup', file, '--json'))).toMatchObject({ links: 5, answers: 2 });
     await expect(run('backup', file)).rejects.toMatchObject({ code: 'READ_ONLY' });
@@ -85,7 +85,7 @@ describe('fugu ledger', () => {
     expect(JSON.parse(await run('--json')).entries).toMatchObject([{ settled: true }, { settled: true }]);
   });
 
-  it('does not take a missing ledger for an empty one', async () => {
+  it('fugu ledger does not take a missing ledger for an empty one', async () => {
     for (const end of ['', '-wal', '-shm', '.chain']) rmSync(join(shop.folder, `ledger.db${end}`), { force: true });
     await expect(run('verify')).rejects.toMatchObject({ code: 'DATA_NOT_FOUND' });
     await expect(run('burn')).rejects.toMatchObject({ code: 'USAGE' });

@@ -35,7 +35,7 @@ const actions: Record<string, (policy: string, words: Words, file: string | unde
   recover,
 };
 
-/** What each action reads. */
+/** Options that each action reads. */
 const read: ReadByAction = {
   show: ['all'],
   verify: ['witness'],
@@ -162,7 +162,7 @@ const othersText = ({ others, over }: Spending): readonly string[] => [
 const spentText = ({ spent, total, remaining }: Spending['budget']): string =>
   `Spent ${figure(spent)} of ${figure(total)}, remaining ${bold(figure(figure(spent) === figure(total) ? 0 : remaining))}`;
 
-/** Leakage grows fastest at first: of a part of the budget that was spent it may be a larger part. */
+/** Privacy loss grows fastest at first, so it may exceed the spent part of the budget. */
 const fasterAtFirst = ({ gained, budget }: Spending): string =>
   gained > budget.spent && figure(gained) !== figure(budget.spent) && gained <= budget.total
     ? ` That is more than the part of the budget that was spent, because what is told first tells most; all of the budget keeps it at ${figure(budget.total)}.`
@@ -175,7 +175,7 @@ const gainedWords = ({ gained, gainedBetweenValues: values, pairs, elsewhere }: 
       ? `An attacker may have gained at most ${figure(gained)} about ${pairs ? 'two values of one record that are a declared pair' : 'one record'} so far.`
       : `An attacker may have gained at most ${figure(gained)} about whether one record is there and ${figure(values)} about its values so far.`;
 
-/** What is left by the values of public columns: a line along whole numbers, and a table. */
+/** Remaining budget by values of public columns: a line for whole numbers, and a table. */
 async function partsText(parts: readonly PartUse[], total: number): Promise<readonly string[]> {
   if (parts.length === 0) return [];
   const { byColumn, lineOver } = await import('../report/parts-text.js');

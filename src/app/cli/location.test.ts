@@ -15,8 +15,8 @@ const model = (text: string): string => {
 const four = '"cells": [[0,0],[1,0],[0,1],[2,2]]';
 const run = async (...words: string[]) => JSON.parse(await runCommand(register, 'location', '--json', ...words));
 
-describe('fugu location', () => {
-  it('describes one moment', async () => {
+describe('the command fugu location', () => {
+  it('fugu location describes one moment', async () => {
     const file = model(`{${four}}`);
     const { moments, certified } = await run('--model', file, '--delta', '0');
     expect(certified).toBe(false);
@@ -26,7 +26,7 @@ describe('fugu location', () => {
     expect(moments[0].error).toBeLessThan(moments[0].comparator);
   });
 
-  it('follows somebody through several moments, and says what stood for a place that is not protected', async () => {
+  it('fugu location follows a person through several moments, and names the stand-in of an unprotected place', async () => {
     const stay = '[[0.7,0.1,0.1,0.1],[0.1,0.7,0.1,0.1],[0.1,0.1,0.7,0.1],[0.1,0.1,0.1,0.7]]';
     const file = model(`{${four}, "belief": [0.5,0.45,0.04,0.01], "transition": ${stay}}`);
     const { moments } = await run('--model', file, '--at', '3,3,1', '--epsilon', '1/2');
@@ -39,7 +39,7 @@ describe('fugu location', () => {
     expect(await runCommand(register, 'location', '--model', file)).toContain('not certified');
   });
 
-  it('shows the policy graph: who is told from whom by how much, and what stands for what', async () => {
+  it('fugu location shows the policy graph: the privacy loss between cells, and the stand-in of each', async () => {
     const file = model(`{${four}, "belief": [0.4,0.3,0.29,0.01]}`);
     const [moment] = (await run('--model', file, '--delta', '0', '--epsilon', '2')).moments;
     const told = new Map(moment.edges.map((e: { cells: number[]; epsilon: number }) => [e.cells.join(), e.epsilon]));
@@ -61,7 +61,7 @@ describe('fugu location', () => {
     [[], `{${four}, "belief": [1,1,0,0]}`, 'MODEL_INVALID'],
     [[], '{"cells": [[0,0],[0,0]]}', 'MODEL_INVALID'],
     [[], `{${four}, "transition": [[1]]}`, 'MODEL_INVALID'],
-  ])('refuses %j of %s', async (words, text, code) => {
+  ])('fugu location refuses %j with the model %s', async (words, text, code) => {
     await expect(run('--model', model(text), ...words)).rejects.toMatchObject({ code });
   });
 });

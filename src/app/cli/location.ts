@@ -53,7 +53,7 @@ function human({ moments, notes }: Location): string {
   ].join('\n');
 }
 
-/** The policy graph of one moment: which cells stay indistinguishable, and what the others are taken for. */
+/** Policy graph of one moment: cells that stay indistinguishable, and the stand-ins of the others. */
 function graphLines({ edges, standsFor, protected: cells }: ToldMoment): string[] {
   if (!edges || !standsFor) return [];
   const groups = cells.map((cell) => [

@@ -9,7 +9,7 @@ import { listenForSignals } from './signals.js';
 
 type Load = () => Promise<{ register(program: Command): void }>;
 
-/** Each command is one file that registers itself; only the one asked for is loaded. In the order a newcomer needs them. */
+/** Each command is one file that registers itself; only the requested one is loaded. Ordered as a newcomer needs them. */
 const groups: Record<string, Record<string, Load>> = {
   'Start:': {
     demo: () => import('./demo.js'),
@@ -45,7 +45,7 @@ const groups: Record<string, Record<string, Load>> = {
 const asksVersion = new Set(['--version', '-V']);
 const commands: Readonly<Record<string, Load>> = Object.assign({}, ...Object.values(groups));
 
-/** Outcome of words that no command takes. */
+/** Outcome of a command line that no command accepts. */
 let refusedWords: ReturnType<typeof outcomeOfWords> = {};
 
 async function run(argv: readonly string[]): Promise<void> {
@@ -72,7 +72,7 @@ async function run(argv: readonly string[]): Promise<void> {
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   const closed = error.code === 'EPIPE';
-  // `fugu ... | head` closes the pipe early; that is no failure, unless what was not read was paid for.
+  // `fugu ... | head` closes the pipe early; that is no failure, unless the unread answer was paid for.
   if (closed && outcomes.entries.length === 0) process.exit(0);
   fail(
     closed
@@ -85,14 +85,14 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     false,
   );
 });
-// What cannot be said there is still said by the exit code.
+// If stderr is closed, the exit code still reports the outcome.
 process.stderr.on('error', () => undefined);
 
 const wantsJson = process.argv.includes('--json');
-// For whoever keeps an audit log: by which names the log of the database knows what it was asked.
+// For an audit log: the names under which the database's own log lists our queries.
 if (process.env.FUGU_TRAIL) outcomes.follow = (trail) => tell(JSON.stringify({ trail }));
-// The workbench spends nothing and computes for long stretches in which no handler would be called: there a signal ends the process at once.
-// A service finishes what it began.
+// The workbench spends nothing and computes for long without reaching a handler: a signal ends the process at once.
+// A service finishes its running work.
 const own = new Set(['serve', ...Object.keys(groups['Workbench:']!)]);
 if (!own.has(process.argv[2] ?? '')) listenForSignals(wantsJson);
 run(process.argv).catch((error: unknown) => {

@@ -5,16 +5,16 @@ import { notSpent } from '../api/outcome-words.js';
 /** Marks commands that can spend. */
 export const yesOption = ['--yes', 'spend without asking, also on a terminal'] as const;
 
-/** Outcome of words that are refused before a command begins; absent where no command among them can spend. */
+/** Outcome of a command line that is refused before a command begins; absent where no such command can spend. */
 export const outcomeOfWords = (command: Command): { readonly outcome?: Outcome } =>
   maySpend(command) ? { outcome: notSpent } : {};
 const maySpend = ({ options, commands }: Command): boolean =>
   options.some(({ description }) => description === yesOption[1]) || commands.some(maySpend);
 
-/** An option whose values add up; every other one has one value. */
+/** An option whose values accumulate; every other one has one value. */
 const isRepeatable = (option: Option): boolean => option.variadic || option.parseArg !== undefined;
 
-/** Refuses, in this command and those below it, an option that is given twice: the first value would be dropped. */
+/** Refuses, in this command and its subcommands, an option that is given twice: the first value would be dropped. */
 export function refuseRepeated(command: Command): void {
   for (const option of command.options) {
     if (isRepeatable(option) || !(option.required || option.optional)) continue;
@@ -46,10 +46,10 @@ export function refuseUnread(command: Command, read: readonly string[], hint: st
     );
 }
 
-/** What each action of a command reads: options by their names, and the argument behind the action. */
+/** Options that each action of a command reads, by name, and the argument after the action. */
 export type ReadByAction = Readonly<Record<string, readonly string[]>>;
 
-/** The same for one action of a command; `word` is the argument behind it. */
+/** The same for one action of a command; `word` is the argument after it. */
 export function refuseUnreadBy(command: Command, actions: ReadByAction, action: string, word: readonly [string, unknown]): void {
   const [name, given] = word;
   const goesWith = (unread: string) => {
@@ -62,7 +62,7 @@ export function refuseUnreadBy(command: Command, actions: ReadByAction, action: 
     throw new Fault('USAGE', `The argument after "${action}" is not used here.`, goesWith(name));
 }
 
-/** Refuses a replacement where nothing is written. */
+/** Refuses --overwrite where nothing is written. */
 export function refuseOverwriteAlone({ out, overwrite }: { readonly out?: string; readonly overwrite?: boolean }): void {
   if (overwrite && out === undefined)
     throw new Fault('USAGE', '--overwrite goes with --out.', 'Name the folder with --out, or leave --overwrite out.');

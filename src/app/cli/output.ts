@@ -5,7 +5,7 @@ import { visible } from '../report/visible.js';
 import { endingOf, exitOf } from './paid.js';
 import { asTyped } from './typed.js';
 
-/** Everything people read on stdout goes out here. */
+/** Prints text for people to stdout, control characters escaped. */
 export function say(text: string): void {
   process.stdout.write(`${shown(text)}\n`);
 }
@@ -20,39 +20,39 @@ export function sayJsonLine(document: unknown): void {
   process.stdout.write(`${jsonLines(jsonText(document))}\n`);
 }
 
-/** What stands beside the answer: for whoever is being asked something. */
+/** Prints a note to stderr, next to the answer on stdout. */
 export function tell(text: string): void {
   process.stderr.write(`${text.split('\n').map(visible).join('\n')}\n`);
 }
 
-/** A sentence and what belongs to it, for people on stderr. */
+/** Prints a sentence and its details to stderr. */
 export function warnOf(...lines: readonly string[]): void {
   process.stderr.write(`fugu: ${lines.map(visible).join('\n  ')}\n`);
 }
 
-/** One JSON document on stdout, or the human form; a command calls this once. */
+/** Prints one JSON document to stdout, or the human form; a command calls this once. */
 export function emit(json: boolean | undefined, document: unknown, human: () => string): void {
   if (json) sayJson(document);
   else say(human());
 }
 
-/** When, to the second, in UTC. */
+/** Time to the second, in UTC. */
 export const moment = (at: string | number): string => new Date(at).toISOString().slice(0, 19).replace('T', ' ');
 
-/** An answer from the record is never told without its date. */
+/** Text of a recorded answer, always with its date. */
 export const recordedText = (at: string, entry: number): string =>
   `Recorded answer of ${moment(at)} UTC (ledger entry ${entry}), whatever has become of the data since; nothing was spent. --fresh asks again, and pays.`;
 
-/** What was paid for an answer that was just made. */
+/** Cost of an answer that was just released. */
 export const paidText = (entry: number, epsilon: number, resumed = false): string =>
   resumed
     ? `Completes ledger entry ${entry} (epsilon ${figure(epsilon)}), which was never answered; nothing more was spent.`
     : `Ledger entry ${entry}: epsilon ${figure(epsilon)} spent.`;
 
-/** A bar says more than a clock: once one is drawn, clocks keep quiet. */
+/** True once a progress bar was drawn: it shows more than an elapsed time, so clocks stay silent. */
 let barDrawn = false;
 
-/** What is being waited for and for how long, on a terminal's stderr, when no bar can tell; wiped by the returned function. */
+/** Label and elapsed time of a wait, on a terminal's stderr, where no progress bar is possible; the returned function erases them. */
 export function clock(label: string): () => void {
   const started = Date.now();
   let drawn = false;
@@ -85,7 +85,7 @@ export function progress(label: string): (done: number, total: number) => void {
   };
 }
 
-/** Turns anything thrown into one sentence, a hint, what became of the budget, and an exit code. */
+/** Turns any error into one sentence, a hint, the budget outcome, and an exit code. */
 export function fail(error: unknown, json: boolean): never {
   const fault = asFault(error);
   const ending = endingOf(fault);
@@ -98,7 +98,7 @@ export function fail(error: unknown, json: boolean): never {
   process.exit(exitOf(ending, fault.exit));
 }
 
-/** Something went wrong that takes nothing away from the answer. */
+/** Warning of an error that leaves the answer valid. */
 export function caution(error: unknown): void {
   const fault = asFault(error);
   warnOf(`warning: ${fault.message}`, `${asTyped(fault.hint)} [${fault.code}]`);

@@ -11,7 +11,7 @@ afterEach(() => {
 });
 
 class Exit extends Error {}
-/** What a failing process prints, and how it exits. */
+/** Output and exit code of a failing process. */
 function failing(error: unknown, json: boolean) {
   let [code, said] = [0, ''];
   vi.spyOn(process, 'exit').mockImplementation((exit) => {
@@ -28,8 +28,8 @@ function failing(error: unknown, json: boolean) {
   return { code, said };
 }
 
-describe('a process that fails', () => {
-  it('tells every entry it booked, whatever the error knows of budgets, and exits by the worst', () => {
+describe('a failing process', () => {
+  it('a failing process reports every entry it reserved, whatever the error contains, and exits with the worst outcome', () => {
     outcomes.note({ state: 'recorded', entry: 4 });
     expect(failing(new TypeError('undefined is no function'), false)).toEqual({
       code: 7,
@@ -51,14 +51,14 @@ describe('a process that fails', () => {
     );
   });
 
-  it('that booked nothing exits by the code of the fault and says what the fault says', () => {
+  it("a failing process that reserved nothing exits with the code of the fault and prints the fault's outcome", () => {
     const { code, said } = failing(new Fault('BUDGET_EXCEEDED', 'no', 'less', { outcome: { state: 'not spent' } }), false);
     expect({ code, said }).toEqual({ code: 3, said: 'fugu: no\n  less [BUDGET_EXCEEDED]\n  Nothing was spent.\n' });
   });
 });
 
-describe('what became of the budget', () => {
-  it('is worded in one place only', () => {
+describe('the texts of budget outcomes', () => {
+  it('budget outcomes are worded in one file only', () => {
     const root = join(import.meta.dirname, '..', '..');
     const byHand = readdirSync(root, { recursive: true, encoding: 'utf8' })
       .map((file) => file.replaceAll('\\', '/'))

@@ -1,22 +1,22 @@
 import type { Fault, Outcome } from '../../base/errors.js';
 import { Outcomes, outcomeText } from '../api/outcome-words.js';
 
-/** What this process has paid for: read by whatever ends it. */
+/** Payments of this process, read by whatever ends it. */
 export const outcomes = new Outcomes();
 
-/** Exits that tell what became of the budget; otherwise a fault's own, which means that nothing was spent. */
+/** Exit codes of budget outcomes; otherwise a fault's own code, which means that nothing was spent. */
 const exitSpent = 6;
 const exitRecorded = 7;
 
 export interface Ending {
-  /** Absent where no budget was in question, or where nobody can know. */
+  /** Absent where no budget was involved, or where the outcome cannot be known. */
   readonly outcome?: Outcome;
-  /** All of them, where several were booked. */
+  /** All outcomes, if several entries were reserved. */
   readonly entries?: readonly Outcome[];
   readonly lines: readonly string[];
 }
 
-/** How things stand as the process ends: by what it booked, whatever the fault that ended it knows. */
+/** Budget outcome at the end of the process, by the entries it reserved, whatever the final fault knows. */
 export function endingOf(fault?: Fault): Ending {
   const { entries } = outcomes;
   const outcome = entries.length > 0 ? outcomes.whole : (fault?.outcome ?? outcomes.whole);

@@ -5,8 +5,8 @@ import { register } from './pattern.js';
 const pattern = async (...words: string[]) => JSON.parse(await runCommand(register, 'pattern', ...words, '--json'));
 const triangle = 'q(x,y,z) :- R(x,y), R(y,z), R(z,x), x != y, y != z, z != x';
 
-describe('fugu pattern', () => {
-  it('prints what follows from the text alone', async () => {
+describe('the command fugu pattern', () => {
+  it('fugu pattern prints the facts that follow from the text alone', async () => {
     const found = await pattern(triangle, '--domain', '10000', '--epsilon', '1', '--log', 'natural');
     expect(found).toMatchObject({
       stable: true,
@@ -26,19 +26,19 @@ describe('fugu pattern', () => {
       });
   });
 
-  it('rounds lambda up by default, which is never less', async () => {
+  it('fugu pattern rounds lambda up by default, and the result is never smaller', async () => {
     const safe = await pattern(triangle, '--domain', '10000', '--epsilon', '1');
     expect(Number.isInteger(safe.lambda)).toBe(true);
     expect(safe.lambda).toBeGreaterThan(7.04e6 * 2);
   });
 
-  it('shows the witness of an unstable query and leaves Algorithm 2.1 out', async () => {
+  it('fugu pattern shows the witness of an unstable query and leaves Algorithm 2.1 out', async () => {
     const found = await pattern('q() :- R(x,y), R(z,w)', '--domain', '1000', '--epsilon', '1', '--gamma', '0.1');
     expect(found).toMatchObject({ stable: false, witness: expect.stringMatching(/can add every/) });
     expect(found.candidates.map((c: { mechanism: string }) => c.mechanism)).not.toContain('algorithm-2.1');
   });
 
-  it('protects absence and positive correlations when asked to', async () => {
+  it('fugu pattern protects absence and positive correlations on request', async () => {
     const paper = async (...words: string[]) => {
       const found = await pattern(...words, '--epsilon', '1', '--gamma', '0.1');
       return found.candidates.find((c: { mechanism: string }) => c.mechanism === 'algorithm-2.1');
@@ -54,7 +54,7 @@ describe('fugu pattern', () => {
     expect(two.scale).toBe(2 * one.scale);
   });
 
-  it('prints and uses a lambda of power g where absence is protected, as section 4.3 of the paper needs', async () => {
+  it('fugu pattern prints and uses a lambda of power g where absence is protected, as section 4.3 of the paper needs', async () => {
     const words = [triangle, '--domain', '10000000000000', '--epsilon', '1', '--gamma', '0.1', '--log', 'natural'];
     const [presence, absence] = [await pattern(...words), await pattern(...words, '--absence')];
     const base = 8 * (3 + 1) * 3 ** 2 * Math.log(1e13);
@@ -65,12 +65,12 @@ describe('fugu pattern', () => {
     expect(scale(absence) / scale(presence)).toBeCloseTo(base, 3);
   });
 
-  it('refuses a clustering coefficient with adversarial privacy, as a release does', async () => {
+  it('fugu pattern refuses a clustering coefficient with adversarial privacy, as a release does', async () => {
     const asked = ['clustering coefficient', '--domain', '100000000000', '--epsilon', '1', '--gamma', '0.1'];
     await expect(pattern(...asked)).rejects.toMatchObject({ code: 'QUERY_UNSUPPORTED' });
   });
 
-  it('goes on with other mechanisms where gamma is too small for the domain, as a release does', async () => {
+  it('fugu pattern continues with other mechanisms where gamma is too small for the domain, as a release does', async () => {
     for (const more of [[], ['--symmetric']]) {
       const found = await pattern('2-paths', '--domain', '10000', '--epsilon', '1', '--gamma', '0.00001', ...more);
       const plain = await pattern('2-paths', '--domain', '10000', '--epsilon', '1', ...more);
@@ -78,7 +78,7 @@ describe('fugu pattern', () => {
     }
   });
 
-  it('plans the clustering coefficient as two counts', async () => {
+  it('fugu pattern plans the clustering coefficient as two counts', async () => {
     const found = await pattern('clustering coefficient', '--domain', '1000', '--epsilon', '1', '--symmetric');
     expect(found.parts).toHaveLength(2);
   });
@@ -90,7 +90,7 @@ describe('fugu pattern', () => {
     [[triangle, '--domain', '100', '--epsilon', '1', '--together', '0'], 'USAGE'],
     [[triangle, '--domain', '100', '--epsilon', '1', '--log', 'ten'], 'USAGE'],
     [['q(x) :- R(x,y), x != x', '--domain', '100', '--epsilon', '1'], 'PATTERN_UNSATISFIABLE'],
-  ])('refuses %j with %s', async (args, code) => {
+  ])('fugu pattern refuses %j with %s', async (args, code) => {
     await expect(pattern(...args)).rejects.toMatchObject({ code });
   });
 });

@@ -25,7 +25,7 @@ export function register(program: Command): void {
       const published = words.asPublished ? await publishedSurvey(file, plan, words) : undefined;
       emit(words.json, { ...plan, ...(published && { published }) }, () =>
         [
-          // Ways to release it now say nothing of an answer on record.
+          // Remedies for a release now do not apply to a recorded answer.
           ...('survey' in plan && !plan.recorded ? [surveyText(plan.survey)] : []),
           ...('workload' in plan ? [workloadText(plan)] : []),
           ...(published ? [publishedText(published)] : []),
@@ -52,7 +52,7 @@ export const recordsText = ({ used, leftOut }: NonNullable<Plan['records']>): st
 const freeText = ({ entry, at }: NonNullable<Plan['recorded']>): string =>
   `Answered from the record, free: the answer of ${moment(at)} UTC (ledger entry ${entry}). --fresh asks again, and pays.`;
 
-/** What is left to the database, and what is read here. */
+/** Part of the counting done by the database, and part done here. */
 function countingText({ where, database, streamed, held }: NonNullable<Plan['counting']>): string {
   const number = (n: number) => n.toLocaleString('en-US');
   const grouped = database
@@ -77,7 +77,7 @@ const waysOutText = (ways: NonNullable<Plan['waysOut']>): string[] => [
     : []),
 ];
 
-/** The plan for people: what it costs, how wrong it will be, what is promised. */
+/** Plan as text: cost, expected error and promise. */
 export function planText(plan: Plan): string {
   const { budget } = plan;
   const lines = [

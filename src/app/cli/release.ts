@@ -19,7 +19,7 @@ export function register(program: Command): void {
     .action(async (file: string, words: AskWords & { out?: string; overwrite?: boolean; yes?: boolean }) => {
       refuseOverwriteAlone(words);
       outcomes.arise();
-      // Whatever tells the answer is loaded before anything is paid for.
+      // All code that formats the answer is loaded before payment.
       const { showResult } = await import('../report/answer-tables.js');
       const { tablesText } = await import('../report/table-text.js');
       const page = words.out === undefined ? undefined : await import('./write-release.js');

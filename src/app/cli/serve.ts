@@ -57,7 +57,7 @@ export function register(program: Command): void {
     });
 }
 
-/** Tokens and answers cross no network in the clear. */
+/** Refuses plain HTTP beyond this machine: tokens and answers must not cross a network unencrypted. */
 function refuseOpenAir({ host, cert, behindProxy }: Words): void {
   if (cert !== undefined || behindProxy || /^(localhost|127(\.\d{1,3}){3}|::1)$/i.test(host)) return;
   throw new Fault(

@@ -23,7 +23,7 @@ export interface ServeWords {
   readonly json?: boolean;
 }
 
-/** Answers over HTTP until somebody stops it. */
+/** Serves over HTTP until stopped. */
 export async function serveUntilStopped(files: readonly string[], words: ServeWords): Promise<void> {
   const { placesOf } = await import('../service/places.js');
   const { serve } = await import('../service/serve.js');

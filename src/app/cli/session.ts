@@ -5,7 +5,7 @@ import type { Fugu } from '../api/fugu.js';
 import { caution, clock, progress } from './output.js';
 import { outcomes } from './paid.js';
 
-/** Opens policy, data and ledger, runs the work, and closes them whatever happens. */
+/** Opens policy, data and ledger, runs the work, and always closes them. */
 export async function withSession<T>(
   file: string,
   how: {
@@ -22,7 +22,7 @@ export async function withSession<T>(
     stop = clock(`working on ${basename(source)}`);
   };
   const { decide, acceptNoProtection = false, newBudget, policy } = how;
-  // A clock that runs while somebody reads would write over the question.
+  // A running clock would overwrite the question.
   const asked =
     decide &&
     ((plan: Plan) => {
@@ -49,5 +49,5 @@ export async function withSession<T>(
   }
 }
 
-/** It is listed beside the user's name and nothing else hangs on it. */
+/** Label listed next to the user's name; nothing else depends on it. */
 const labelOf = (text = ''): string => text.replaceAll(/\p{C}/gu, '').trim().slice(0, 120);

@@ -5,25 +5,25 @@ const numbers = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 let stopping = false;
 const heard: Record<string, () => void> = {};
 
-/** From here on a signal ends the process only after it has said what became of the budget; a second one ends it at once. */
+/** From here on a signal ends the process only after the budget outcome was reported; a second one ends it at once. */
 export function listenForSignals(json: boolean): void {
   for (const signal of Object.keys(numbers) as (keyof typeof numbers)[]) {
     heard[signal] = () => {
       if (stopping) end(signal, json);
       stopping = true;
-      // A booking that is being written is waited for: a moment later its outcome is known.
+      // Waits for a reservation that is being written: a moment later its outcome is known.
       void outcomes.written().then(() => end(signal, json));
     };
     process.on(signal, heard[signal]);
   }
 }
 
-/** From here on somebody else listens. */
+/** From here on another handler is responsible for signals. */
 export function leaveSignals(): void {
   for (const [signal, listener] of Object.entries(heard)) process.removeListener(signal, listener);
 }
 
-/** Temporary folders go with the process (data/engine/temp-folder.ts). */
+/** Temporary folders are removed with the process (data/engine/temp-folder.ts). */
 function end(signal: keyof typeof numbers, json: boolean): never {
   const { lines, ...told } = endingOf();
   if (json) sayJson({ stopped: signal, ...told });

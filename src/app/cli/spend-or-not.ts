@@ -5,7 +5,7 @@ import { isTalking, talking, yes } from './dialogue.js';
 import { foreseenError } from './foreseen-error.js';
 import { tell } from './output.js';
 
-/** Words of every command that pays. */
+/** Options of every command that pays. */
 export interface SpendWords {
   readonly yes?: boolean;
   readonly acceptNoProtection?: boolean;
@@ -23,21 +23,21 @@ export const newBudgetOption = [
   'open a budget although this data has another one; the reason is written into the chain',
 ] as const;
 
-/** Reason for a second budget of the same data; nothing where none is given. */
+/** Reason for a further budget of the same data; absent if none is given. */
 export function newBudgetOf({ newBudget }: Pick<SpendWords, 'newBudget'>): { readonly newBudget?: string } {
   if (newBudget === undefined) return {};
   if (newBudget.trim() !== '') return { newBudget: newBudget.trim() };
   throw new Fault('USAGE', 'A second budget needs a reason.', 'Write why: --new-budget "these are the answers of another year".');
 }
 
-/** Whoever sits at a terminal is asked before anything is spent; nobody else can be. */
+/** A user at a terminal confirms before anything is spent; without a terminal nobody can. */
 export const spendingBy = ({ yes: sure, acceptNoProtection = false, newBudget, json }: SpendWords) => ({
   acceptNoProtection,
   ...newBudgetOf({ ...(newBudget !== undefined && { newBudget }) }),
   decide: isTalking(json) && !sure ? spendOrNot : undefined,
 });
 
-/** The one question before the money goes: what it costs, and how wrong the answer will be. */
+/** Confirmation before payment: the cost and the expected error. */
 async function spendOrNot(plan: Plan): Promise<void> {
   for (const line of priceText(plan)) tell(line);
   if (!(await talking((ask) => yes(ask, `Spend epsilon ${figure(plan.epsilon)}?`, false))))

@@ -67,7 +67,7 @@ export function register(program: Command): void {
       outcomes.arise();
       const { streamWith } = await import('../api/stream.js');
       const { decide, ...spending } = spendingBy(words);
-      // Whoever agreed to the first step agreed to the stream.
+      // Consent to the first step covers the stream.
       let agreed = false;
       const once =
         decide &&
@@ -83,7 +83,7 @@ export function register(program: Command): void {
       let last: StreamedStep | undefined;
       for await (const step of told) {
         tellStep(words.json, step, last === undefined);
-        // It is delivered: what ends the process later says nothing about it.
+        // The answer was delivered: a later end of the process does not report it.
         outcomes.forget(step.entry);
         last = step;
       }

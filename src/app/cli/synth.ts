@@ -61,7 +61,7 @@ export function register(program: Command): void {
 
 async function synth(file: string, words: SynthWords): Promise<void> {
   outcomes.arise();
-  // Whatever tells the answer is loaded before anything is paid for.
+  // All code that formats the answer is loaded before payment.
   const { refuseThere, writeSynth } = await import('./write-synth.js');
   refuseThere(words.out, words.overwrite);
   const asked = await requestFrom(words);
@@ -96,7 +96,7 @@ const homesText = ({ households }: SynthResult): string =>
     ? ` They are ${households.count.toLocaleString('en-US')} households (${households.by}), put together by ${households.measured.length} noisy tables of two members.`
     : '';
 
-/** What it costs and what it takes, before it starts. */
+/** Size of the task and its cost, before it starts. */
 function sizeText(plan: Plan): string[] {
   const { synth } = plan as Plan & {
     readonly synth?: { readonly columns: number; readonly tables: number; readonly cells: number; readonly memory: number };

@@ -24,8 +24,8 @@ const identity = file('identity.json', {
 const run = (...words: string[]) => runCommand(register, 'temporal', ...words);
 const json = async (...words: string[]) => JSON.parse(await run(...words, '--json'));
 
-describe('fugu temporal', () => {
-  it('refuses matrices over different numbers of states', async () => {
+describe('the command fugu temporal', () => {
+  it('fugu temporal refuses matrices over different numbers of states', async () => {
     const three = file('three.json', [
       [0.8, 0.1, 0.1],
       [0.1, 0.8, 0.1],
@@ -36,7 +36,7 @@ describe('fugu temporal', () => {
     });
   });
 
-  it('says what every step leaks, and what it never exceeds', async () => {
+  it('fugu temporal prints the leakage of every step, and its supremum', async () => {
     const found = await json('--backward', chain, '--forward', chain, '--epsilon', '0.1', '--steps', '10');
     expect(found.leakage.map((x: number) => x.toFixed(4)).slice(0, 5)).toEqual([
       '0.4964',
@@ -51,7 +51,7 @@ describe('fugu temporal', () => {
       /…[\s\S]*no step ever leaks more than 0\.6459/,
     );
   });
-  it('finds budgets for a target, for ever or up to an end', async () => {
+  it('fugu temporal finds budgets for a target, for ever or up to an end', async () => {
     const found = await json('--backward', chain, '--target', '1');
     expect(found).toMatchObject({ leakage: [], certified: true });
     expect(await run('--backward', chain, '--target', '1')).toContain('Every step may spend epsilon');
@@ -59,7 +59,7 @@ describe('fugu temporal', () => {
     expect(Math.max(...ended.leakage)).toBeLessThanOrEqual(1);
     expect(ended.budgets[5]).toBeLessThan(ended.budgets[0]);
   });
-  it('refuses what no budget can keep, and says why', async () => {
+  it('fugu temporal refuses a target that no budget can keep, and explains why', async () => {
     await expect(run('--forward', identity, '--target', '1')).rejects.toThrow(/another is certain/);
     expect((await json('--forward', identity, '--epsilon', '0.1', '--steps', '5')).supremum).toBeNull();
   });
@@ -84,7 +84,7 @@ describe('fugu temporal', () => {
     ],
     ['rows of different lengths', ['--forward', file('cut.json', [[1], [0, 1]]), '--target', '1']],
     ['a set of matrices', ['--forward', file('set.json', { transitions: [[[1]], [[1]]] }), '--target', '1']],
-  ])('refuses %s', async (_, words) => {
+  ])('fugu temporal refuses %s', async (_, words) => {
     await expect(run(...words)).rejects.toMatchObject({ name: 'Fault' });
   });
 });

@@ -32,7 +32,7 @@ export function register(program: Command): void {
     });
 }
 
-/** The first and the last steps; all of them are for --json. */
+/** First and last steps; --json lists all of them. */
 const shown = 8;
 
 function human({ backward, forward, leakage, supremum, budgets }: Temporal): string {

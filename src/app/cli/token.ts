@@ -17,7 +17,7 @@ interface Words {
   readonly json?: boolean;
 }
 
-/** What each action reads. */
+/** Options that each action reads. */
 const read: ReadByAction = {
   make: ['role', 'for', 'days', 'only', 'tokens'],
   list: ['tokens'],
@@ -57,7 +57,7 @@ export function register(program: Command): void {
 const isPolicyFile = (name: string): boolean => /\.ya?ml$/i.test(name);
 const nameOf = (file: string): string => basename(file).replace(/\.ya?ml$/i, '');
 
-/** Policies that a token names: by the path of a file, or by the name of one beside the served policy or made in the console. */
+/** Policies of a token: by the path of a file, or by the name of a policy in the served folder or made in the console. */
 function policyNames(policy: string, drafts: string, asked: readonly string[]): readonly string[] {
   const beside = dirname(resolve(policy));
   const made = existsSync(drafts) ? readdirSync(drafts, { recursive: true, encoding: 'utf8' }) : [];
@@ -79,7 +79,7 @@ function policyNames(policy: string, drafts: string, asked: readonly string[]): 
 
 const inFolder = (folder: string, names: readonly string[]): readonly string[] => names.map((name) => join(folder, name));
 
-/** Other files are written in YAML, too: workloads, requests of synthetic rows. What cannot be read may be a policy. */
+/** Other files are YAML as well: workloads, requests of synthetic rows. An unreadable file may be a policy. */
 function declaresData(file: string): boolean {
   try {
     return /^["']?data["']?\s*:|^\{/m.test(readText(file, 'policyBytes'));

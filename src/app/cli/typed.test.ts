@@ -6,16 +6,16 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { asTyped, inShell, typed } from './typed.js';
 
-describe('the command as it was typed', () => {
+describe('the command name as typed', () => {
   it.each<[NodeJS.ProcessEnv, string]>([
     [{}, 'fugu'],
     [{ FUGU_COMMAND: './fugu' }, './fugu'],
     [{ FUGU_COMMAND: '../tools/fugu', PATH: '/usr/bin' }, '../tools/fugu'],
     [{ FUGU_COMMAND: '/opt/bin/fugu', PATH: '/usr/bin:/opt/bin' }, 'fugu'],
     [{ npm_command: 'exec' }, 'npx fugu'],
-  ])('%j', (env, command) => expect(typed(env)).toBe(command));
+  ])('the environment %j gives the command name %s', (env, command) => expect(typed(env)).toBe(command));
 
-  it('stands in every sentence that says what to type, and nowhere else', () => {
+  it('the typed command name replaces "fugu" in every hint to run a command, and nowhere else', () => {
     const said =
       'Look with "fugu confirm p.yaml", then "fugu ledger POLICY amend"; run "fugu --help". Data of fugu people in ./fugu init.';
     expect(asTyped(said, './fugu')).toBe(
@@ -24,7 +24,7 @@ describe('the command as it was typed', () => {
     expect(asTyped(said, 'fugu')).toBe(said);
   });
 
-  it('has names in quotes where a shell would read them as something else', () => {
+  it('names are quoted where a shell would read them as something else', () => {
     expect(['home', 'out/policy.yaml', 'Haushalt (Nr.)', "it's", ''].map(inShell)).toEqual([
       'home',
       'out/policy.yaml',
@@ -34,7 +34,7 @@ describe('the command as it was typed', () => {
     ]);
   });
 
-  it('is handed on by the script', () => {
+  it('the fugu script passes its own name to the program', () => {
     const folder = mkdtempSync(join(tmpdir(), 'fugu-typed-'));
     try {
       copyFileSync(fileURLToPath(new URL('../../../fugu', import.meta.url)), join(folder, 'fugu'));

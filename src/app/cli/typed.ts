@@ -1,8 +1,8 @@
 import { basename, delimiter, dirname } from 'node:path';
 
 /**
- * The command as it was typed, for every line that tells somebody what to type next: `./fugu` (the script hands its own name on), `npx fugu`, or `fugu`
- * where that is found.
+ * Command name as typed, for every hint that contains a command: `./fugu` (the script passes its own name), `npx fugu`, or `fugu`
+ * if that is on the path.
  */
 export function typed(env: NodeJS.ProcessEnv = process.env): string {
   const script = env.FUGU_COMMAND;
@@ -13,13 +13,13 @@ export function typed(env: NodeJS.ProcessEnv = process.env): string {
 const isOnPath = (script: string, { PATH = '' }: NodeJS.ProcessEnv): boolean =>
   PATH.split(delimiter).includes(dirname(script)) && basename(script) === 'fugu';
 
-/** A name or a file as a shell reads it: in quotes where it would be read as something else. */
+/** Name or file quoted for a shell where it would be read as something else. */
 export const inShell = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
 const commands =
   'demo|init|confirm|check|plan|release|estimate|synth|stream|ledger|serve|token|epsilon|learn|posterior|temporal|leak|audit|compare|pattern|attack|location';
 const said = new RegExp(`(?<![\\w./-])fugu (?=(?:${commands}|--help)\\b|--help)`, 'g');
 
-/** A sentence of ours with its commands as they were typed. */
+/** Sentence of ours with its commands as they were typed. */
 export const asTyped = (sentence: string, command = typed()): string =>
   command === 'fugu' ? sentence : sentence.replace(said, `${command} `);

@@ -54,25 +54,25 @@ async function run(...words: string[]) {
 const fault = (code: string) => expect.objectContaining({ name: 'Fault', code });
 
 describe('the workbench commands', () => {
-  it('read a table of answers beside the model', async () => {
+  it('fugu audit reads a table of answers next to the model file', async () => {
     const found = JSON.parse(await run('audit', 'MODEL', '--query', 'table:answers.json', '--scale', '1', '--json'));
     expect(found).toMatchObject({ loss: expect.closeTo(2, 9), record: 'a', known: {} });
   });
 
-  it('say the worst case in words', async () => {
+  it('fugu audit describes the worst case in words', async () => {
     const text = await run('audit', 'MODEL', '--query', 'identity', '--calibrate', '1/2', '--adversary', 'uninformed');
     expect(text).toContain('least scale');
     expect(text).toContain('worst for record');
     expect(text).toContain('knows no record');
   });
 
-  it('show a table in which broken promises stand out', async () => {
+  it('fugu compare prints a table in which broken promises are marked', async () => {
     const text = await run('compare', 'MODEL', '--query', 'table:answers.json', '--epsilon', '1');
     expect(text).toMatch(/zhu .*broken: 2 x epsilon/);
     expect(text).toMatch(/group .*certified, informed .*kept/);
   });
 
-  it('compare Gaussian records, what is published labelled so', async () => {
+  it('fugu compare shows Gaussian records, and labels published mechanisms as published', async () => {
     const file = join(folder, 'gaussian.json');
     writeFileSync(
       file,
@@ -95,7 +95,7 @@ describe('the workbench commands', () => {
     await expect(run('compare', file, '--query', 'sum', '--epsilon', '1')).rejects.toThrow(fault('MODEL_INVALID'));
   });
 
-  it('refuse a chain of one state at once: nothing in it is secret', async () => {
+  it('fugu compare refuses a chain of one state at once, since nothing in it is secret', async () => {
     const file = join(folder, 'still.json');
     for (const chain of [
       { length: 100, initial: 'stationary' },
@@ -107,18 +107,18 @@ describe('the workbench commands', () => {
     }
   });
 
-  it('say how many states a long chain has in numbers that can be read', async () => {
+  it('fugu compare prints the number of states of a long chain in a readable form', async () => {
     const file = join(folder, 'long.json');
     writeFileSync(file, JSON.stringify({ chain: { transition: [[0.9, 0.1], [0.1, 0.9]], length: 500, initial: 'stationary' } })); // biome-ignore format: one line
     await expect(run('compare', file, '--query', 'product', '--epsilon', '1')).rejects.toThrow(/would need about 3e\+150 states/);
   });
 
-  it('speak of the model file that was given where it is not there', async () => {
+  it('fugu location names the model file if it is missing', async () => {
     const asked = run('location', '--model', join(folder, 'nowhere.json'));
     await expect(asked).rejects.toMatchObject({ code: 'DATA_NOT_FOUND', message: 'The model file cannot be read.' });
   });
 
-  it('refuse what they cannot use, saying how to go on', async () => {
+  it('the workbench commands refuse invalid input and explain how to continue', async () => {
     const audit = (...words: string[]) => run('audit', 'MODEL', '--query', 'sum', ...words);
     await expect(audit()).rejects.toThrow(fault('USAGE'));
     await expect(audit('--scale', '1', '--calibrate', '1')).rejects.toThrow(fault('USAGE'));

@@ -4,7 +4,7 @@ import { bold, figure, table } from '../report/terminal-text.js';
 const number = (n: number): string => n.toLocaleString('en-US');
 const plural = (n: number, word: string): string => `${number(n)} ${word}${n === 1 ? '' : 's'}`;
 
-/** What many tables are together: how large, how wrong by how many columns they have, and what other noise would leave. */
+/** Summary of a workload: size, error by number of columns, and the error under other noise. */
 export function workloadText({ workload, errors }: WorkloadPlan): string {
   const { tables, cells, noised, memory, aim, ways, distribution } = workload;
   const bySize = new Map<number, (typeof errors)[number][]>();

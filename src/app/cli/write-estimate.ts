@@ -10,7 +10,7 @@ import { publishedTable } from '../report/published-table.js';
 
 const madeOf = 'estimate.json';
 
-/** DIR/estimate.json, which says what the tables are made of, and one CSV per table. */
+/** DIR/estimate.json, which lists the origin of the tables, and one CSV per table. */
 export function writeEstimate(directory: string, estimated: Estimated, policy: Policy, overwrite = false): void {
   const { tables, ...told } = estimated;
   if (!overwrite && existsSync(join(directory, madeOf)))

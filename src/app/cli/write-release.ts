@@ -13,11 +13,11 @@ import { figure } from '../report/terminal-text.js';
 
 const anotherOut = { hint: 'Choose another --out.' };
 
-/** A folder holds one release, and can be written to. Asked before anything is spent. */
+/** Refuses a folder that holds a release or cannot be written to; called before payment. */
 export function refuseSecondRelease(directory: string | undefined, overwrite: boolean | undefined): void {
   if (directory === undefined) return;
   const released = existsSync(join(directory, receiptFile));
-  // Its files would be taken for those of a release that is replaced.
+  // Files of such names would be taken for those of a replaced release.
   if (!released && existsSync(join(directory, packageFile)))
     throw new Fault('USAGE', 'The folder of --out holds a data package that is no release.', 'Choose another --out.');
   if (released && !overwrite)
@@ -31,13 +31,13 @@ export function refuseSecondRelease(directory: string | undefined, overwrite: bo
   refuseUnwritableFolder(directory, namesTaken(directory), anotherOut);
 }
 
-/** Folders and links with the name of a table. Which tables there will be is known after the answer only. */
+/** Folders and links with the name of a table: the tables' names are known only after the answer. */
 function namesTaken(directory: string): readonly string[] {
   try {
     const there = readdirSync(directory, { withFileTypes: true });
     return there.filter((entry) => /\.csv$/i.test(entry.name) && !entry.isFile()).map(({ name }) => name);
   } catch (error) {
-    // What is no folder yet holds nothing; what cannot be listed may hold anything.
+    // A missing folder holds nothing; a folder that cannot be listed may hold anything.
     if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return [];
     throw new Fault('USAGE', 'The folder of --out cannot be listed.', 'Check its permissions, or choose another --out.');
   }
@@ -74,11 +74,11 @@ function writeFiles(directory: string, files: readonly NamedFile[]): void {
   writeFolder(directory, files, anotherOut, gone);
 }
 
-/** What the release that is replaced has of its own: nothing else is touched. */
+/** Files of the replaced release; no others are touched. */
 function filesOf(directory: string): readonly string[] {
   try {
     const { resources, privacy } = JSON.parse(readFileSync(join(directory, packageFile), 'utf8'));
-    // Other programs write data packages, too; none of theirs says what it promises.
+    // Other programs write data packages as well, but without a privacy promise.
     if (privacy === undefined) return [];
     const names = (resources as readonly { path: unknown }[]).map(({ path }) => path);
     return [

@@ -10,13 +10,13 @@ import { synthCsv } from '../report/synth-csv.js';
 import { synthPackage } from '../report/synth-package.js';
 import { synthPage } from '../report/synth-page.js';
 
-/** What stands beside the rows: their name without its ending, and what it is. */
+/** Endings of the files written with the rows, after the rows' name without its ending. */
 const besides = ['.receipt.json', '.dictionary.json', '.html'] as const;
 const stemOf = (out: string): string => basename(out).replace(/\.(csv|parquet)$/i, '');
 
 const anotherOut = { hint: 'Choose another --out.' };
 
-/** Asked before anything is spent. */
+/** Refuses an invalid or existing output before anything is spent. */
 export function refuseThere(out: string, overwrite: boolean | undefined): void {
   if (!/\.(csv|parquet)$/i.test(out))
     throw new Fault('USAGE', 'Synthetic rows are written as .csv or .parquet.', 'Write for example --out synth.csv.');
@@ -28,7 +28,7 @@ export function refuseThere(out: string, overwrite: boolean | undefined): void {
   refuseUnwritableFolder(dirname(out), [basename(out), ...besides.map((end) => `${stemOf(out)}${end}`)], anotherOut);
 }
 
-/** The rows, and beside them receipt, dictionary and quality page; all of them or none. */
+/** Writes the rows with their receipt, dictionary and quality page; all of them or none. */
 export async function writeSynth(
   out: string,
   answer: { readonly result: SynthResult; readonly receipt: Receipt },

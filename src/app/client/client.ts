@@ -1,34 +1,34 @@
 // Made from the API document by scripts/client.mjs. Change the routes, not this.
 
-/** What `signIn` answers. */
+/** Answer of `signIn`. */
 export type SignInAnswer = {
   readonly name: string;
   readonly role: 'steward' | 'analyst' | 'auditor';
-  /** To be sent as x-fugu-csrf with whatever is not asked by GET. Absent where a token was sent. */
+  /** Anti-forgery value for the header x-fugu-csrf of every request but GET. Absent with a token. */
   readonly csrf?: string | undefined;
   readonly expires: string;
 };
-/** What `signIn` takes. */
+/** Body of `signIn`. */
 export type SignInBody =
   | {
-      /** Good once, for ten minutes. */
+      /** Valid once, for ten minutes. */
       readonly code: string;
     }
   | { readonly token: string };
-/** What `session` answers. */
+/** Answer of `session`. */
 export type SessionAnswer = SignInAnswer;
-/** What `signOut` answers. */
+/** Answer of `signOut`. */
 export type SignOutAnswer = { readonly ended: boolean };
-/** What `policies` answers. */
+/** Answer of `policies`. */
 export type PoliciesAnswer = {
   readonly policies: readonly {
     readonly name: string;
     readonly population: string;
-    /** Whether rows follow one another: then there is something to say about time. */
+    /** True if rows are ordered in time: then the route `time` has figures. */
     readonly steps: boolean;
   }[];
 };
-/** What `policy` answers. */
+/** Answer of `policy`. */
 export type PolicyAnswer = {
   readonly name: string;
   readonly population: string;
@@ -77,12 +77,12 @@ export type PolicyAnswer = {
         readonly [more: string]: unknown;
       }[]
     | undefined;
-  /** The public column that puts rows in order. */
+  /** Public column that orders the rows. */
   readonly steps?: { readonly column: string } | undefined;
   readonly sentences: readonly { readonly topic: string; readonly text: string }[];
   readonly [more: string]: unknown;
 };
-/** What `check` answers. */
+/** Answer of `check`. */
 export type CheckAnswer = {
   readonly ready: boolean;
   readonly undecided: boolean;
@@ -93,10 +93,10 @@ export type CheckAnswer = {
   readonly warnings: readonly string[];
   readonly [more: string]: unknown;
 };
-/** What `plan` answers. */
+/** Answer of `plan`. */
 export type PlanAnswer = {
   readonly label: string;
-  /** How much of the budget it would use, ties included. */
+  /** Share of the budget that it would use, ties included, in epsilon. */
   readonly epsilon: number;
   readonly budget: {
     /** Epsilon of the policy. */
@@ -106,11 +106,11 @@ export type PlanAnswer = {
     readonly delta: number;
     readonly [more: string]: unknown;
   };
-  /** Whether the ledger would take it as things stand. */
+  /** True if the budget admits it now. */
   readonly fits: boolean;
   /** The recorded answer that a release gives, free. */
   readonly recorded?: { readonly entry: number; readonly at: string; readonly [more: string]: unknown } | undefined;
-  /** What a release would be refused with. */
+  /** Reason for refusing a release. */
   readonly refusal?: string | undefined;
   readonly warnings?: readonly string[] | undefined;
   readonly mechanism: string;
@@ -118,20 +118,20 @@ export type PlanAnswer = {
   readonly guarantee: { readonly certified: boolean; readonly sentences: readonly string[]; readonly [more: string]: unknown };
   readonly [more: string]: unknown;
 };
-/** What `plan` takes. */
+/** Body of `plan`. */
 export type PlanBody = {
   /** A query ({"kind": "count"}), a list of queries, or one field that names a kind: sql, survey, workload, pattern, kmeans, classify, network, synth, stream. */
   readonly question: { readonly [more: string]: unknown } | readonly { readonly [more: string]: unknown }[];
-  /** How much of the policy's epsilon to use: 0.5 or "1/2"; a tenth when absent. */
+  /** Share of the policy's epsilon to use: 0.5 or "1/2"; a tenth when absent. */
   readonly epsilon?: string | number | undefined;
   /** No negative counts, totals that agree. */
   readonly tidy?: boolean | undefined;
-  /** Ask the data as it is now and pay, also when an answer to the same request is recorded. */
+  /** Answers from the current data and pays, even if an answer to the same request is recorded. */
   readonly fresh?: boolean | undefined;
-  /** What the ledger lists it as. */
+  /** Label in the ledger. */
   readonly label?: string | undefined;
 };
-/** What `release` answers. */
+/** Answer of `release`. */
 export type ReleaseAnswer = {
   /** Absent only for a stream none of whose steps is over. */
   readonly receipt?:
@@ -154,19 +154,19 @@ export type ReleaseAnswer = {
         readonly [more: string]: unknown;
       }
     | undefined;
-  /** Of tables and surveys. */
+  /** Tables, for queries and surveys. */
   readonly tables?:
     | readonly { readonly rows: readonly { readonly [more: string]: unknown }[]; readonly [more: string]: unknown }[]
     | undefined;
-  /** Of streams. */
+  /** Steps, for streams. */
   readonly steps?: readonly { readonly step: number; readonly entry: number; readonly [more: string]: unknown }[] | undefined;
-  /** Of every other kind. */
+  /** Result of every other kind. */
   readonly result?: unknown | undefined;
   readonly [more: string]: unknown;
 };
-/** What `release` takes. */
+/** Body of `release`. */
 export type ReleaseBody = PlanBody;
-/** What `predict` answers. */
+/** Answer of `predict`. */
 export type PredictAnswer = {
   readonly predictions: readonly {
     readonly score: number;
@@ -175,15 +175,15 @@ export type PredictAnswer = {
     readonly [more: string]: unknown;
   }[];
 };
-/** What `predict` takes. */
+/** Body of `predict`. */
 export type PredictBody = { readonly rows: readonly Readonly<Record<string, string | number | boolean | null>>[] };
-/** What `begin` answers. */
+/** Answer of `begin`. */
 export type BeginAnswer = {
   readonly job: string;
   readonly policy: string;
   readonly state: 'waiting' | 'running' | 'done' | 'failed' | 'cancelled';
   readonly progress?: { readonly done: number; readonly of: number; readonly what: string } | undefined;
-  /** What became of the budget, as far as it is known. */
+  /** Budget outcome, as far as it is known. */
   readonly outcome?: { readonly state: string; readonly [more: string]: unknown } | undefined;
   readonly answer?:
     | {
@@ -208,15 +208,15 @@ export type BeginAnswer = {
               readonly [more: string]: unknown;
             }
           | undefined;
-        /** Of tables and surveys. */
+        /** Tables, for queries and surveys. */
         readonly tables?:
           | readonly { readonly rows: readonly { readonly [more: string]: unknown }[]; readonly [more: string]: unknown }[]
           | undefined;
-        /** Of streams. */
+        /** Steps, for streams. */
         readonly steps?:
           | readonly { readonly step: number; readonly entry: number; readonly [more: string]: unknown }[]
           | undefined;
-        /** Of every other kind. */
+        /** Result of every other kind. */
         readonly result?: unknown | undefined;
         readonly [more: string]: unknown;
       }
@@ -224,13 +224,13 @@ export type BeginAnswer = {
   readonly problem?: { readonly title: string; readonly code: string; readonly [more: string]: unknown } | undefined;
   readonly [more: string]: unknown;
 };
-/** What `begin` takes. */
+/** Body of `begin`. */
 export type BeginBody = PlanBody;
-/** What `job` answers. */
+/** Answer of `job`. */
 export type JobAnswer = BeginAnswer;
-/** What `cancel` answers. */
+/** Answer of `cancel`. */
 export type CancelAnswer = BeginAnswer;
-/** What `budget` answers. */
+/** Answer of `budget`. */
 export type BudgetAnswer = {
   readonly population: string;
   readonly budget: {
@@ -241,9 +241,9 @@ export type BudgetAnswer = {
     readonly delta: number;
     readonly [more: string]: unknown;
   };
-  /** What an attacker may have gained at most about one record so far. */
+  /** Upper bound on the privacy loss of one record so far. */
   readonly gained: number | 'inf' | '-inf';
-  /** Of analysts; an analyst sees their own. */
+  /** Quotas of analysts; an analyst sees their own. */
   readonly quotas?:
     | readonly {
         readonly total?: number | 'inf' | '-inf' | undefined;
@@ -252,7 +252,7 @@ export type BudgetAnswer = {
         readonly [more: string]: unknown;
       }[]
     | undefined;
-  /** Where something was released about values of a public column only. */
+  /** Budget use by values of public columns, if releases covered single values. */
   readonly parts?:
     | readonly {
         readonly total?: number | 'inf' | '-inf' | undefined;
@@ -261,11 +261,11 @@ export type BudgetAnswer = {
         readonly [more: string]: unknown;
       }[]
     | undefined;
-  /** What every step may spend for ever. */
+  /** Budget of every step, without an end. */
   readonly steps?: { readonly column: string; readonly each: number | 'inf' | '-inf' } | undefined;
   readonly [more: string]: unknown;
 };
-/** What `entries` answers. */
+/** Answer of `entries`. */
 export type EntriesAnswer = {
   /** Oldest first. */
   readonly entries: readonly {
@@ -273,15 +273,15 @@ export type EntriesAnswer = {
     readonly at: string;
     readonly analyst: string;
     readonly label: string;
-    /** What it uses of the budget by itself, ties included; absent where it pays for nothing. */
+    /** Budget used by this entry alone, ties included; absent where it paid for nothing. */
     readonly epsilon?: number | undefined;
     readonly settled: boolean;
     readonly hash: string;
     readonly [more: string]: unknown;
   }[];
-  /** There are others in that direction, also where few or none are told here. */
+  /** True if more entries may follow in that direction, even if few or none are listed here. */
   readonly more: boolean;
-  /** Where to go on, as after or before. */
+  /** Sequence number to continue from, as after or before. */
   readonly next?: number | undefined;
 };
 export type EntriesQuery = {
@@ -289,9 +289,9 @@ export type EntriesQuery = {
   readonly before?: number | undefined;
   readonly most?: number | undefined;
 };
-/** What `verify` answers. */
+/** Answer of `verify`. */
 export type VerifyAnswer = { readonly ok: boolean; readonly entries: number; readonly [more: string]: unknown };
-/** What `receipt` answers. */
+/** Answer of `receipt`. */
 export type ReceiptAnswer = {
   readonly label: string;
   readonly population: string;
@@ -306,13 +306,13 @@ export type ReceiptAnswer = {
   };
   readonly [more: string]: unknown;
 };
-/** What `answer` answers. */
+/** Answer of `answer`. */
 export type AnswerAnswer = ReleaseAnswer;
 export type AnswerQuery = { readonly tidy?: 'true' | 'false' | undefined };
 export type ReportQuery = AnswerQuery;
-/** What `belief` answers. */
+/** Answer of `belief`. */
 export type BeliefAnswer = {
-  /** By which the count is. */
+  /** Column of the count. */
   readonly column?: string | undefined;
   readonly points: readonly {
     readonly epsilon: number;
@@ -321,7 +321,7 @@ export type BeliefAnswer = {
   }[];
   readonly [more: string]: unknown;
 };
-/** What `leakage` answers. */
+/** Answer of `leakage`. */
 export type LeakageAnswer = {
   readonly kinds: readonly {
     readonly name: string;
@@ -329,27 +329,27 @@ export type LeakageAnswer = {
     readonly leakage: readonly { readonly base: number; readonly leak: number | 'inf' | '-inf' }[];
     readonly [more: string]: unknown;
   }[];
-  /** What group privacy would charge. */
+  /** Leakage under group privacy. */
   readonly group: readonly { readonly base: number; readonly leak: number | 'inf' | '-inf' }[];
   readonly [more: string]: unknown;
 };
-/** What `whatIf` answers. */
+/** Answer of `whatIf`. */
 export type WhatIfAnswer = {
   readonly epsilon: number;
-  /** What one record may spend at most, before ties. */
+  /** Largest spending of one record, before ties. */
   readonly base: number;
   readonly amplification: number | 'inf' | '-inf';
   readonly error: number | 'inf' | '-inf' | null;
   readonly posterior: Readonly<Record<string, number>>;
   readonly [more: string]: unknown;
 };
-/** What `whatIf` takes. */
+/** Body of `whatIf`. */
 export type WhatIfBody = {
   readonly epsilon?: string | number | undefined;
   readonly belief?: { readonly prior: string | number; readonly posterior: string | number } | undefined;
   readonly ties?: readonly { readonly index: number; readonly oddsRatio: number | 'inf' }[] | undefined;
 };
-/** What `ties` answers. */
+/** Answer of `ties`. */
 export type TiesAnswer = {
   readonly records: number;
   readonly ties: number;
@@ -357,7 +357,7 @@ export type TiesAnswer = {
     readonly nodes: readonly {
       readonly id: number;
       readonly degree: number;
-      /** No record: what several of them share and nobody sees. */
+      /** A hidden variable that several records share, instead of a record. */
       readonly kind?: 'shared' | undefined;
       readonly [more: string]: unknown;
     }[];
@@ -374,10 +374,10 @@ export type TiesAnswer = {
   readonly [more: string]: unknown;
 };
 export type TiesQuery = { readonly most?: number | undefined };
-/** What `time` answers. */
+/** Answer of `time`. */
 export type TimeAnswer = {
   readonly column: string;
-  /** What every step may spend for ever. */
+  /** Budget of every step, without an end. */
   readonly each?: number | 'inf' | '-inf' | undefined;
   readonly steps: readonly {
     readonly part: string;
@@ -387,7 +387,7 @@ export type TimeAnswer = {
   }[];
   readonly [more: string]: unknown;
 };
-/** What `attack` answers. */
+/** Answer of `attack`. */
 export type AttackAnswer = {
   readonly private: true;
   readonly column: string;
@@ -403,14 +403,14 @@ export type AttackAnswer = {
   }[];
   readonly [more: string]: unknown;
 };
-/** What `attack` takes. */
+/** Body of `attack`. */
 export type AttackBody = {
   readonly entry: number;
-  /** Which histogram; the tied column when absent. */
+  /** Histogram to attack; the tied column when absent. */
   readonly column?: string | undefined;
   readonly show?: number | undefined;
 };
-/** What `drafts` answers. */
+/** Answer of `drafts`. */
 export type DraftsAnswer = {
   readonly drafts: readonly {
     readonly id: string;
@@ -419,7 +419,7 @@ export type DraftsAnswer = {
     readonly [more: string]: unknown;
   }[];
 };
-/** What `draft` answers. */
+/** Answer of `draft`. */
 export type DraftAnswer = {
   readonly id: string;
   readonly file: string;
@@ -440,17 +440,17 @@ export type DraftAnswer = {
   readonly undecided: boolean;
   /** Its data has the budget of another policy: confirming it needs newBudget. */
   readonly hasBudget?: true | undefined;
-  /** As it would be written. */
+  /** Text of the policy as it would be written. */
   readonly policy: string;
   readonly [more: string]: unknown;
 };
-/** What `drafted` answers. */
+/** Answer of `drafted`. */
 export type DraftedAnswer = DraftAnswer;
-/** What `endDraft` answers. */
+/** Answer of `endDraft`. */
 export type EndDraftAnswer = SignOutAnswer;
-/** What `answerDraft` answers. */
+/** Answer of `answerDraft`. */
 export type AnswerDraftAnswer = DraftAnswer;
-/** What `answerDraft` takes. */
+/** Body of `answerDraft`. */
 export type AnswerDraftBody = {
   readonly columns?: readonly string[] | undefined;
   readonly person?: string | undefined;
@@ -461,52 +461,52 @@ export type AnswerDraftBody = {
   readonly weights?: readonly string[] | undefined;
   readonly budget?: string | undefined;
 };
-/** What `confirmDraft` answers. */
+/** Answer of `confirmDraft`. */
 export type ConfirmDraftAnswer = { readonly name: string; readonly population: string };
-/** What `confirmDraft` takes. */
+/** Body of `confirmDraft`. */
 export type ConfirmDraftBody = {
-  /** What the policy is called, and its file. */
+  /** Name of the policy, and of its file. */
   readonly name: string;
-  /** Those that were looked at; "all" when absent. */
+  /** Columns that were reviewed; "all" when absent. */
   readonly columns?: 'all' | readonly string[] | undefined;
-  /** Why this data may have a budget although it has another one; written into the chain of the ledger. */
+  /** Reason for a further budget of this data; permanent in the ledger's chain. */
   readonly newBudget?: string | undefined;
 };
-/** What `verifyLog` answers. */
+/** Answer of `verifyLog`. */
 export type VerifyLogAnswer = {
   readonly events: number;
-  /** Hash of the last event: whoever keeps it notices lines that are taken from the end. */
+  /** Hash of the last event: a stored copy reveals lines missing at the end. */
   readonly head: string;
-  /** Files whose last line a power cut tore. */
+  /** Files whose last line is incomplete after a power cut. */
   readonly torn: readonly string[];
 };
 
-/** What goes with a request. */
+/** Options of a request. */
 export interface CallOptions {
-  /** Sent twice under one key, a request is one request. */
+  /** Key that makes a repeated request count as one. */
   readonly idempotencyKey?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface ClientOptions {
-  /** Where the service is: https://fugu.example.org */
+  /** Address of the service: https://fugu.example.org */
   readonly url: string;
-  /** As "fugu token make" showed it. */
+  /** Token as "fugu token make" printed it. */
   readonly token: string;
-  /** So often a request that was turned away (429, 503) is sent again, after what the service says; 3 when absent. */
+  /** Number of repeated attempts after a refusal (429, 503), each after the time in Retry-After; 3 when absent. */
   readonly retries?: number | undefined;
   readonly fetch?: typeof fetch | undefined;
 }
 
-/** A request that was refused, in the words of the service. */
+/** Refused request, with the problem that the service sent. */
 export class FuguProblem extends Error {
   override readonly name = 'FuguProblem';
   readonly status: number;
   readonly code: string;
   readonly hint: string;
-  /** Under which the audit log knows it. */
+  /** Identifier of the request in the audit log. */
   readonly request: string;
-  /** What became of the budget. */
+  /** Budget outcome. */
   readonly outcome: { readonly state: string; readonly entry?: number } | undefined;
   constructor(status: number, told: Readonly<Record<string, unknown>>) {
     super(typeof told.title === 'string' ? told.title : `The service answered ${status}.`);
@@ -528,7 +528,7 @@ interface Call extends CallOptions {
   readonly as?: 'text' | 'stream';
 }
 
-/** Speaks to a service that `fugu serve` runs. Needs nothing but fetch. */
+/** Client of a service that `fugu serve` runs. Needs nothing but fetch. */
 export class FuguClient {
   readonly #url: string;
   readonly #token: string;
@@ -541,12 +541,12 @@ export class FuguClient {
     this.#fetch = own;
   }
 
-  /** Signs a browser in, by a one-time code or by a token: sets a cookie. */
+  /** Signs a browser in with a one-time code or a token, and sets a cookie. */
   signIn(body: SignInBody, options: CallOptions = {}): Promise<SignInAnswer> {
     return this.#call({ method: 'POST', path: `/v1/session`, body, ...options }) as Promise<SignInAnswer>;
   }
 
-  /** Who is signed in. */
+  /** Identity of the session. */
   session(): Promise<SessionAnswer> {
     return this.#call({ method: 'GET', path: `/v1/session` }) as Promise<SessionAnswer>;
   }
@@ -561,17 +561,17 @@ export class FuguClient {
     return this.#call({ method: 'GET', path: `/v1/policies` }) as Promise<PoliciesAnswer>;
   }
 
-  /** What may be asked: the declared columns, who is protected from whom, the budget, in figures and in words. */
+  /** Declared columns, privacy unit, attacker and budget, in figures and in words. */
   policy(policy: string | number): Promise<PolicyAnswer> {
     return this.#call({ method: 'GET', path: `/v1/policies/${encodeURIComponent(policy)}` }) as Promise<PolicyAnswer>;
   }
 
-  /** What the policy promises and what is missing in it, in plain words. Loads every file that it names; spends nothing. */
+  /** Promise of the policy and its missing declarations, in plain words. Loads every file that it names; spends nothing. */
   check(policy: string | number): Promise<CheckAnswer> {
     return this.#call({ method: 'GET', path: `/v1/policies/${encodeURIComponent(policy)}/check` }) as Promise<CheckAnswer>;
   }
 
-  /** What a release would cost and how wrong it would be. Spends nothing. */
+  /** Privacy cost and expected error of a release. Spends nothing. */
   plan(policy: string | number, body: PlanBody, options: CallOptions = {}): Promise<PlanAnswer> {
     return this.#call({
       method: 'POST',
@@ -581,7 +581,7 @@ export class FuguClient {
     }) as Promise<PlanAnswer>;
   }
 
-  /** Pays, and answers. The same request again is told the recorded answer and spends nothing. */
+  /** Pays and answers. The same request again returns the recorded answer and spends nothing. */
   release(policy: string | number, body: ReleaseBody, options: CallOptions = {}): Promise<ReleaseAnswer> {
     return this.#call({
       method: 'POST',
@@ -601,7 +601,7 @@ export class FuguClient {
     }) as Promise<PredictAnswer>;
   }
 
-  /** The same as a release, but nobody waits: answers at once with the name of a job. */
+  /** The same as a release, in the background: answers at once with the name of a job. */
   begin(policy: string | number, body: BeginBody, options: CallOptions = {}): Promise<BeginAnswer> {
     return this.#call({
       method: 'POST',
@@ -611,12 +611,12 @@ export class FuguClient {
     }) as Promise<BeginAnswer>;
   }
 
-  /** How far a job is, and its answer. */
+  /** State of a job, and its answer. */
   job(job: string | number): Promise<JobAnswer> {
     return this.#call({ method: 'GET', path: `/v1/jobs/${encodeURIComponent(job)}` }) as Promise<JobAnswer>;
   }
 
-  /** Cancels a job. What is booked stays booked: such a job is finished and recorded, and the same request is told its answer. */
+  /** Cancels a job. A reserved cost stays reserved: such a job is finished and recorded, and the same request returns its answer. */
   cancel(job: string | number): Promise<CancelAnswer> {
     return this.#call({ method: 'DELETE', path: `/v1/jobs/${encodeURIComponent(job)}` }) as Promise<CancelAnswer>;
   }
@@ -626,12 +626,12 @@ export class FuguClient {
     return this.#call({ method: 'GET', path: `/v1/jobs/${encodeURIComponent(job)}/events`, as: 'stream' }) as Promise<Response>;
   }
 
-  /** What this population has spent, and what remains. */
+  /** Spent and remaining budget of this population. */
   budget(policy: string | number): Promise<BudgetAnswer> {
     return this.#call({ method: 'GET', path: `/v1/policies/${encodeURIComponent(policy)}/budget` }) as Promise<BudgetAnswer>;
   }
 
-  /** Everything this population has paid for; an analyst sees what they paid for themselves. */
+  /** All ledger entries of this population; an analyst sees their own. */
   entries(policy: string | number, query: EntriesQuery = {}): Promise<EntriesAnswer> {
     return this.#call({
       method: 'GET',
@@ -640,7 +640,7 @@ export class FuguClient {
     }) as Promise<EntriesAnswer>;
   }
 
-  /** Walks the chain of the ledger. */
+  /** Verifies the chain of the ledger. */
   verify(policy: string | number): Promise<VerifyAnswer> {
     return this.#call({
       method: 'GET',
@@ -648,7 +648,7 @@ export class FuguClient {
     }) as Promise<VerifyAnswer>;
   }
 
-  /** The proof of what was promised for an entry of the ledger; analysts see their own. */
+  /** Receipt of a ledger entry: its cost and its promise; analysts see their own. */
   receipt(policy: string | number, entry: string | number): Promise<ReceiptAnswer> {
     return this.#call({
       method: 'GET',
@@ -656,7 +656,7 @@ export class FuguClient {
     }) as Promise<ReceiptAnswer>;
   }
 
-  /** The recorded answer of an entry, told again for nothing; analysts see their own. */
+  /** Recorded answer of a ledger entry, free; analysts see their own. */
   answer(policy: string | number, entry: string | number, query: AnswerQuery = {}): Promise<AnswerAnswer> {
     return this.#call({
       method: 'GET',
@@ -665,7 +665,7 @@ export class FuguClient {
     }) as Promise<AnswerAnswer>;
   }
 
-  /** The same as a page of its own, to be kept or mailed. */
+  /** The same as a standalone page, to be kept or mailed. */
   report(policy: string | number, entry: string | number, query: ReportQuery = {}): Promise<string> {
     return this.#call({
       method: 'GET',
@@ -675,17 +675,17 @@ export class FuguClient {
     }) as Promise<string>;
   }
 
-  /** How wrong a count is against how much an attacker can come to believe, for budgets around that of the policy. */
+  /** Expected error of a count compared with the highest posterior of an attacker, for budgets around that of the policy. */
   belief(policy: string | number): Promise<BeliefAnswer> {
     return this.#call({ method: 'GET', path: `/v1/policies/${encodeURIComponent(policy)}/belief` }) as Promise<BeliefAnswer>;
   }
 
-  /** What an attacker who knows the ties gains about records with few and with many of them. Where the policy hides ties, or how many records there are: for stewards only. */
+  /** Leakage to an attacker who knows the ties, for records with few and with many of them. For stewards only if the policy hides ties or the number of records. */
   leakage(policy: string | number): Promise<LeakageAnswer> {
     return this.#call({ method: 'GET', path: `/v1/policies/${encodeURIComponent(policy)}/leakage` }) as Promise<LeakageAnswer>;
   }
 
-  /** What another limit, or other strengths of the ties, would come to. Reads ties only, spends nothing, changes nothing. */
+  /** Effect of another limit, or of other odds ratios of the ties. Reads ties only, spends nothing, changes nothing. */
   whatIf(policy: string | number, body: WhatIfBody, options: CallOptions = {}): Promise<WhatIfAnswer> {
     return this.#call({
       method: 'POST',
@@ -695,17 +695,17 @@ export class FuguClient {
     }) as Promise<WhatIfAnswer>;
   }
 
-  /** A part of the network of ties, to be drawn. Nothing in it names anybody. */
+  /** Part of the network of ties, for a drawing. Holds no names. */
   ties(policy: string | number, query: TiesQuery = {}): Promise<TiesAnswer> {
     return this.#call({ method: 'GET', path: `/v1/policies/${encodeURIComponent(policy)}/ties`, query }) as Promise<TiesAnswer>;
   }
 
-  /** Where the policy has steps: what is spent and left at each, ties included. */
+  /** Spent and remaining budget of each step, ties included, if the policy has steps. */
   time(policy: string | number): Promise<TimeAnswer> {
     return this.#call({ method: 'GET', path: `/v1/policies/${encodeURIComponent(policy)}/time` }) as Promise<TimeAnswer>;
   }
 
-  /** What attackers with and without the ties believe after a recorded release. As private as the rows, and recorded nowhere. */
+  /** Posteriors of attackers with and without the ties after a recorded release. As private as the rows, and recorded nowhere. */
   attack(policy: string | number, body: AttackBody, options: CallOptions = {}): Promise<AttackAnswer> {
     return this.#call({
       method: 'POST',
@@ -715,22 +715,22 @@ export class FuguClient {
     }) as Promise<AttackAnswer>;
   }
 
-  /** Files that were sent, and of which no policy was made yet. */
+  /** Files that were sent and have no policy yet. */
   drafts(): Promise<DraftsAnswer> {
     return this.#call({ method: 'GET', path: `/v1/drafts` }) as Promise<DraftsAnswer>;
   }
 
-  /** Sends a file as it is, its name in x-file-name, and begins the interview about it. What is told of it is as private as the file. */
+  /** Sends a file as it is, its name in x-file-name, and begins the interview about it. The answer is as private as the file. */
   draft(fileName: string, file: Blob | Uint8Array | string, options: CallOptions = {}): Promise<DraftAnswer> {
     return this.#call({ method: 'POST', path: `/v1/drafts`, file, fileName, ...options }) as Promise<DraftAnswer>;
   }
 
-  /** What is asked about a file, and what was answered. */
+  /** Questions about a file, and the answers so far. */
   drafted(draft: string | number): Promise<DraftedAnswer> {
     return this.#call({ method: 'GET', path: `/v1/drafts/${encodeURIComponent(draft)}` }) as Promise<DraftedAnswer>;
   }
 
-  /** Takes a file that was sent away again. */
+  /** Removes a file that was sent. */
   endDraft(draft: string | number): Promise<EndDraftAnswer> {
     return this.#call({ method: 'DELETE', path: `/v1/drafts/${encodeURIComponent(draft)}` }) as Promise<EndDraftAnswer>;
   }
@@ -745,7 +745,7 @@ export class FuguClient {
     }) as Promise<AnswerDraftAnswer>;
   }
 
-  /** Accepts what was read from the data, writes the policy beside the first one and serves it, also after a restart. Data that has a budget already is refused unless newBudget says why. */
+  /** Accepts the domains read from the data, writes the policy next to the first one and serves it, also after a restart. Data that has a budget already is refused unless newBudget gives a reason. */
   confirmDraft(draft: string | number, body: ConfirmDraftBody, options: CallOptions = {}): Promise<ConfirmDraftAnswer> {
     return this.#call({
       method: 'POST',
@@ -755,12 +755,12 @@ export class FuguClient {
     }) as Promise<ConfirmDraftAnswer>;
   }
 
-  /** Walks the chain of the audit log of this process. */
+  /** Verifies the chain of this process's audit log. */
   verifyLog(): Promise<VerifyLogAnswer> {
     return this.#call({ method: 'GET', path: `/v1/log/verify` }) as Promise<VerifyLogAnswer>;
   }
 
-  /** Counters and times, as Prometheus reads them. */
+  /** Counters and times in Prometheus' text format. */
   metrics(): Promise<string> {
     return this.#call({ method: 'GET', path: `/metrics`, as: 'text' }) as Promise<string>;
   }
@@ -778,7 +778,7 @@ export class FuguClient {
         ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      // Bytes are bytes to every fetch, whatever its types call them.
+      // Every fetch accepts bytes, whatever its types call them.
       ...(file !== undefined && { body: file as Blob }),
       ...(signal && { signal }),
     });

@@ -8,7 +8,7 @@ import { scatterChart } from './scatter-chart.js';
 import type { Drawing } from './svg.js';
 import { figure, table } from './terminal-text.js';
 
-/** A table worth a CSV, with a picture where one helps. */
+/** Table for a CSV, with a picture where one helps. */
 export interface ShownTable {
   readonly name: string;
   readonly header: readonly string[];
@@ -16,10 +16,10 @@ export interface ShownTable {
   readonly drawing?: (width: number) => Drawing;
 }
 
-/** An answer that is more than tables of counts. */
+/** Answer that is more than tables of counts. */
 export type ResultAnswer = Extract<AnyAnswer, { readonly result: unknown }>;
 
-/** The answer for people, and its tables. */
+/** Answer as text for people, and its tables. */
 export function showResult({ result }: ResultAnswer): { readonly text: string; readonly tables: readonly ShownTable[] } {
   if ('centres' in result) return centres(result);
   if ('weights' in result) return weights(result);
@@ -31,7 +31,7 @@ export function showResult({ result }: ResultAnswer): { readonly text: string; r
       ['pattern', result.unit, 'mechanism', 'expected error'],
       [[result.query, result.value, result.mechanism, figure(result.expectedError)]],
     );
-  // What has no table of its own is told as it is.
+  // A result without tables of its own is shown as JSON.
   return { text: JSON.stringify(result, null, 2), tables: [] };
 }
 

@@ -34,7 +34,7 @@ h3 span { font-weight: 400; }
 td.over { color: var(--accent); font-weight: 650; }
 `;
 
-/** What attackers came to believe, record by record. One file, nothing loaded; marked as made from private data. */
+/** Posteriors of attackers, record by record. One file that loads nothing, marked as made from private data. */
 export function attackPage(attack: PolicyAttack): string {
   return `${pageHead(`Attack on ${attack.column}`, ownStyle)}
 <body>
@@ -80,7 +80,7 @@ function card(record: ExposedRecord, { values, promised }: PolicyAttack): string
   return `<section class="card"><h3>${safe(record.name)} <span class="small">· really “${safe(record.actual)}” · tied to ${record.ties}</span></h3><div class="pair">${parts.join('')}</div></section>`;
 }
 
-/** One row per value: the belief before and after on one axis, and the band the promise allows. */
+/** One row per value: prior and posterior on one axis, and the band that the promise permits. */
 function beliefChart(values: readonly string[], belief: BeliefChange, epsilon: number, actual: string, width: number): Drawing {
   const rowHeight = 24;
   const small = width < half;

@@ -4,14 +4,14 @@ import { clip, colour, type Drawing, element, escapeText, half, line, linear, sm
 export interface Bar {
   readonly label: string;
   readonly value: number | null;
-  /** Ends of the error bar. */
+  /** Bounds of the error bar. */
   readonly low: number | null;
   readonly high: number | null;
-  /** "no answer given" and the like are drawn quietly. */
+  /** "no answer given" and the like are drawn in a quiet colour. */
   readonly quiet?: boolean;
-  /** Instead of the value to the precision of its error. */
+  /** Replaces the value, which is otherwise rounded to the precision of its error. */
   readonly text?: string;
-  /** Instead of "± …". */
+  /** Replaces "± …". */
   readonly note?: string;
 }
 export interface BarChart {
@@ -20,7 +20,7 @@ export interface BarChart {
   readonly width?: number;
   /** Same scale over several charts. */
   readonly domain?: readonly [number, number];
-  /** Written after every number. */
+  /** Unit after every number. */
   readonly unit?: string;
 }
 
@@ -35,7 +35,7 @@ export const halfWidth = ({ low, high }: Bar): number | null => (low === null ||
 /** Horizontal bars with error bars; label to the left, the number and its error in a column to the right. */
 export function barChart({ bars, label, width = 520, domain = barDomain(bars), unit = '' }: BarChart): Drawing {
   const longest = Math.max(40, ...bars.map((b) => textWidth(b.label) + 4));
-  // Where a label would leave no room, or would be cut, it stands above its bar.
+  // A label that would leave too little width, or would be cut, stands above its bar.
   const above = longest > (width < half ? 0.32 : 0.38) * width ? 16 : 0;
   const barHeight = bars.length > 10 ? 20 : 26;
   const rowHeight = barHeight + above;

@@ -1,7 +1,10 @@
 import { percent } from '../../release/accountant/belief-words.js';
 import { colour, type Drawing, element, half, line, linear, smallest, words } from './svg.js';
 
-/** A hundred people, the rightly suspected ones filled in. Larger crowds are drawn as a hundred dots of equal share; a part of one is one, as in `percent` up. */
+/**
+ * A hundred people, those rightly suspected filled in. Larger crowds are drawn as a hundred dots of equal share; fractions are
+ * rounded up, as in `percent`.
+ */
 export function crowd(right: number, of: number, label: string): Drawing {
   const cell = 15;
   const filled = Math.ceil((right / of) * 100 - 1e-9);
@@ -21,7 +24,7 @@ export interface BeliefRange {
   readonly atMost: number;
 }
 
-/** For each belief held before, how far the releases can move it: a dot, and the reach to both sides. */
+/** For each prior, how far the releases can move it: a dot, and the range to both sides. */
 export function beliefRanges(rows: readonly BeliefRange[], width: number): Drawing {
   const rowHeight = 28;
   const small = width < half;

@@ -1,17 +1,20 @@
 import type { PublishedTable } from './published-table.js';
 import { visible } from './visible.js';
 
-/** What a spreadsheet takes for a formula, and what would be taken for that with a quote before it: both get one, so that no two texts become one. */
+/**
+ * Texts that a spreadsheet takes for a formula, and those that would with a quote before them: both get a quote, so that no two
+ * texts become equal.
+ */
 const formula = /^'*[=+\-@＝＋－＠]/;
 const number = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
-/** Text from the data, the policy or the query, as text: whoever opens the file in a spreadsheet must not run what somebody else wrote. */
+/** Text from the data, the policy or the query, made safe: a spreadsheet must not run another person's text as a formula. */
 const shown = (text: string): string =>
   visible(text)
     .split(/([;|])/)
     .map(asText)
     .join('');
 
-/** Some spreadsheets split a line at semicolons whatever quotes say: what would then begin a cell is text, too. */
+/** Some spreadsheets split lines at semicolons even within quotes: the parts that would begin a cell are made safe as well. */
 function asText(part: string): string {
   const rest = part.trimStart();
   return formula.test(rest) && !number.test(rest.trimEnd()) ? `${part.slice(0, part.length - rest.length)}'${rest}` : part;
@@ -24,8 +27,8 @@ const written = (rows: readonly (readonly Cell[])[], of: (text: string) => strin
 
 export const csvOf = (rows: readonly (readonly Cell[])[]): string => written(rows, shown);
 
-/** Every text as it is, for a program that reads the same codes back (RFC 4180): synthetic rows stand where the data stood. */
+/** Text unchanged, for a program that reads the same codes back (RFC 4180): synthetic rows replace the data. */
 export const exactCsv = (rows: readonly (readonly Cell[])[]): string => written(rows, (text) => text);
 
-/** Codes first, for programs that read them back; what they mean comes last. */
+/** Codes first, for programs that read them back; labels last. */
 export const tableCsv = ({ fields, rows }: PublishedTable): string => csvOf([fields.map(({ name }) => name), ...rows]);

@@ -1,7 +1,7 @@
 import type { Receipt } from '../../release/session/receipt.js';
 import type { PublishedTable } from './published-table.js';
 
-/** A release as a Frictionless data package: what each file holds, and what was promised about the people in it. */
+/** Release as a Frictionless data package: contents of each file, and the promise about the people in it. */
 export const dataPackage = (receipt: Receipt, files: readonly (readonly [file: string, PublishedTable])[]) => ({
   profile: 'tabular-data-package',
   name: 'release',
@@ -25,7 +25,7 @@ export const dataPackage = (receipt: Receipt, files: readonly (readonly [file: s
   privacy: privacyOf(receipt),
 });
 
-/** What was promised, for whoever reads a package. */
+/** Privacy promise, for readers of a package. */
 export const privacyOf = ({ guarantee, mechanism, ledger, fugu }: Receipt) => ({
   certified: guarantee.certified,
   epsilon: guarantee.epsilon,

@@ -21,12 +21,12 @@ describe('the page of the demo', () => {
     declared: release(0.24, 620),
   });
 
-  it('draws what is believed before, after plain noise, and after Fugu', () => {
+  it('the demo page draws the prior, and the posteriors under plain noise and under Fugu', () => {
     const filled = page.split('<section class="card').map((card) => card.match(/<circle[^>]*r="5.4"/g)?.length ?? 0);
     expect(filled.filter((n) => n > 0)).toEqual([10, 51, 24]);
   });
 
-  it('shows the finding of both releases on one scale, and needs nothing but itself', () => {
+  it('the demo page shows the finding of both releases on one scale, and loads nothing', () => {
     expect(page).toMatch(/600[\s\S]*620/);
     expect(page).not.toMatch(/<script|https?:\/\/(?!www\.w3\.org)/);
   });

@@ -6,7 +6,7 @@ import { brief } from './number.js';
 import { pageHead } from './page.js';
 import { colour, type Drawing, element, fitting, half, inline, line, narrow, escapeText as safe, words } from './svg.js';
 
-/** One survey released twice, as the page tells it. */
+/** One survey released twice, as shown on the page. */
 export interface DemoStory {
   readonly people: number;
   readonly households: number;
@@ -34,7 +34,7 @@ const ownStyle = `
 @media (max-width: 820px) { .three, .leak { grid-template-columns: minmax(0, 1fr); } }
 `;
 
-/** Both releases of the demo side by side: what an attacker may come to believe, what it costs, and that the finding is still there. */
+/** Both releases of the demo next to each other: highest posteriors, costs, and the finding in both. */
 export function demoPage(story: DemoStory): string {
   const { people, households, questions } = story;
   const many = (n: number) => n.toLocaleString('en-US');
@@ -74,8 +74,8 @@ function leak({ strangers }: DemoStory): string {
 </div></section>`;
 }
 
-/** Six people under a roof, all tied to what their home is like; all of them flow into the count, one of them is the secret. */
-/** The same picture, with larger words where it is shown small. */
+/** Six members of a household, all tied to its leaning; all are counted, one of them is the privacy unit. */
+/** The same picture with larger text for small widths. */
 function household(shown: number): Drawing {
   const [width, height] = [460, 230];
   const size = Math.max(12, (12 * width) / shown);

@@ -83,8 +83,8 @@ function unbalanced(html: string): string[] {
   return open;
 }
 
-describe('words in pictures', () => {
-  it('calls mostly noise what is, and not what was put in order', () => {
+describe('text in pictures', () => {
+  it('the report counts tables that are mostly noise, and does not count reordered ones', () => {
     const arranged = { ...histogram, arranged: 'Rows ordered by noisy numbers, of 3.' };
     expect(page([arranged, histogram])).not.toContain('mostly noise');
     expect(page([arranged, { ...histogram, mostlyNoise: 'Mostly noise: so much.' }])).toContain(
@@ -92,12 +92,12 @@ describe('words in pictures', () => {
     );
   });
 
-  it('are never drawn smaller than eleven pixels, nor shown so on a telephone', () => {
+  it('text in pictures is never drawn smaller than eleven pixels, nor shown smaller on a telephone', () => {
     const html = htmlReport(reportOf(release([histogram]), policy));
     const sizes = [...html.matchAll(/<text[^>]*font-size="([\d.]+)"/g)].map(([, size]) => Number(size));
     expect(sizes.length).toBeGreaterThan(20);
     expect(Math.min(...sizes)).toBeGreaterThanOrEqual(11);
-    // A card of a telephone of 390 pixels has 312 for its picture, of 360 has 282: one that was drawn for 290 is shown there.
+    // A telephone of 390 pixels has 312 for a picture, one of 360 has 282: the drawing for 290 is shown there.
     const narrowest = [...html.matchAll(/<div class="fit fit\d">(.*?)<\/div>/g)].map(([, all]) =>
       Number(/<svg[^>]* width="(\d+)"/.exec(all!)![1]),
     );
@@ -107,8 +107,8 @@ describe('words in pictures', () => {
   });
 });
 
-describe('a value that could not be told', () => {
-  it('has no ends in a file, also where something says that it lies between nothing and all', () => {
+describe('a value that the noise leaves unbounded', () => {
+  it('a value without bounds has no interval in a file, even if its share spans zero to one', () => {
     const untold = {
       ...row(['r'], null),
       low: 0,
@@ -124,13 +124,13 @@ describe('a value that could not be told', () => {
 });
 
 describe('the HTML report', () => {
-  it('asks nothing of the network and runs no script', () => {
+  it('the report makes no network request and runs no script', () => {
     const html = page();
     expect(html).not.toMatch(/https?:|\bsrc=|@import|url\(|<script|<link|<iframe/);
     expect(html).toContain("default-src 'none'");
   });
 
-  it('is well formed and shows hostile labels as text', () => {
+  it('the report is well formed and shows hostile labels as text', () => {
     const html = page();
     expect(unbalanced(html)).toEqual([]);
     expect(html).toContain('&lt;script&gt;');
@@ -138,7 +138,7 @@ describe('the HTML report', () => {
     expect(html).toContain('\\u202edesrever');
   });
 
-  it('states the promise, its assumption, what an attacker may believe and the receipt', () => {
+  it('the report states the promise, its assumption, the highest posterior and the receipt', () => {
     const html = page();
     for (const said of [
       'Protected: one row.',
@@ -153,27 +153,27 @@ describe('the HTML report', () => {
     expect(html).toMatch(/copies<\/td><td class="n">∞<\/td><td class="n">100 %/);
   });
 
-  it('says "except with probability delta" whenever there is a delta, and "as published" when nothing is certified', () => {
+  it('the report states "except with probability delta" whenever there is a delta, and "as published" if nothing is certified', () => {
     expect(page()).not.toContain('except with probability');
     expect(page([histogram], { delta: 1e-6, failure: 1e-6 })).toContain('except with probability 0.000001');
     expect(page([histogram], { certified: false })).toContain('as published');
   });
 
-  it('shows every number with its error and says where there is none', () => {
+  it('the report shows every number with its error, and marks the answers that are missing', () => {
     const html = page();
     expect(html).toMatch(/1,204[\s\S]*± 12/);
     expect(html).toContain('no answer');
     expect(html).toContain('1,192 to 1,216');
   });
 
-  it('says what percentages are of, and of which counts', () => {
+  it('the report states the base of percentages, and the counts they come from', () => {
     const share = { value: 0.61, low: 0.02, high: 1 };
     const shared = { ...histogram, rows: histogram.rows.map((r) => ({ ...r, share })) } as unknown as AnswerTable;
     expect(page([shared])).toMatch(/of those who answered and add up to 100: .* none is below nought/);
     expect(page([histogram])).not.toMatch(/add up/);
   });
 
-  it('draws one number as a tile, many levels as columns, two keys as panels', () => {
+  it('the report draws one number as a tile, many levels as columns, two keys as panels', () => {
     const total: AnswerTable = { ...histogram, name: 'all', query: { kind: 'count' }, columns: ['count'], rows: [row([], 2213)] };
     expect(page([total])).toMatch(/class="tile">2,213/);
     const levels = Array.from({ length: 60 }, (_, k) => row([String(k)], k));
@@ -203,7 +203,7 @@ describe('the HTML report', () => {
     expect(html.match(/<h4>/g)!.length).toBe(2);
   });
 
-  it('draws no share that has no value, and no group of such shares', () => {
+  it('the report draws no share without a value, and no group of such shares', () => {
     const none = { value: null, low: 0, high: 1 };
     const some = { value: 0.5, low: 0.4, high: 0.6 };
     const cross: AnswerTable = {
@@ -215,13 +215,13 @@ describe('the HTML report', () => {
     const html = page([cross]);
     expect(html.match(/<h4>/g)!.length).toBe(1);
     expect(html).not.toMatch(/0–100|no answer %/);
-    // Where none has one, the counts are what there is.
+    // If no row has a share, counts are shown.
     const counts = page([{ ...cross, rows: cross.rows.map((r) => ({ ...r, share: none })) }]);
     expect(counts.match(/<h4>/g)!.length).toBe(2);
     expect(counts).not.toMatch(/percent of those|0–100|no answer %/);
   });
 
-  it('shows ends of intervals without what arithmetic added to them', () => {
+  it('the report shows interval bounds without rounding errors of the arithmetic', () => {
     const odd: AnswerTable = {
       ...histogram,
       rows: [
@@ -238,11 +238,11 @@ describe('the HTML report', () => {
     expect(html).toContain('25 to 75 %');
     expect(html).not.toMatch(/e-1\d/);
     expect(answerCsv(odd)).toContain('d,37,6,0,74,50,25,75,');
-    // A small number that is one stays.
+    // A number that is truly small is kept.
     expect(answerCsv({ ...histogram, rows: [{ ...row(['d'], 0), low: -2e-7, high: 2e-7 }] })).toContain('d,0,6,-2e-7,2e-7');
   });
 
-  it('says which table is weighted, and by what', () => {
+  it('the report states which table is weighted, and by which column', () => {
     const weighted: AnswerTable = { ...histogram, query: { kind: 'histogram', column: 'party', weight: 'w' } };
     const html = page([histogram, weighted]);
     expect(html).toContain('<h3>party</h3>');
@@ -252,7 +252,7 @@ describe('the HTML report', () => {
     expect(answerCsv(histogram)).toMatch(/^party,count,/);
   });
 
-  it('is called what the policy calls it, or after its population, not after the kinds of its tables', () => {
+  it('the report takes its title from the policy or the population, not from the kinds of its tables', () => {
     const kinds = release([histogram, histogram]);
     const several = { ...kinds, receipt: { ...kinds.receipt, label: 'histogram, histogram' } };
     expect(htmlReport(reportOf(several, policy))).toContain('<h1>Tables of town</h1>');
@@ -262,7 +262,7 @@ describe('the HTML report', () => {
     expect(page([histogram])).toContain('<h1>Party</h1>');
   });
 
-  it('stays small and has an index with 150 tables', () => {
+  it('the report stays small and has an index with 150 tables', () => {
     const html = page(Array.from({ length: 150 }, (_, k) => ({ ...histogram, name: `q${k}` })));
     expect(html).toContain('href="#a149"');
     expect(html.length).toBeLessThan(2_000_000);
@@ -274,14 +274,14 @@ const answerCsv = (table: AnswerTable): string => tableCsv(publishedTable(table,
 const plain = new Map([['party', { ...party, labels: new Map() } as Column]]);
 
 describe('the CSV of an answer', () => {
-  it('holds codes, values and intervals, quoted where needed', () => {
+  it('the CSV holds codes, values and intervals, quoted where needed', () => {
     expect(tableCsv(publishedTable({ ...histogram, rows: histogram.rows.slice(0, 2) }, { ...policy, columns: plain }))).toBe(
       'party,count,standard_error,low,high\nd,1204,6,1192,1216\nr,-3,6,-15,9\n',
     );
     expect(answerCsv({ ...histogram, rows: [row(['a,"b"'], 1)] })).toContain('"a,""b""",1');
   });
 
-  it('says in percent and in words what the codes say', () => {
+  it('the CSV adds percentages, and the labels of the codes', () => {
     const shared = { value: 0.25, low: 0.2, high: 0.3 };
     const [head, first, , last] = answerCsv({
       ...histogram,
@@ -296,7 +296,7 @@ describe('the CSV of an answer', () => {
     expect(last).toBe('(missing),4,6,-8,16,,,,no answer');
   });
 
-  it('holds text that no spreadsheet takes for a formula, and no two texts as one; numbers stay numbers', () => {
+  it('the CSV holds text that no spreadsheet takes for a formula, different texts stay different, and numbers stay numbers', () => {
     const cellOf = (text: string) =>
       answerCsv({ ...histogram, rows: [row([text], 1)] })
         .split('\n')[1]!

@@ -50,7 +50,7 @@ ${beliefCard(report)}
 <div class="two">${rangeCard(report)}${budgetCard(report)}</div>${pairsCard(report)}`;
 }
 
-/** Only where something is drawn: columns in which rows agree are in the words. */
+/** Empty without a picture: columns in which rows agree are described in the text. */
 function pairsCard({ pairs = [] }: ReleaseReport): string {
   if (pairs.length === 0) return '';
   return `
@@ -106,7 +106,7 @@ function answers(report: ReleaseReport): string {
 ${doubtful(answers)}<div class="answers${one}">${answers.map((a, k) => answerCard(a, k, answers.length === 1)).join('\n')}</div>`;
 }
 
-/** Of many tables a reader looks at some: how many are not worth looking at is said before them. */
+/** Number of tables that are mostly noise, for the head of a report with many tables. */
 function doubtful(answers: readonly AnswerSection[]): string {
   const noisy = answers.filter(({ mostlyNoise }) => mostlyNoise).length;
   if (noisy === 0 || answers.length === 1) return '';
@@ -131,15 +131,15 @@ ${picture(answer, wide)}${answer.caveat ? paragraph(answer.caveat, 'small') : ''
 <details${answer.panels.length === 0 ? ' open' : ''}><summary>Numbers</summary><table><thead>${head}</thead><tbody>${body}</tbody></table><p class="small" style="margin-top:8px">${safe(answer.error)}</p></details></figure>`;
 }
 
-/** Of a whole page. */
+/** Size limit of a whole page. */
 const full = 1016;
 
-/** Levels beyond which upright columns read better than a tall list of bars. */
+/** Number of levels from which upright columns read better than a tall list of bars. */
 const manyLevels = 24;
 
 function picture({ panels, title, measure, drawing, unit = '' }: AnswerSection, wide: boolean): string {
   if (drawing) return fitting(drawing, [narrow, half, wide ? full : half].slice(0, wide ? 3 : 2));
-  // The only group that is left to draw still says which it is.
+  // A single group that is left to draw still carries its name.
   const only = panels.length === 1 && panels[0]!.caption === undefined ? panels[0]! : undefined;
   if (only?.bars.length === 1) {
     const bar = only.bars[0]!;

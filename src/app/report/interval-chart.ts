@@ -4,14 +4,14 @@ import { clip, colour, type Drawing, element, escapeText, half, line, linear, sm
 export interface IntervalMark {
   readonly label: string;
   readonly value: number | null;
-  /** Of the noise; null where it sets no end. */
+  /** Confidence interval of the noise; null where the noise sets no bound. */
   readonly low: number | null;
   readonly high: number | null;
-  /** Of noise and sampling together. */
+  /** Confidence interval of noise and sampling together. */
   readonly wide?: { readonly low: number | null; readonly high: number | null };
 }
 
-/** Points with their intervals beside a line at nought: the thick part is of the noise, the thin one of noise and sampling together. */
+/** Points with confidence intervals around a zero line: thick for the noise, thin for noise and sampling together. */
 export function intervalChart({
   marks,
   label,
@@ -80,7 +80,7 @@ function drawn(
   [left, right]: readonly [number, number],
 ): readonly string[] {
   if (value === null) return [];
-  // Without an end on one side it goes on beyond the edge, with a point.
+  // An interval without a bound on one side extends to the edge, with an arrow.
   const bar = (a: number | null, b: number | null, thick: number): string => {
     if (a === null && b === null) return '';
     const [from, to] = [a === null ? left : x(a), b === null ? right : x(b)];
@@ -95,7 +95,7 @@ function drawn(
   return [
     ...(wide ? [bar(wide.low, wide.high, 1.5)] : []),
     bar(low, high, 5),
-    // Hollow where the noise sets the number no bound.
+    // Hollow where the noise gives the number no bound.
     element('circle', {
       cx: x(value),
       cy: middle,

@@ -3,7 +3,7 @@ interface Ends {
   readonly high: number | null;
 }
 
-/** An interval in words: with both ends, with the one that the noise leaves, or without any. */
+/** Interval as text: with both bounds, with one, or without any. */
 export function intervalText(
   { low, high }: Ends,
   show: (x: number) => string,

@@ -1,4 +1,4 @@
-/** JSON of anything that is told: whole numbers of any size, infinities and maps included. */
+/** JSON of any document: whole numbers of any size, infinities and maps included. */
 export const jsonText = (document: unknown, indent?: number): string => JSON.stringify(document, replacer, indent);
 
 function replacer(_key: string, value: unknown): unknown {

@@ -6,10 +6,10 @@ import type { AnswerTable } from '../../query/bound.js';
 import { declaredFor } from '../../query/from.js';
 import type { Query } from '../../query/query.js';
 
-/** The key of those who gave no answer. */
+/** Key of people without an answer. */
 export const missing = '(missing)';
 
-/** The columns whose values are the keys of a table, in order, where the query says so. */
+/** Columns whose values are the keys of a table, in order, if the query lists them. */
 export const keyColumns = (query: Query): readonly string[] => [
   ...(query.by ?? []),
   ...(query.kind === 'histogram' ? [query.column] : query.kind === 'crosstab' ? query.columns : []),
@@ -39,7 +39,7 @@ const labelOf = (column: Column | undefined, code: string): string => {
   return levelLabel((pool ?? [code]).map((one) => column.labels.get(one) ?? one));
 };
 
-/** What the keys of a table's rows mean, by the labels of the policy. */
+/** Labels of the keys in a table's rows, from the policy. */
 export function keyLabels(table: AnswerTable, policy: Policy): (keys: readonly string[]) => readonly string[] {
   const named = keyColumns(table.query).map((name) => declaredFor(policy, table.query).columns.get(name));
   return (keys) => keys.map((key, k) => labelOf(named[k], key));

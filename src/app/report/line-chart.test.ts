@@ -3,7 +3,7 @@ import { lineChart } from './line-chart.js';
 import { digitsFor, estimate, tick } from './number.js';
 import { clip, niceTicks, smallMultiples, standalone, textWidth } from './svg.js';
 
-describe('charts', () => {
+describe('line charts', () => {
   const chart = lineChart({
     series: [
       { name: 'ours', points: [1, 2, 3].map((x) => ({ x, y: x * x, low: x, high: 2 * x * x })) },
@@ -21,7 +21,7 @@ describe('charts', () => {
     label: 'squares',
   });
 
-  it('draw lines, bands and a legend inside their frame, with no broken coordinates', () => {
+  it('line charts draw lines, bands and a legend inside their frame, without broken coordinates', () => {
     const svg = standalone(chart);
     expect(svg).toMatch(/^<svg xmlns=/);
     expect(svg).not.toMatch(/NaN|undefined|Infinity/);
@@ -29,7 +29,7 @@ describe('charts', () => {
     expect(svg).toContain('fill-opacity="0.16"');
   });
 
-  it('survive one point, equal values and logarithmic axes', () => {
+  it('line charts accept one point, equal values and logarithmic axes', () => {
     for (const y of [0, 5])
       expect(lineChart({ series: [{ name: 'a', points: [{ x: 1, y }] }], xLabel: '', yLabel: '', label: '' }).body).not.toMatch(
         /NaN|Infinity/,
@@ -45,7 +45,7 @@ describe('charts', () => {
     expect(log.body).not.toMatch(/NaN|Infinity/);
   });
 
-  it('sit side by side as small multiples', () => {
+  it('charts fit next to each other as small multiples', () => {
     const grid = smallMultiples(
       [1, 2, 3].map((k) => ({ caption: `panel ${k}`, drawing: chart })),
       2,
@@ -57,7 +57,7 @@ describe('charts', () => {
 });
 
 describe('numbers for people', () => {
-  it('show the digits their error leaves meaningful', () => {
+  it('a number shows the digits that its error leaves meaningful', () => {
     expect(estimate(1204.4, 35.2)).toEqual({ value: '1,204', error: '± 35' });
     expect(estimate(0.34123, 0.0071)).toEqual({ value: '0.3412', error: '± 0.0071' });
     expect(estimate(42.476, 0.61)).toEqual({ value: '42.48', error: '± 0.61' });
@@ -65,19 +65,19 @@ describe('numbers for people', () => {
     expect(digitsFor(0)).toBe(0);
   });
 
-  it('are short on axes', () => {
+  it('numbers on axes are short', () => {
     expect([0, 1500, 25_000, 3_500_000, 0.25].map(tick)).toEqual(['0', '1,500', '25k', '3.5M', '0.25']);
     expect(niceTicks(0, 97, 4)).toEqual([0, 25, 50, 75]);
   });
 
-  it('and labels are cut to their room', () => {
+  it('labels are cut to the available width', () => {
     expect(clip('short', 100)).toBe('short');
     const cut = clip('a very long answer that does not fit', 80);
     expect(cut.endsWith('…')).toBe(true);
     expect(textWidth(cut)).toBeLessThanOrEqual(80);
   });
 
-  it('counts steps in whole numbers', () => {
+  it('an axis counts steps in whole numbers', () => {
     const over = (xs: readonly number[]) =>
       lineChart({
         series: [{ name: 'a', points: xs.map((x) => ({ x, y: 1 })) }],

@@ -18,7 +18,7 @@ import {
 export interface Series {
   readonly name: string;
   readonly points: readonly { readonly x: number; readonly y: number; readonly low?: number; readonly high?: number }[];
-  /** Drawn dashed: somebody else's numbers. */
+  /** Drawn dashed: figures from another source. */
   readonly dashed?: boolean;
 }
 export interface LineChart {
@@ -62,7 +62,7 @@ export function lineChart(chart: LineChart): Drawing {
       line(plot.left, y(t), plot.right, y(t), { stroke: colour.rule }),
       words(plot.left - 6, y(t) + 3.5, label(t), { 'text-anchor': 'end', 'font-size': smallest, fill: colour.muted }),
     ]),
-    // Steps have no halves.
+    // Steps are whole numbers.
     ...(all.every((p) => Number.isInteger(p.x)) ? x.ticks.filter(Number.isInteger) : x.ticks).map((t) =>
       words(x(t), plot.bottom + 15, tick(t), { 'text-anchor': 'middle', 'font-size': smallest, fill: colour.muted }),
     ),
@@ -117,7 +117,7 @@ function drawSeries(s: Series, stroke: string, x: Scale, y: Scale): string {
   return [band, track, ...dots].join('');
 }
 
-/** Names beside one another, in as many lines as they need. */
+/** Legend of names in one row, or in as many as they need. */
 function legend(series: readonly Series[], left: number, right: number): { readonly rows: number; readonly drawn: string } {
   let [at, row] = [left, 0];
   const drawn = series.map((s, k) => {

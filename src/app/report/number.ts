@@ -1,4 +1,4 @@
-/** One per number of digits: making a formatter takes a hundred times as long as using it. */
+/** One formatter per number of digits: making one takes a hundred times as long as using it. */
 const formats = new Map<number, Intl.NumberFormat>();
 
 /** Numbers as people read them. */
@@ -23,7 +23,7 @@ export function estimate(value: number | null, halfWidth: number | null): { valu
   return { value: grouped(value, digits), error: `± ${grouped(halfWidth, digits)}` };
 }
 
-/** Ends of an interval as they are shown: they were moved outwards by parts in 2^50, which makes -6e-14 of 0. */
+/** Bounds of an interval as shown: they were moved outwards by parts in 2^50, which turns 0 into -6e-14. */
 export function shownEnds<End extends number | null>(low: End, high: End): { readonly low: End; readonly high: End } {
   const least = 1e-12 * Math.max(Math.abs(low ?? 0), Math.abs(high ?? 0));
   const shown = (end: End): End => (end !== null && Math.abs(end) < least ? (0 as End) : end);

@@ -3,7 +3,7 @@ import { category, number, samplePolicy } from '../../../test/sample-policy.js';
 import { pairReach } from '../../policy/pairs/examples.js';
 import { pairsPicture } from './pairs-picture.js';
 
-it('draws who can be told from whom, and over how many pairs', () => {
+it('the picture of pairs shows which values can be distinguished, and over how many pairs', () => {
   const policy = samplePolicy([number('age', '0', '90'), category('region', ['n', 's', 'e', 'w']), category('land', ['x'])], {
     pairs: {
       digest: 'd',

@@ -3,7 +3,7 @@ import { clip, colour, type Drawing, element, textWidth, words } from './svg.js'
 
 const [row, box, gap, size] = [58, 26, 6, 12];
 
-/** Who can be told from whom, and how well: values of each column, the darker the fewer pairs lie between them and the one in the middle. */
+/** Distinguishability of the values of each column: darker where fewer pairs lie between a value and the one in the middle. */
 export function pairsPicture(columns: readonly PairReach[]): Drawing {
   const label = Math.min(160, Math.max(...columns.map(({ column }) => textWidth(column, size))) + 16);
   const widths = columns.map(({ values }) => values.map(({ value, steps }) => widthOf(value, textOf(steps))));
@@ -42,7 +42,7 @@ const textOf = (steps: number | null): string => (steps === null ? 'told' : `${s
 const widthOf = (value: string, under: string): number =>
   Math.min(120, Math.max(30, textWidth(value, size) + 12, textWidth(under, 10) + 4));
 
-/** Fainter with every pair; nothing but an outline where none lead. */
+/** Fainter with every pair; an outline where no pairs connect the values. */
 const look = (steps: number | null) =>
   steps === 0
     ? { fill: colour.bar }

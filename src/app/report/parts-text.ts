@@ -1,11 +1,12 @@
 import type { PartUse } from '../../release/session/parts.js';
 
 const heights = [...'▁▂▃▄▅▆▇█'];
-/** Columns of the line. */
+/** Width of the line, in characters. */
 const widest = 60;
 
 /**
- * How much is used along a column of whole numbers, as a line: one sign for each value, or for some in a row, by the dearest of them. An empty place is nothing, a full one all of the budget.
+ * Budget use along a whole-number column, as a line: one character per value or group of values, by the highest use in it. Blank
+ * is none, full is all.
  */
 export function lineOver(
   parts: readonly PartUse[],

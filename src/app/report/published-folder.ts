@@ -9,7 +9,7 @@ import { reportOf } from './report.js';
 import { visible } from './visible.js';
 import { workbook } from './workbook.js';
 
-/** The file that makes a folder the folder of a release. */
+/** File that marks a folder as that of a release. */
 export const receiptFile = 'receipt.json';
 export const packageFile = 'datapackage.json';
 export const workbookFile = 'tables.xlsx';
@@ -28,7 +28,10 @@ export function publishedFiles(release: Release, policy: Policy): readonly Named
   ];
 }
 
-/** A file's name for the table of this name, the index-th of so many: letters and digits of every script, no longer than any disk takes. */
+/**
+ * File name for the table of this name, the index-th of `count`: letters and digits of every script, within the length limit of
+ * any disk.
+ */
 export const fileName = (name: string, index: number, count: number): string => {
   const words = cutTo(longestName, visible(name.normalize('NFC').toLowerCase()).replace(/[^\p{L}\p{M}\p{N}]+/gu, '-'));
   const bare = words.replace(/^-|-$/g, '');
@@ -37,7 +40,7 @@ export const fileName = (name: string, index: number, count: number): string => 
 };
 /** In bytes. */
 const longestName = 120;
-/** What Windows takes for a device, whatever comes behind its point. */
+/** Names that Windows takes for devices, whatever their ending. */
 const device = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])$/;
 
 function cutTo(bytes: number, text: string): string {

@@ -5,12 +5,12 @@ import { keyColumns, keyLabels } from './key-labels.js';
 import { shownEnds } from './number.js';
 import { tableTitle, weightOf } from './table-title.js';
 
-/** A table as it is published, whatever the file: codes for programs, labels and percentages for people. */
+/** Table as published, in every file format: codes for programs, labels and percentages for people. */
 export interface PublishedTable {
   readonly name: string;
-  /** The question as it was asked, where the codebook says. */
+  /** Wording of the question, if the codebook has it. */
   readonly question?: string;
-  /** Said where the noise leaves next to nothing to read. */
+  /** Present if the noise leaves almost nothing to read. */
   readonly warning?: string;
   readonly fields: readonly PublishedField[];
   readonly rows: readonly (readonly (string | number | null)[])[];
@@ -24,13 +24,13 @@ export interface PublishedField {
 const text = (name: string, meaning: string): PublishedField => ({ name, type: 'string', meaning });
 const figure = (name: string, meaning: string): PublishedField => ({ name, type: 'number', meaning });
 
-/** Nine digits are more than any noise leaves, and fewer than doubles make of them. */
+/** Nine digits: more than the noise leaves meaningful, and fewer than doubles print. */
 const rounded = (x: number | null | undefined): number | null =>
   x === null || x === undefined ? null : Number(x.toPrecision(9));
 
 const inPercent = (x: number | null | undefined): number | null => rounded(typeof x === 'number' ? 100 * x : null);
 
-/** Of a value that could not be told there is no interval: that it lies between the least and the most there is says nothing. */
+/** Unbounded values have no interval: one from the least to the greatest possible value is no information. */
 const ends = (
   value: number | null | undefined,
   of: { readonly low: number | null; readonly high: number | null } | undefined,
@@ -49,7 +49,7 @@ export function publishedTable(table: AnswerTable, policy: Policy): PublishedTab
   const sampled = table.rows.some(({ share }) => share?.withSampling);
   const beyond = table.rows.some(({ withSampling }) => withSampling);
   const labels = keyLabels(table, policy);
-  // A label column only where some label says more than its code.
+  // A label column only where some label differs from its code.
   const labelled = keys.map((_, k) => table.rows.some((row) => labels(row.keys)[k] !== row.keys[k]));
   const asked = keyColumns(table.query).map((name) => declaredFor(policy, table.query).columns.get(name));
   const question = 'column' in table.query ? declaredFor(policy, table.query).columns.get(table.query.column)?.label : undefined;

@@ -1,6 +1,6 @@
 import type { AnswerRow } from '../../query/bound.js';
 
-/** The rank error of a quantile in words: where rows lie evenly, and whatever the data. */
+/** Rank error of a quantile as text: where rows lie evenly, and whatever the data. */
 export const rankText = (
   { rankError = 0, evenRankError = rankError }: Partial<AnswerRow>,
   show: (x: number) => string,

@@ -16,7 +16,7 @@ import { rankText } from './rank-text.js';
 import type { Drawing } from './svg.js';
 import { tableTitle } from './table-title.js';
 
-/** Everything a report shows, as plain data. HTML is one way to show it. */
+/** Content of a report, as plain data. HTML is one form of it. */
 export interface ReleaseReport {
   readonly title: string;
   readonly population: string;
@@ -28,12 +28,12 @@ export interface ReleaseReport {
   readonly how: string;
   readonly epsilon: number;
   readonly delta: number;
-  /** Probability with which beliefs may move further. */
+  /** Probability with which posteriors may move further. */
   readonly failure: number;
   readonly spentHere: number;
   readonly belief: { readonly prior: number; readonly people: NaturalFrequency; readonly rows: readonly BeliefRow[] };
   readonly whatIf: readonly { readonly change: string; readonly epsilon: string; readonly belief: string }[];
-  /** Where pairs of values are declared: how many lie between some values of each column. */
+  /** If pairs of values are declared: the number of pairs between some values of each column. */
   readonly pairs?: readonly PairReach[];
   readonly answers: readonly AnswerSection[];
   readonly receipt: readonly (readonly [string, string])[];
@@ -41,21 +41,21 @@ export interface ReleaseReport {
 
 export interface AnswerSection {
   readonly title: string;
-  /** The question's wording, when the codebook has one. */
+  /** Wording of the question, if the codebook has it. */
   readonly note?: string;
-  /** Said where the noise leaves next to nothing to read, and where rows were chosen or ordered by noisy numbers. */
+  /** Present if the noise leaves almost nothing to read, and where rows were selected or ordered by noisy numbers. */
   readonly warning?: string;
-  /** The noise leaves next to nothing to read. */
+  /** The noise leaves almost nothing to read. */
   readonly mostlyNoise?: true;
-  /** What it assumes, and what was mended. */
+  /** Assumptions of the table, and corrections made to it. */
   readonly caveat?: string;
   readonly measure: string;
   readonly panels: readonly { readonly caption?: string; readonly bars: readonly Bar[] }[];
   readonly columns: readonly string[];
   readonly rows: readonly (readonly string[])[];
-  /** How many columns of the table, from the right, are numbers. */
+  /** Number of numeric columns of the table, from the right. */
   readonly figures?: number;
-  /** Of the numbers that are drawn. */
+  /** Unit of the drawn numbers. */
   readonly unit?: string;
   readonly error: string;
   /** A picture of its own instead of bars. */
@@ -83,13 +83,13 @@ export function reportOf(release: Release, policy: Policy): ReleaseReport {
   );
 }
 
-/** What whoever asked calls it; a list of kinds, which stands there when they do not, is no title. */
+/** Label of several tables; a plain list of kinds, which is the default label, is no title. */
 function titleOfSeveral({ receipt: { label, population }, tables }: Release, { title }: Policy): string {
   const kinds = tables.map(({ query }) => query.name ?? query.kind).join(', ');
   return label === kinds.slice(0, 120) ? (title ?? `Tables of ${population}`) : label;
 }
 
-/** A result that is not a table of counts: its sections are given. */
+/** Result that is not a table of counts: its sections are given. */
 export const analysisReport = (receipt: Receipt, policy: Policy, answers: readonly AnswerSection[]): ReleaseReport =>
   framed(receipt, policy, receipt.label, answers);
 
@@ -104,7 +104,7 @@ function framed(receipt: Receipt, policy: Policy, title: string, answers: readon
     at: receipt.at,
     certified: guarantee.certified,
     ...(guarantee.protectsNothing && { protectsNothing: true }),
-    // The crowd picture says this one.
+    // The crowd picture shows this sentence.
     promise: guarantee.sentences.filter((s) => s !== people.sentence),
     assumptions: guarantee.assumptions,
     how: guarantee.how,
@@ -216,7 +216,7 @@ function answerSection(table: AnswerTable, policy: Policy): AnswerSection {
   };
 }
 
-/** What is said beside the numbers: doubts first. */
+/** Caveats of a table: doubts first. */
 function saidOf({ mostlyNoise, arranged, note }: AnswerTable): Pick<AnswerSection, 'warning' | 'mostlyNoise' | 'caveat'> {
   const doubts = [mostlyNoise, arranged].filter((text) => text !== undefined);
   return {
@@ -226,7 +226,7 @@ function saidOf({ mostlyNoise, arranged, note }: AnswerTable): Pick<AnswerSectio
   };
 }
 
-/** Figures of different kinds in one table: nothing that bars could compare. */
+/** Figures of different kinds in one table cannot be compared by bars. */
 const isTest = ({ query }: AnswerTable): boolean => query.kind === 'independence' || query.kind === 'estimate';
 const between = (ends: { readonly low: number | null; readonly high: number | null }): string =>
   intervalText(ends, brief, { to: ' to ', none: '' });
@@ -235,7 +235,7 @@ const hasIntervals = ({ query, rows }: AnswerTable): boolean =>
   (query.kind === 'regression' || query.kind === 'correlation' || query.kind === 'compare') &&
   rows.length > 0;
 
-/** Coefficients and the like: an intercept and a p-value are of another kind than the rest, and would set its scale. */
+/** Coefficients and the like: an intercept or a p-value is of another kind than the rest, and would set its scale. */
 const intervals = (
   rows: readonly (AnswerTable['rows'][number] & { readonly labels: readonly string[] })[],
   measure: string,
@@ -257,11 +257,11 @@ const intervals = (
 
 type Share = NonNullable<AnswerTable['rows'][number]['share']>;
 
-/** Where nobody seems to have answered, there is a share without a value: nothing to draw. */
+/** If nobody seems to have answered, a share has no value and nothing is drawn. */
 const hasShare = <R extends { readonly share?: Share }>(row: R): row is R & { readonly share: Share } =>
   row.share !== undefined && row.share.value !== null;
 
-/** The widest interval that is known is what a reader needs. */
+/** Widest known interval, which is the one a reader needs. */
 const widest = (share: Share): Share => ({ ...share, ...share.withSampling });
 
 const inPercent = (share: Share | undefined) =>
@@ -274,7 +274,10 @@ function percentCells(share: Share | undefined, digits: number): readonly string
   return [`${percentOf(share, digits)} %`, `${percents(share, digits).replace('–', ' to ')} %`];
 }
 
-/** One number of digits for a whole table, so that its figures can be compared: what the width of a usual interval leaves meaningful. */
+/**
+ * One number of digits for a whole table, so that its figures can be compared: the digits that the width of a typical interval
+ * leaves meaningful.
+ */
 function percentDigits(shares: readonly Share[]): number {
   const widths = shares.map(({ low, high }) => high - low).sort((a, b) => a - b);
   const usual = widths[widths.length >> 1] ?? 1;
@@ -283,7 +286,7 @@ function percentDigits(shares: readonly Share[]): number {
 
 const percentOf = ({ value }: Share, digits: number): string => (value === null ? '–' : (100 * value).toFixed(digits));
 
-/** An interval in percent, rounded outwards, but not for what arithmetic moved its ends. */
+/** Interval in percent, rounded outwards, except for the tiny shift of its bounds by arithmetic. */
 function percents({ low, high }: Share, digits: number): string {
   const by = 100 * 10 ** digits;
   return `${(Math.floor(by * low + 1e-9) / 10 ** digits).toFixed(digits)}–${(Math.ceil(by * high - 1e-9) / 10 ** digits).toFixed(digits)}`;

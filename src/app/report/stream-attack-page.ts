@@ -6,7 +6,7 @@ import { brief } from './number.js';
 import { pageHead } from './page.js';
 import { fitting, half, narrow, escapeText as safe } from './svg.js';
 
-/** What attackers came to believe about where people were, over time. One file, nothing loaded; marked as made from private data. */
+/** Posteriors of attackers about people's states over time. One file that loads nothing, marked as made from private data. */
 export function streamAttackPage(attack: StreamAttack): string {
   const { promised, attackers, exposed, notes } = attack;
   const rows = attackers
@@ -39,7 +39,7 @@ const style = `
 .banner { background: var(--warn-soft); color: var(--warn); padding: 12px 18px; border-radius: 12px; margin-top: 24px; font-weight: 600; max-width: none; }
 `;
 
-/** The belief in what was true, step by step: before, by each step alone, along the sequence, and where the promise would let it go. */
+/** Posterior of the true state, step by step: the prior, from each step alone, along the sequence, and the bound of the promise. */
 const trajectoryChart = ({ name, steps }: Trajectory, width: number) =>
   lineChart({
     series: [

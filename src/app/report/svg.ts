@@ -1,5 +1,8 @@
 import { visibleLines } from './visible.js';
-/** Drawing with text: every chart is a string of SVG whose colours are CSS variables with a fallback, so it stands alone or takes its page's theme. */
+/**
+ * Drawing with text: every chart is a string of SVG whose colours are CSS variables with a fallback, so it works alone or takes
+ * its page's theme.
+ */
 export const colour = {
   ink: 'var(--ink, #16232e)',
   muted: 'var(--muted, #5b6b78)',
@@ -10,7 +13,7 @@ export const colour = {
   paper: 'var(--card, #ffffff)',
 } as const;
 
-/** For several series side by side; told apart by lightness as well as hue. */
+/** Colours of several series, distinct in lightness as well as in hue. */
 export const series: readonly string[] = [
   'var(--s1, #1f6f8b)',
   'var(--s2, #cf5f22)',
@@ -23,7 +26,7 @@ export const series: readonly string[] = [
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 export const escapeText = (text: string): string => visibleLines(text).replace(/[&<>"']/g, (c) => entities[c]!);
 
-/** The smallest that words are drawn. */
+/** Smallest size of text. */
 export const smallest = 11.5;
 
 type Attributes = Readonly<Record<string, string | number | undefined>>;
@@ -44,7 +47,10 @@ export const line = (x1: number, y1: number, x2: number, y2: number, more: Attri
 export const path = (points: readonly (readonly [number, number])[]): string =>
   points.map(([x, y], k) => `${k === 0 ? 'M' : 'L'}${round(x)} ${round(y)}`).join('');
 
-/** A guess good enough to lay out labels: the width of a wide sans-serif's glyphs (DejaVu, Verdana), so that no font cuts a label off. */
+/**
+ * Estimate good enough to lay out labels: the width of a wide sans-serif's glyphs (DejaVu, Verdana), so that no font cuts a label
+ * off.
+ */
 export const textWidth = (text: string, size = 12): number => {
   let em = 0;
   for (const c of text) em += /[ilj.,:;|'!()[\]]/.test(c) ? 0.36 : /[mwMW%@]/.test(c) ? 0.97 : /[A-Z]/.test(c) ? 0.72 : 0.62;
@@ -93,7 +99,7 @@ export function logarithmic(domain: readonly [number, number], range: readonly [
 export interface Drawing {
   readonly width: number;
   readonly height: number;
-  /** What a screen reader says. */
+  /** Description for screen readers. */
   readonly label: string;
   readonly body: string;
 }
@@ -108,13 +114,10 @@ export const inline = ({ width, height, label, body }: Drawing, more: Attributes
     body,
   );
 
-/** Of a telephone, and of half a page. */
+/** Widths of a telephone, and of half a page. */
 export const [narrow, half] = [290, 440];
 
-/**
- * Drawn for each of these widths, the smallest first; a page shows the one that its place has room for, so that words stay as large as they were drawn
- * (html-style.ts).
- */
+/** Drawn for each of these widths, smallest first; a page shows the one that fits, so that text keeps its size (html-style.ts). */
 export const fitting = (draw: (width: number) => Drawing, widths: readonly number[]): string =>
   element(
     'div',
@@ -122,7 +125,7 @@ export const fitting = (draw: (width: number) => Drawing, widths: readonly numbe
     ...widths.map((width, k) => inline(draw(width), { class: `chart at${k}`, style: `max-width: ${Math.round(1.1 * width)}px` })),
   );
 
-/** A file of its own, on white. */
+/** Standalone file, on white. */
 export const standalone = ({ width, height, label, body }: Drawing): string =>
   `${element(
     'svg',

@@ -5,7 +5,7 @@ import { synthCsv } from './synth-csv.js';
 const declared = (more: object) => ({ missing: [], ...more });
 
 describe('synthetic rows as a CSV', () => {
-  it('write no answer as the data does, also where a column of numbers has a text for it', () => {
+  it('synthetic rows write a missing answer as the data does, even where a number column uses a text for it', () => {
     const columns = new Map(
       Object.entries({
         age: declared({ type: 'integer', missing: ['NA', 'refused'] }),

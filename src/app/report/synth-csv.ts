@@ -2,7 +2,7 @@ import type { SynthColumn } from '../../analysis/synth/rows.js';
 import type { Column, Policy } from '../../policy/policy.js';
 import { exactCsv } from './csv.js';
 
-/** Synthetic rows as a CSV that whatever reads the data reads: codes as the policy has them, numbers with the mark that the data has before its fractions. */
+/** Synthetic rows as a CSV that reads like the data: codes of the policy, numbers with the data's decimal mark. */
 export function synthCsv(columns: readonly SynthColumn[], policy: Pick<Policy, 'columns'>): string {
   const written = columns.map(({ name, values }) => {
     const declared = policy.columns.get(name);

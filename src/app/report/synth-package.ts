@@ -7,7 +7,10 @@ import type { Column, Policy } from '../../policy/policy.js';
 import type { Receipt } from '../../release/session/receipt.js';
 import { privacyOf } from './datapackage.js';
 
-/** The dictionary of synthetic rows, as a Frictionless data package: what every column holds, and what was promised about the people behind it. */
+/**
+ * Dictionary of synthetic rows, as a Frictionless data package: contents of every column, and the promise about the people behind
+ * it.
+ */
 export const synthPackage = (
   { result, receipt }: { readonly result: SynthResult; readonly receipt: Receipt },
   policy: Policy,

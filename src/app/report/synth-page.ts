@@ -31,7 +31,7 @@ td.over { color: var(--accent); font-weight: 650; }
 @media (max-width: 820px) { .pairs { grid-template-columns: minmax(0, 1fr); } }
 `;
 
-/** How near synthetic rows come to what was measured. Made from paid measurements alone: whoever publishes the rows may publish it. */
+/** Distance of synthetic rows from the measurements. Made from paid measurements alone, so it may be published with the rows. */
 export function synthPage({ result, receipt }: { readonly result: SynthResult; readonly receipt: Receipt }): string {
   const { rows, columns, measured, mode } = result;
   return `${pageHead(`Synthetic rows of ${receipt.population}`, ownStyle)}
@@ -61,7 +61,7 @@ const uses = `<h2>What it is good for, and what not</h2><div class="two">
 
 const most = 12;
 
-/** Columns by themselves: what was measured, with its noise, and what the rows have. */
+/** Single columns: the noisy measurements, and the counts of the rows. */
 function singles({ measured, rows, columns, total, quality }: SynthResult): string {
   const own = measured.filter((m) => m.columns.length === 1);
   const best = new Map<string, MeasuredTable>();
@@ -158,7 +158,7 @@ function plane(list: readonly PairQuality[], width: number): Drawing {
   };
 }
 
-/** What a classifier gets right: what the rows claim, and the part of it that measured tables can be asked about. */
+/** Accuracy of a classifier: that claimed by the rows, and the part that measured tables can confirm. */
 function predicted({ quality }: SynthResult): string {
   if (quality.predicted.length === 0) return '';
   const row = ({ column, common, claimed, tried }: PredictQuality) =>

@@ -7,7 +7,7 @@ import { rankText } from './rank-text.js';
 import { tableTitle } from './table-title.js';
 import { bold, dim, figure, table } from './terminal-text.js';
 
-/** A released table for people: keys with their labels, the number, and how far off it may be. */
+/** Released table for people: keys with their labels, the value, and its error. */
 function tableText(answer: AnswerTable, policy: Policy): string {
   const labels = keyLabels(answer, policy);
   const keys = answer.columns.slice(0, -1);
@@ -35,7 +35,7 @@ function tableText(answer: AnswerTable, policy: Policy): string {
   );
 }
 
-/** As many tables as a screen takes, each under its name. */
+/** As many tables as a screen holds, each under its name. */
 export function tablesText(tables: readonly AnswerTable[], policy: Policy, whereAll: string): string[] {
   const more = tables.length - mostShown;
   return [

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { brushFor, jsonLines } from './terminal-text.js';
 import { visible } from './visible.js';
 
-// What a hostile name might hold: a colour, a cleared screen, a window title, a C1 control, a delete, a turned direction, nothing to see, a stray half.
+// Contents of a hostile name: a colour, a cleared screen, a window title, a C1 control, a delete, a bidirectional control,
+// invisible characters, an unpaired surrogate.
 const tricks = [
   '\u001b[32m',
   '\u001b[2J',
@@ -27,7 +28,7 @@ const tricks = [
 const plain = /^[\x20-\x7e\n]*$/;
 
 describe('text from elsewhere', () => {
-  it('shows what it holds and cannot do anything', () => {
+  it('text from elsewhere is shown with hostile characters escaped, and has no effect', () => {
     for (const trick of tricks) {
       const said = visible(`a${trick}b`);
       expect(said, JSON.stringify(trick)).toMatch(plain);
@@ -36,12 +37,12 @@ describe('text from elsewhere', () => {
     expect(visible('a\nb')).toBe('a\\u000ab');
   });
 
-  it('is left alone where it is only foreign', () => {
+  it('text in foreign scripts stays unchanged', () => {
     for (const text of ['Zufriedenheit mit der Straße', '満足度', 'الرضا', '± 3 … 5 % ≤', '❤️', '👍🏽', '\u00a0'])
       expect(visible(text)).toBe(text);
   });
 
-  it('is the same document as JSON, whatever shows it', () => {
+  it('escaped JSON is the same document, whatever shows it', () => {
     const document = { name: tricks.join('x'), lines: 'a\nb', nested: [{ 'k\u202e': '\u{e0041}\u009b' }] };
     const text = jsonLines(JSON.stringify(document, null, 2));
     expect(text).toMatch(plain);
@@ -52,21 +53,21 @@ describe('text from elsewhere', () => {
 describe('our own colours', () => {
   const { paint, shown, width, cell } = brushFor(true);
 
-  it('reach the terminal, nested ones too', () => {
+  it('colours reach the terminal, nested ones too', () => {
     expect(shown(paint('bold', `a ${paint('warn', 'b')}`))).toBe('\u001b[1ma \u001b[33mb\u001b[0m\u001b[0m');
     expect(width(paint('good', 'abc'))).toBe(3);
   });
 
-  it('are no way in for the same codes from elsewhere', () => {
+  it('colour codes from elsewhere are not passed to the terminal', () => {
     for (const trick of tricks)
       for (const text of [paint('good', trick), cell(trick), trick])
         expect(shown(text).replaceAll('\u001b[32m', '').replaceAll('\u001b[0m', ''), JSON.stringify(trick)).toMatch(plain);
     expect(shown('\u001b[32mcertified\u001b[0m')).toBe('\\u001b[32mcertified\\u001b[0m');
-    // What another run of this program would have written means nothing to this one.
+    // Marks of another run of this program have no effect in this one.
     expect(shown(brushFor(true).paint('good', 'certified'))).not.toContain('\u001b');
   });
 
-  it('stay on their line', () => {
+  it('coloured text stays on its line', () => {
     expect(shown(paint('bold', 'name\ncertified: nothing leaks'))).toBe('\u001b[1mname\\u000acertified: nothing leaks\u001b[0m');
     expect(brushFor(false).paint('bold', 'name\ncertified')).toBe('name\\u000acertified');
   });

@@ -2,21 +2,21 @@ import { thousands } from '../../policy/figures.js';
 import { cryptoBits } from '../../privacy/noise/bits.js';
 import { visible, visibleLines } from './visible.js';
 
-/** JSON that is the same document and shows every character for what it is; outside its strings it has none but line breaks to show. */
+/** Equal JSON document that shows every character escaped; outside its strings only line breaks need care. */
 export const jsonLines = visibleLines;
 
 type Colour = 'bold' | 'dim' | 'good' | 'warn';
 const codes: Readonly<Record<Colour, string>> = { bold: '1', dim: '2', good: '32', warn: '33' };
 
-/** How this process asks for colour: a word nobody else knows, so that no text from elsewhere can hold it. */
+/** Colour marks of this process: a random word, so that no text from elsewhere can contain it. */
 interface Brush {
-  /** On one line, as names and headings are. */
+  /** Single line, for names and headings. */
   paint(colour: Colour, text: string): string;
-  /** As the terminal is to get it: line breaks and our own colours as they are, everything else unseen escaped. */
+  /** Text for the terminal: line breaks and our own colours kept, other invisible characters escaped. */
   shown(text: string): string;
-  /** How many characters of it are seen. */
+  /** Number of visible characters. */
   width(text: string): number;
-  /** A cell of a table: our own colours and nothing else unseen, not even a line break. */
+  /** Table cell: our own colours kept, every other invisible character escaped, even a line break. */
   cell(text: string): string;
 }
 
@@ -48,7 +48,7 @@ export function brushFor(coloured: boolean): Brush {
   };
 }
 
-/** The terminal of this process. */
+/** Brush for the terminal of this process. */
 const { paint, shown, width, cell } = brushFor(process.stdout.isTTY === true && process.env.NO_COLOR === undefined);
 
 export { shown };
@@ -61,7 +61,7 @@ export const warn = painter('warn');
 
 const numeric = /^[-+±<>≤≥~]?\s?[\d.,]+([eE][-+]?\d+)?\s?[%x]?$|^-$|^inf$/;
 
-/** Columns aligned by content: numbers to the right, words to the left. */
+/** Columns aligned by content: numbers to the right, text to the left. */
 export function table(headerTexts: readonly string[], rowTexts: readonly (readonly string[])[]): string {
   const header = headerTexts.map(cell);
   const rows = rowTexts.map((row) => row.map(cell));

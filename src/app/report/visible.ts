@@ -1,7 +1,6 @@
 /**
- * What a terminal obeys instead of showing (control characters), what turns the text around it (bidirectional controls) and what nobody sees: whoever chose
- * a name, a label or a path must not write the steward's screen, or a reader's page, with it. The emoji selector U+FE0F only changes how the character before
- * it looks.
+ * Control characters, bidirectional controls and invisible characters: a name, label or path must not manipulate a screen or a
+ * page. The emoji selector U+FE0F is kept: it only changes how the character before it looks.
  */
 const unseen =
   /(?!\ufe0f)[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\ufff9-\ufffb]/gu;
@@ -12,7 +11,7 @@ const asCode = (character: string): string =>
 /** Text from elsewhere, on one line. */
 export const visible = (text: string): string => text.replace(unseen, asCode);
 
-/** Not looked at one by one: a long document is mostly lines. */
+/** Line breaks are excluded in the pattern, not one by one: a long document is mostly lines. */
 const unseenInLines = new RegExp(unseen.source.replace('(?!', '(?!\\n|'), unseen.flags);
 
 /** The same with its line breaks. */

@@ -12,7 +12,7 @@ const table = (name: string, cell: string | number | null) => ({
 });
 
 describe('the workbook of a release', () => {
-  test('has the promise and one sheet per table, with names that Excel takes', () => {
+  test('the workbook has the promise and one sheet per table, with names that Excel accepts', () => {
     const files = unzipped(
       workbook(['Protected: one row.'], [table('a/very:long name that goes on and on [and on]', 'd'), table('b', 'r')]),
     );
@@ -23,7 +23,7 @@ describe('the workbook of a release', () => {
     expect(files.get('xl/worksheets/sheet2.xml')).toContain('<c r="B2"><v>3</v></c>');
     expect(files.get('[Content_Types].xml')).toContain('/xl/worksheets/sheet3.xml');
   });
-  test('holds text as text, whatever it looks like, and nothing that breaks the file', () => {
+  test('the workbook holds text as text, whatever it looks like, and nothing that breaks the file', () => {
     for (const text of ['=HYPERLINK("x")', '<v>&</v>', 'a\u0000b', '\ud800', ']]>'])
       expect(unzipped(workbook([], [table('t', text)])).get('xl/worksheets/sheet2.xml')).toMatch(
         /<c r="A2" t="inlineStr"><is><t xml:space="preserve">[^<]*<\/t>/,

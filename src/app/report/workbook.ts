@@ -3,7 +3,7 @@ import { escapeText } from './svg.js';
 import { visible } from './visible.js';
 import { zip } from './zip.js';
 
-/** An Excel workbook: a first sheet that says what is promised, then one sheet per table. Text is always text: no cell is a formula. */
+/** Excel workbook: a first sheet with the promise, then one sheet per table. Text is always text: no cell is a formula. */
 export function workbook(promise: readonly string[], tables: readonly PublishedTable[]): Uint8Array {
   const sheets = [
     { name: 'Promise', rows: promise.map((line) => [line]), head: 0 },
@@ -55,7 +55,7 @@ const relationships = (list: readonly (readonly [kind: string, target: string])[
     .map(([kind, target], k) => `<Relationship Id="rId${k + 1}" Type="${office}/relationships/${kind}" Target="${target}"/>`)
     .join('')}</Relationships>`;
 
-/** What Excel takes as the name of a sheet; the number in front keeps two of them apart. */
+/** Sheet name that Excel accepts; the number in front keeps names distinct. */
 const sheetName = (name: string): string =>
   visible(name)
     .replace(/[[\]:*?/\\']/g, ' ')

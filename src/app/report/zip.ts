@@ -9,7 +9,7 @@ export function zip(files: readonly (readonly [name: string, text: string])[]): 
     const path = Buffer.from(name);
     const whole = Buffer.from(text);
     const packed = deflateRawSync(whole);
-    // Version 2.0, names in UTF-8, deflated, the first moment the format knows.
+    // Version 2.0, names in UTF-8, deflated, dated with the first moment of the format.
     const about = Buffer.alloc(26);
     about.writeUInt16LE(20, 0);
     about.writeUInt16LE(0x0800, 2);

@@ -1,4 +1,4 @@
-/** Work of one name is done one after another, in the order it came. */
+/** Queue per name: work of one name runs one after another, in the order of arrival. */
 export class Alike {
   readonly #last = new Map<string, Promise<unknown>>();
 

@@ -18,17 +18,17 @@ interface Ending {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Opens no policy. */
+/** Caller without identity; opens no policy. */
 const nobody: Caller = { id: '', name: '', role: 'auditor', policies: [] };
 
-/** Who asks, may they, is there room; then what is asked; then the log, the figures and the answer. */
+/** Checks identity, role and capacity, then the request; then writes the log, the metrics and the answer. */
 export async function answerTo(service: Service, route: Route, c: Context, address: string): Promise<Response> {
   const request = service.newRequest();
   const began = performance.now();
   const policy = c.req.param('policy');
   const ending = await endingOf(service, route, c, address, request);
   const { status, body, caller, asked, entry, retryAfter } = ending;
-  // What was worked out from the data should not show in how long it took.
+  // The time of an answer should not reveal data that it was computed from.
   if (route.works) await service.bucket(performance.now() - began);
   const seconds = (performance.now() - began) / 1000;
   const event: Event = {
@@ -53,7 +53,7 @@ export async function answerTo(service: Service, route: Route, c: Context, addre
   if (body instanceof Told) {
     const type = { 'content-type': `${route.tells ?? 'application/json'}; charset=utf-8` };
     if (typeof body.body === 'string' || c.req.method !== 'HEAD') return c.body(body.body, 200, type);
-    // Who asks for nothing but the head of a stream listens to none of it.
+    // A HEAD request for a stream receives none of it.
     await body.body.cancel();
     return c.body(null, 200, type);
   }

@@ -9,7 +9,7 @@ import { type Problem, problem, problemOf } from './problem.js';
 import { routes } from './routes/routes.js';
 import type { Service } from './service.js';
 
-/** Set on every answer: nothing that is served may be framed, guessed at, kept by a cache or sent on. */
+/** Set on every answer: it must not be framed, sniffed for another type, cached or forwarded. */
 const headers: Readonly<Record<string, string>> = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',
@@ -21,7 +21,7 @@ const headers: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
 };
 
-/** The door: what there is, and what is set on whatever leaves. `addressOf` says where a request came from. */
+/** Web application: all routes, and headers of every answer. `addressOf` returns the address of a request. */
 export function appOf(service: Service, addressOf: (c: Context) => string): Hono {
   const app = new Hono();
   const document = jsonText(openapi(routes));

@@ -8,7 +8,7 @@ import { type WhatIfAsked, whatIfFigures } from '../api/policy-figures.js';
 import { withData } from '../api/steward-read.js';
 import { leakageByKind, tieSample } from '../api/tie-figures.js';
 
-/** What takes long in one go and pays for nothing. */
+/** Free tasks with a long computation, run on a worker thread. */
 export type AsideTask = { readonly file: string; readonly digest: string } & (
   | { readonly kind: 'check' }
   | { readonly kind: 'leakage' }
@@ -23,12 +23,12 @@ export type AsideTask = { readonly file: string; readonly digest: string } & (
     }
 );
 
-/** Records that are attacked at most: what takes longer belongs on the command line. */
+/** Most records of an attack: larger ones belong on the command line. */
 const mostAttacked = 2000;
 
 export async function runAside(task: AsideTask): Promise<object> {
   const policy = await readPolicy(task.file);
-  // What is served is the policy as it was when it was opened.
+  // The served policy is the one that was opened; a file changed since is refused.
   if (policy.digest !== task.digest)
     throw new Fault('LEDGER_MISMATCH', 'The policy was changed while it is served.', 'Restart the service.');
   return toldOf(task, policy);

@@ -16,7 +16,7 @@ export type AsideReply =
     };
 
 const script = new URL('./aside-worker.js', import.meta.url);
-/** Threads that wait for the next task: beginning one takes as long as a small task. They do not keep the process alive. */
+/** Idle threads kept for the next task, since starting one takes as long as a small task. They do not keep the process alive. */
 const idle: Worker[] = [];
 const mostIdle = 2;
 
@@ -30,7 +30,10 @@ function begun(): Worker {
   return worker;
 }
 
-/** Works a task out on a thread of its own, so that whoever asks for something short does not wait. Where nothing is compiled (running from source) on this one. */
+/**
+ * Computes a task on a thread of its own, so that short requests need not wait; on this thread when running from uncompiled
+ * source.
+ */
 export async function aside(task: AsideTask): Promise<object> {
   if (!existsSync(fileURLToPath(script))) return (await import('./aside-task.js')).runAside(task);
   const reply = await new Promise<AsideReply>((done, failed) => {
@@ -39,7 +42,7 @@ export async function aside(task: AsideTask): Promise<object> {
     worker.once('error', failed);
     worker.once('exit', gone);
     worker.once('message', (said: AsideReply) => {
-      // One by one: the thread itself listens, too.
+      // Listeners are removed one by one: the thread itself has some, too.
       worker.off('error', failed);
       worker.off('exit', gone);
       if (idle.length < mostIdle) idle.push(worker);

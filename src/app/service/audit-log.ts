@@ -7,11 +7,11 @@ import { makeFolder } from '../../base/files/folder.js';
 import { readNamedText } from '../../base/input/named-file.js';
 import { OneWriter } from './one-writer.js';
 
-/** What is remembered of one request: who, what, how it ended. Never an answer or a value of the data; of what was asked only a digest. */
+/** Log record of one request: caller, action and result. Never an answer or a value of the data; of the question only a digest. */
 export interface Event {
   readonly at: string;
   readonly request: string;
-  /** The public part of the token; absent where nobody was let in. */
+  /** Public part of the token; absent for an unknown caller. */
   readonly token?: string;
   readonly name?: string;
   readonly role?: string;
@@ -22,13 +22,13 @@ export interface Event {
   readonly fault?: string;
   readonly entry?: number;
   readonly milliseconds: number;
-  /** Refusals before this one that have no line: whoever is let in nowhere, or asks too often, does not fill a disk. */
+  /** Number of refusals before this one without a line: unknown callers and too frequent requests must not fill a disk. */
   readonly leftOut?: number;
 }
 
 const start = '0'.repeat(64);
 const hashOf = (previous: string, text: string): string => createHash('sha256').update(`${previous}\n${text}`).digest('hex');
-/** A file is closed at this size: what is verified is read as a whole. */
+/** Size at which a file is closed: verification reads files as a whole. */
 const fullAt = 8 * 2 ** 20;
 const fileForm = /^\d{8}\.jsonl$/;
 const filesIn = (folder: string): readonly string[] =>
@@ -39,8 +39,8 @@ const filesIn = (folder: string): readonly string[] =>
     : [];
 
 /**
- * Lines that are only ever added, each bound to the one before by a hash, in files that follow one another: every start of a process begins one, so a line
- * that a power cut tore stays as it is and is told. One process writes to a folder.
+ * Append-only lines, chained by hashes over files in sequence. Every process start begins a new file, so a line torn by a power
+ * cut stays and is reported. One process writes to a folder.
  */
 export class AuditLog {
   readonly #folder: string;
@@ -101,11 +101,11 @@ export interface VerifiedLog {
   readonly events: number;
   /** Hash of the last event. */
   readonly head: string;
-  /** Files whose last line was cut short. */
+  /** Files whose last line is incomplete. */
   readonly torn: readonly string[];
 }
 
-/** Walks the lines; a fault where one was changed, taken out or put in. Lines taken from the end are noticed by whoever kept the head. */
+/** Verifies the lines; a fault where one was changed, removed or inserted. Only a stored head reveals lines missing at the end. */
 export function verifyLog(folder: string): VerifiedLog {
   let [previous, events] = [start, 0];
   const torn: string[] = [];
@@ -133,7 +133,7 @@ export function verifyLog(folder: string): VerifiedLog {
 function linkOf(line: string): { readonly event: string; readonly previous: string; readonly hash: string } | undefined {
   try {
     const { previous, hash, ...event } = JSON.parse(line);
-    // Nothing may stand in a line that its hash does not speak of: no name twice, no blank.
+    // A line may hold only what its hash covers: no duplicate name, no extra blank.
     return line === JSON.stringify({ ...event, previous, hash }) ? { event: JSON.stringify(event), previous, hash } : undefined;
   } catch {
     return undefined;

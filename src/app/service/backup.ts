@@ -7,7 +7,7 @@ import { backupLedger, type LedgerOptions } from '../api/ledger.js';
 import { MadePolicies } from './made-policies.js';
 import { placesOf } from './places.js';
 
-/** A ledger of a service, and the file it was copied to; no file before the first release. */
+/** Ledger of a service, and the file it was copied to; no file before the first release. */
 export interface ServiceBackup {
   readonly policy: string;
   readonly ledger: string;
@@ -15,8 +15,8 @@ export interface ServiceBackup {
 }
 
 /**
- * Copies the ledgers of a policy and of all policies made in the console of the service that it is the first of, each into a file in the folder. What cannot
- * be copied keeps no other from being copied; then the first fault is thrown.
+ * Copies the ledgers of a service's first policy and of all made in its console, each into a file in the folder. One failure does
+ * not stop the others; the first fault is thrown at the end.
  */
 export async function backupService(first: string, folder: string, options: LedgerOptions): Promise<readonly ServiceBackup[]> {
   const done = new Map<string, ServiceBackup>();

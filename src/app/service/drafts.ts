@@ -29,7 +29,7 @@ export const answersForm = z.strictObject({
 });
 const stored = z.strictObject({ id: z.string(), file: z.string(), made: z.string(), answers: answersForm });
 type Stored = z.output<typeof stored>;
-/** A file that was taken in, and of which nothing is known yet. */
+/** Received file that has not been examined yet. */
 export type NewDraft = Stored;
 
 export interface DraftView {
@@ -37,22 +37,22 @@ export interface DraftView {
   readonly file: string;
   readonly made: string;
   readonly questions: readonly InterviewQuestion[];
-  /** As they were read from the data, to be looked at. */
+  /** Columns as read from the data, for review. */
   readonly columns: readonly UnconfirmedColumn[];
   readonly leftOut: DraftedPolicy['leftOut'];
   readonly doubts: readonly string[];
   readonly undecided: boolean;
-  /** Its data has the budget of another policy: a second one needs a reason. */
+  /** True if its data has the budget of another policy: a second one needs a reason. */
   readonly hasBudget?: true;
   readonly policy: string;
 }
 
-/** Files of which nobody made a policy are not kept beyond so many. */
+/** Largest number of files kept without a policy. */
 const mostDrafts = 50;
 
 /**
- * Files that stewards send, each in a folder of its own that only the service reads, and what they say about them. A draft that is confirmed becomes a
- * policy beside the first one, and its file stays where it is.
+ * Files sent by stewards, each in a folder that only the service reads, and the answers about them. A confirmed draft becomes a
+ * policy next to the first one; its file stays in place.
  */
 export class Drafts {
   readonly #folder: string;
@@ -64,7 +64,7 @@ export class Drafts {
     this.#registry = registry;
   }
 
-  /** Takes a file in. What is done with it is a matter of its own: it comes as slowly as whoever sends it likes. */
+  /** Receives a file only, as slowly as its sender likes; examining it is a separate step. */
   async receive({ name, bytes }: Sent): Promise<NewDraft> {
     if (this.list().length >= mostDrafts)
       throw new Refused(409, 'LIMIT_EXCEEDED', 'There are too many drafts.', 'Take one away first: DELETE /v1/drafts/{draft}.');
@@ -82,7 +82,7 @@ export class Drafts {
     }
   }
 
-  /** Takes a file away of which nothing is known yet. */
+  /** Removes a received file that has not been examined yet. */
   forget({ id }: NewDraft): void {
     rmSync(join(this.#folder, id), { recursive: true, force: true });
   }
@@ -94,7 +94,7 @@ export class Drafts {
     return view;
   }
 
-  /** One at a time changes a draft or makes a policy of it, whichever process they ask; a claim that a crash left behind ends by itself. */
+  /** Only one caller at a time changes or confirms a draft, in any process; a claim left by a crash expires. */
   async alone<T>(id: string, work: () => Promise<T>): Promise<T> {
     const claim = join(this.#folder, this.#read(id).id, claimed);
     if (existsSync(claim) && Date.now() - statSync(claim).mtimeMs > claimFor) rmSync(claim, { force: true });
@@ -119,12 +119,12 @@ export class Drafts {
     return this.#view(this.#read(id));
   }
 
-  /** Takes what is answered now over what was answered before. */
+  /** Adds new answers to earlier ones, which they replace. */
   async answer(id: string, answers: Answers): Promise<DraftView> {
     const draft = this.#read(id);
     const next = { ...draft, answers: answersForm.parse({ ...draft.answers, ...answers }) };
     const view = await this.#view(next);
-    // Looking takes a while: what became a policy, or was taken away, in the meantime is no draft any more.
+    // Examination takes time: a file that meanwhile became a policy, or was removed, is no draft any more.
     return this.alone(id, async () => {
       this.#read(id);
       this.#keep(next);
@@ -132,7 +132,7 @@ export class Drafts {
     });
   }
 
-  /** Writes the policy; whoever serves it takes it away again where it cannot be served. */
+  /** Writes the policy; the caller removes it again if it cannot be served. */
   async confirm(id: string, file: string, columns: 'all' | readonly string[]): Promise<void> {
     const draft = this.#read(id);
     const { undecided } = await this.#draft(draft, file);
@@ -151,7 +151,7 @@ export class Drafts {
     }
   }
 
-  /** What is known of a draft is taken away; a file that a policy rests on stays. */
+  /** Removes all records of a draft; the data file of a policy stays. */
   end(id: string, keepFile = false): void {
     const folder = join(this.#folder, this.#read(id).id);
     if (keepFile) for (const name of [kept, looked]) rmSync(join(folder, name), { force: true });

@@ -12,8 +12,8 @@ const found: Found = {
   panels: [{ unit: 'id', maxRows: 4 }],
 };
 
-describe('the interview', () => {
-  it('asks what only the steward knows, and needs to hear how records know each other', () => {
+describe('the interview of the service', () => {
+  it('the interview asks for facts that only the steward knows, and requires an answer about dependence', () => {
     const questions = questionsOf(found, {});
     expect(questions.map(({ id }) => id)).toEqual(['columns', 'person', 'maxRows', 'dependence', 'budget', 'missing', 'weights']);
     expect(questions.filter((q) => q.needed).map(({ id }) => id)).toEqual(['dependence']);
@@ -25,7 +25,7 @@ describe('the interview', () => {
     expect(tied.find(({ id }) => id === 'oddsRatio')).toMatchObject({ usual: 'inf' });
   });
 
-  it('says what was answered in the words of a draft, and a tie without a strength is as strong as can be', () => {
+  it('the interview turns answers into a draft, and gives a tie without a strength the largest odds ratio', () => {
     expect(saidBy(found, {})).toEqual({});
     expect(saidBy(found, { dependence: 'none', person: 'row' })).toEqual({ dependence: 'none', secret: 'row' });
     expect(saidBy(found, { dependence: 'house', maxRows: '3', weights: [], missing: ['99'], columns: ['party'] })).toEqual({

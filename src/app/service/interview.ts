@@ -4,18 +4,18 @@ import { posteriorAtMost } from '../../release/accountant/belief.js';
 import type { Found, Said } from '../api/draft.js';
 import { percent } from '../report/number.js';
 
-/** What only the steward knows, as a page asks it: the same as `fugu init` asks on a terminal. */
+/** Question that only the steward can answer, for a page: the same as `fugu init` on a terminal. */
 export interface InterviewQuestion {
   readonly id: keyof Answers;
   readonly text: string;
-  /** What may be said; anything of its form where absent. */
+  /** Permitted answers; any text of the right form when absent. */
   readonly choices?: readonly { readonly value: string; readonly text: string }[];
-  /** Several of the choices may be said. */
+  /** Several of the choices may be selected. */
   readonly several?: true;
-  /** What counts while nothing is said. */
+  /** Default until an answer is given. */
   readonly usual?: string | readonly string[];
   readonly answer?: string | readonly string[];
-  /** Nothing is released before it is said. */
+  /** Nothing is released before this is answered. */
   readonly needed?: true;
 }
 
@@ -157,7 +157,7 @@ function personQuestions({ panels }: Found, answers: Answers, given: Given): rea
   ];
 }
 
-/** What was answered, in the words of a draft; what was not is left to the draft. */
+/** Answers in the form of a draft; missing ones are left to the draft. */
 export function saidBy(found: Found, answers: Answers): Said {
   const { columns, person, maxRows, dependence, oddsRatio, missing, weights, budget } = answers;
   const noWeights = weights && named(found, 'weight').filter((name) => !weights.includes(name));

@@ -13,7 +13,7 @@ export interface JobView {
   readonly policy: string;
   readonly state: JobState;
   readonly progress?: JobProgress;
-  /** What became of the budget, as far as it is known. */
+  /** Budget outcome, as far as it is known. */
   readonly outcome?: Outcome;
   readonly answer?: object;
   readonly problem?: Problem;
@@ -25,13 +25,13 @@ interface End {
   readonly outcome?: Outcome;
 }
 
-/** Each holds a connection for as long as the job works. */
+/** Most listeners: each holds a connection while the job runs. */
 const mostListeners = 8;
 
-/** One piece of work, what is known of it, and who listens. */
+/** One job: its state and its listeners. */
 export class Job {
   readonly id: string;
-  /** The token it was asked with. */
+  /** Id of the token that started it. */
   readonly owner: string;
   readonly policy: string;
   #state: JobState = 'waiting';
@@ -40,7 +40,7 @@ export class Job {
   #outcome: Outcome | undefined;
   #end: End | undefined;
   #endedAt: number | undefined;
-  /** Each with whether it may still listen. */
+  /** Listeners, each with a check that it is still permitted. */
   readonly #listeners = new Map<ReadableStreamDefaultController<Uint8Array>, () => boolean>();
 
   constructor(id: string, owner: string, policy: string) {
@@ -94,7 +94,7 @@ export class Job {
     if (outcome.state === 'spent') this.progress({ done: 0, of: 1, what: 'booked, reading the data' });
   }
 
-  /** What is booked stays booked. */
+  /** A reserved cost stays reserved. */
   cancel(): void {
     if (this.#end) return;
     this.#cancelled = true;
@@ -111,7 +111,7 @@ export class Job {
     this.hush();
   }
 
-  /** Server-sent events: what is known now, then whatever changes, until it is over or whoever listens may not any more. */
+  /** Server-sent events: the current state, then every change, until the job ends or the listener's permission does. */
   events(mayListen: () => boolean, heartbeat: number): ReadableStream<Uint8Array> {
     if (this.#listeners.size >= mostListeners)
       throw new Refused(
@@ -154,7 +154,7 @@ export class Job {
     for (const listener of [...this.#listeners.keys()]) this.#send(listener, this.#event(name));
   }
 
-  /** Who may not listen any more is told nothing more. */
+  /** A listener without permission receives nothing more. */
   #send(listener: ReadableStreamDefaultController<Uint8Array>, bytes: Uint8Array): void {
     const mayListen = this.#listeners.get(listener);
     if (!mayListen) return;
@@ -165,7 +165,7 @@ export class Job {
     }
   }
 
-  /** The answer itself is asked for: it may be long. */
+  /** The answer is left out, since it may be long; it is fetched separately. */
   #event(name: string): Uint8Array {
     const { answer: _answer, ...view } = this.view();
     return encode(`event: ${name}\ndata: ${jsonText(view)}\n\n`);

@@ -8,27 +8,27 @@ import { notFound, Refused } from './problem.js';
 import type { Caller } from './route.js';
 import { Turns } from './turns.js';
 
-/** What work is told by whoever ordered it, and what it tells. */
+/** Callbacks between a job and its work. */
 export interface Order {
   readonly progress: (done: number, of: number, what: string) => void;
-  /** Asked before anything is booked. */
+  /** Called before any budget is reserved. */
   readonly decide: (plan: Plan) => Promise<void>;
   readonly outcomes: Outcomes;
   readonly isCancelled: () => boolean;
 }
 
-/** Ended jobs that can still be looked at: their answers are in the ledger anyway. */
+/** Most ended jobs that stay visible: their answers are in the ledger anyway. */
 const mostKept = 200;
 const keptFor = 3_600_000;
 
 /**
- * Work that nobody waits for. A job that is cancelled before anything was booked spends nothing; after that it is finished and recorded all the same,
- * because what is booked is never given back, and an answer that was paid for should not be lost. Jobs end with their process, what they booked does not.
+ * Jobs run in the background. Cancelled before reserving, a job spends nothing; after that it is finished and recorded, as a paid
+ * answer must not be lost. Jobs end with their process, reserved costs do not.
  */
 export class Jobs {
   readonly #turns: Turns;
   readonly #each: number;
-  /** Every name of a job begins with that of its process. */
+  /** Prefix of all job names of this process. */
   readonly #process = unguessable(4).toString('hex');
   readonly #jobs = new Map<string, Job>();
   readonly #running = new Set<Promise<void>>();
@@ -56,7 +56,7 @@ export class Jobs {
     return job.view();
   }
 
-  /** Whoever may not see a job is told that there is none. */
+  /** A job that is not visible to the caller is reported as missing. */
   find(caller: Caller, id: string): Job {
     const job = this.#jobs.get(id);
     const opens = job && (caller.policies === undefined || caller.policies.includes(job.policy));
@@ -70,7 +70,7 @@ export class Jobs {
     return job;
   }
 
-  /** Nothing is begun any more, and nobody listens any more. */
+  /** Begins no more jobs, and closes all listeners. */
   stop(): void {
     this.#stopping = true;
     for (const job of this.#jobs.values()) {
@@ -117,7 +117,7 @@ export class Jobs {
   }
 }
 
-/** Says what is booked at once. */
+/** Reports each reservation at once. */
 class Heard extends Outcomes {
   readonly #told: (outcome: Outcome) => void;
   constructor(told: (outcome: Outcome) => void) {

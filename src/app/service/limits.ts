@@ -1,27 +1,27 @@
-/** How much of the service anybody may have. */
+/** Resource limits of the service. */
 export interface ServiceLimits {
   readonly bodyBytes: number;
-  /** Of a file that a steward sends to draft a policy for. */
+  /** Largest file that a steward may send to draft a policy for. */
   readonly fileBytes: number;
-  /** Requests that read data at the same time, those that may wait for a turn, and for how long. */
+  /** Requests that read data at the same time, those that may wait for a turn, and the longest wait. */
   readonly working: number;
   readonly waiting: number;
   readonly waitMilliseconds: number;
-  /** Long figures that are worked out at the same time, each on a thread of its own. */
+  /** Long computations at the same time, each on a thread of its own. */
   readonly figures: number;
   /** Jobs that run at the same time, and those of one token that have not ended. */
   readonly jobsWorking: number;
   readonly jobsEach: number;
   /** Files that are being sent at the same time. */
   readonly sending: number;
-  /** How often those who listen to a job are told that it goes on, and asked whether they may. */
+  /** Interval at which listeners of a job receive a heartbeat and their permission is checked. */
   readonly heartbeatMilliseconds: number;
-  /** Of one token: at once, and a second. */
+  /** Rate limit of one token: at once, and per second. */
   readonly burst: number;
   readonly perSecond: number;
-  /** Wrong tokens of one address. */
+  /** Rate limit of wrong tokens from one address. */
   readonly guesses: number;
-  /** What reads data takes a whole number of so many milliseconds to answer; 0: as long as it takes. */
+  /** Answers from data take a multiple of this many milliseconds; with 0, as long as they need. */
   readonly bucketMilliseconds: number;
 }
 

@@ -11,14 +11,14 @@ import { readNamedText } from '../../base/input/named-file.js';
 const stored = z.strictObject({ file: z.string(), made: z.iso.datetime() });
 const nameForm = /^[A-Za-z0-9][\w-]{0,59}\.json$/;
 
-/** Policies that were made in the console: a file each in the folder of the service, so that they are served again after a restart. */
+/** Policies made in the console: a file each in the folder of the service, so that they are served again after a restart. */
 export class MadePolicies {
   readonly #folder: string;
   constructor(folder: string) {
     this.#folder = resolve(folder);
   }
 
-  /** Durable when it returns; false where a policy of this name is listed already. */
+  /** Durable when it returns; false if a policy of this name is listed already. */
   keep(name: string, file: string): boolean {
     makeFolder(this.#folder, 0o700);
     const text = JSON.stringify({ file: relative(dirname(this.#folder), file), made: new Date().toISOString() });
@@ -38,7 +38,7 @@ export class MadePolicies {
       .map(({ file }) => resolve(dirname(this.#folder), file));
   }
 
-  /** A folder that is not there has no names; one that cannot be listed, as below a link that leads nowhere, may have some. */
+  /** A missing folder has no names; one that cannot be listed, as behind a broken link, may have some. */
   #names(): readonly string[] {
     try {
       return readdirSync(this.#folder);

@@ -1,4 +1,4 @@
-/** Counters and times in Prometheus' text form. Labels are names of this program, never what anybody wrote. */
+/** Counters and times in Prometheus' text format. Labels are names of this program, never text of users. */
 const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 interface Times {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { AuditLog, verifyLog } from './audit-log.js';
 
-it('a log is written by one process: a second one is told so, and a killed one is in nobody’s way', async () => {
+it('the audit log refuses a second writing process, and a killed process does not block the next one', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'fugu-log-'));
   const other = spawn(process.execPath, ['-e', 'setInterval(() => 0, 1000)']);
   const ended = new Promise((done) => other.on('exit', done));

@@ -8,12 +8,12 @@ import { parseJson } from '../../base/input/json.js';
 import { readNamedText } from '../../base/input/named-file.js';
 
 const form = z.strictObject({ pid: z.number().int().positive(), host: z.string() });
-/** Whoever writes says so every second; a process that is gone, or that only has its number, does not. */
+/** Age at which a writer counts as gone: it renews its file every second, unlike a dead process or one that reuses its number. */
 const silentAfter = 60_000;
 
 /**
- * Two processes that write one chain of lines break it, and the next start would take it for changed by somebody. Told where it can be: on one machine. A
- * process that was killed is in nobody's way.
+ * Guard against two writers, which would break the chain of the log as if somebody had changed it. Detects them on one machine
+ * only; a killed process blocks nobody.
  */
 export class OneWriter {
   readonly #file: string;
@@ -32,7 +32,7 @@ export class OneWriter {
     });
   }
 
-  /** Still there. */
+  /** Renews the writer's file. */
   beat(now = new Date()): void {
     try {
       utimesSync(this.#file, now, now);

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Route } from './route.js';
 
-/** The API document: made of what the door itself goes by. */
+/** API document, generated from the routes. */
 export function openapi(routes: readonly Route[]): object {
   const paths: Record<string, Record<string, object>> = {};
   for (const route of routes) paths[route.path] = { ...paths[route.path], [route.method]: operationOf(route) };
@@ -17,7 +17,7 @@ export function openapi(routes: readonly Route[]): object {
           type: 'apiKey',
           in: 'cookie',
           name: 'fugu',
-          description: 'With x-fugu-csrf wherever something is not asked by GET.',
+          description: 'With x-fugu-csrf on every request but GET.',
         },
       },
       schemas: { Problem: jsonOf(problemForm, 'output') },
@@ -27,11 +27,11 @@ export function openapi(routes: readonly Route[]): object {
 
 const problemForm = z.looseObject({
   type: z.string(),
-  title: z.string().describe('What went wrong, in one sentence.'),
+  title: z.string().describe('The fault in one sentence.'),
   status: z.number().int(),
   code: z.string(),
-  hint: z.string().describe('What to do about it.'),
-  request: z.string().describe('Under which the audit log knows it.'),
+  hint: z.string().describe('Hint on how to continue.'),
+  request: z.string().describe('Identifier of the request in the audit log.'),
 });
 
 const jsonOf = (schema: z.ZodType, io: 'input' | 'output'): object => {
@@ -45,7 +45,7 @@ const problemAnswer = {
 };
 const refusals = ['400', '401', '403', '404', '409', '413', '422', '429', '500', '503', '504', '507'];
 
-/** One of the events that a stream is made of. */
+/** One event of an event stream. */
 const event = {
   type: 'object',
   properties: { event: { type: 'string' }, data: { type: 'string' } },

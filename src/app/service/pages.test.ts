@@ -9,7 +9,7 @@ const folder = mkdtempSync(join(tmpdir(), 'fugu-console-'));
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the console', () => {
-  it('is a page and files that never change, and nothing else of the machine', async () => {
+  it('the console serves a page and immutable files, and no other file of the machine', async () => {
     mkdirSync(join(folder, 'built', 'assets'), { recursive: true });
     writeFileSync(join(folder, 'built', 'index.html'), '<!doctype html><title>Fugu</title>');
     writeFileSync(join(folder, 'built', 'assets', 'main-1.js'), 'export {};');
@@ -29,7 +29,7 @@ describe('the console', () => {
       expect([path, (await app.request(path)).status]).toEqual([path, 404]);
   });
 
-  it('says so where it was not built', async () => {
+  it('the console reports that it was not built', async () => {
     const app = new Hono();
     consoleOf(app, join(folder, 'nothing'));
     const answer = await app.request('/');

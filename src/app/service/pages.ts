@@ -3,7 +3,7 @@ import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Hono } from 'hono';
 
-/** Pages ask this host and no other, run no script that is not one of its files, and are framed by nobody. */
+/** Pages contact this host only, run no script that is not one of its files, and cannot be framed. */
 const policy =
   "default-src 'self'; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
 const types: Readonly<Record<string, string>> = {
@@ -17,14 +17,14 @@ const types: Readonly<Record<string, string>> = {
   '.json': 'application/json',
 };
 
-/** The folder the console was built into, beside whatever this file was built into. */
+/** Folder of the built console, in the package of this file. */
 function consoleFolder(): string {
   let at = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(at, 'package.json')) && dirname(at) !== at) at = dirname(at);
   return join(at, 'dist', 'console');
 }
 
-/** The console: a page, and files whose names change with what is in them. Read when they are first asked for; nothing outside the folder has a name here. */
+/** Console: a page, and files whose names change with their content. Files are read on first request; no path leaves the folder. */
 export function consoleOf(app: Hono, folder = consoleFolder()): void {
   const kept = new Map<string, Uint8Array<ArrayBuffer>>();
   const fileOf = (name: string): Uint8Array<ArrayBuffer> | undefined => {

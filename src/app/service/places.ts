@@ -1,7 +1,10 @@
 import { dirname, join, resolve } from 'node:path';
 import { Fault } from '../../base/errors.js';
 
-/** Where a service keeps its tokens, its log, the files that stewards send, the policies made of them and which data has a budget: beside its first policy unless somebody says otherwise. */
+/**
+ * Folders of a service: tokens, log, files sent by stewards, policies made of them, and the registry of data with a budget; next
+ * to the first policy by default.
+ */
 export function placesOf(
   policy: string,
   said: { readonly tokens?: string; readonly log?: string; readonly name?: string } = {},

@@ -5,25 +5,25 @@ import { canonicalPath } from '../../policy/population.js';
 import type { Payer, Session } from '../../release/session/session.js';
 import { type Fugu, openShared, type SharedFugu } from '../api/fugu.js';
 
-/** A policy that is being served: opened once, asked by many. */
+/** Served policy: opened once, shared by many analysts. */
 export interface Served {
   readonly name: string;
   readonly file: string;
   readonly policy: Policy;
-  /** As it is asked by somebody, and under which name of one asking. */
+  /** The policy for one analyst; `more` holds the settings of a single request. */
   of(analyst: string, more?: Omit<Payer, 'analyst'>): Fugu;
-  /** The same for what is no question. */
+  /** The same as a session, for calls that are no question. */
   session(analyst: string, more?: Omit<Payer, 'analyst'>): Session;
 }
 type Open = Served & { readonly shared: SharedFugu };
 
 export interface PolicyOptions {
   readonly files: readonly string[];
-  /** Made in the console before: one that cannot be served is told of, and does not keep the others from being served. */
+  /** Policies made in the console earlier: one that fails is reported and does not keep the others from being served. */
   readonly made?: readonly string[];
-  /** Remembers which data has a budget. */
+  /** Registry of data that has a budget. */
   readonly registry: string;
-  /** Why data of these files may have a second budget. */
+  /** Reason for a second budget of these policies' data. */
   readonly newBudget?: string;
   readonly opening?: (source: string) => void;
   readonly unserved?: (file: string, error: unknown) => void;
@@ -53,7 +53,7 @@ export class Policies {
     return policies;
   }
 
-  /** Serves one more, unless its data has another budget and nobody says why it may have two. */
+  /** Serves one more policy, unless its data has another budget and no reason for a second one is given. */
   async add(file: string, newBudget?: string): Promise<Served> {
     const name = nameOf(file);
     if (this.#served.has(name))

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { Fault, FaultCode } from '../../base/errors.js';
 
-/** What a fault is called on the wire; whoever asked for too much, or in the wrong way, is never told 500. */
+/** HTTP status of each fault code; a wrong or excessive request never gives 500. */
 const statuses: Partial<Record<FaultCode, number>> = {
   ACCESS_DENIED: 403,
   BUDGET_EXCEEDED: 409,
@@ -21,7 +21,7 @@ const asked = 422;
 
 const statusOf = (fault: Fault): number => statuses[fault.code] ?? asked;
 
-/** RFC 9457. A place is a file of this machine: only its line and column are told. */
+/** RFC 9457 problem. Places are files of this machine: only line and column are included. */
 export interface Problem {
   readonly type: string;
   readonly title: string;
@@ -32,7 +32,7 @@ export interface Problem {
   readonly [more: string]: unknown;
 }
 
-/** Sentences of faults are written for whoever sits at the machine: of a file only its name is told here, and of its folders nothing. */
+/** Fault messages are written for a user at this machine: only the names of files are kept, their folders are removed. */
 function withoutFolders(text: string, file: string | undefined): string {
   const known = file === undefined ? text : text.replaceAll(file, basename(file));
   return known.replaceAll(/(?<![\w.:/])(?!\/v1\/)\/(?:[^\s"'`()/]+\/)+([^\s"'`()/]*)/g, '$1');
@@ -57,7 +57,7 @@ export function problemOf(fault: Fault, request: string): Problem {
   };
 }
 
-/** Faults that only a service knows. */
+/** Fault codes that only a service has. */
 export const problem = (status: number, code: string, title: string, hint: string, request: string): Problem => ({
   type: `urn:fugu:fault:${code.toLowerCase().replaceAll('_', '-')}`,
   title,
@@ -67,7 +67,7 @@ export const problem = (status: number, code: string, title: string, hint: strin
   request,
 });
 
-/** A refusal that is no fault of the program's: thrown by whoever answers, told by the door. */
+/** Refusal that is no fault of the library: thrown by a handler, sent as a problem. */
 export class Refused extends Error {
   readonly #parts: readonly [status: number, code: string, title: string, hint: string];
   /** Seconds. */

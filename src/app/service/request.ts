@@ -6,7 +6,7 @@ import { parseJson } from '../../base/input/json.js';
 import { pathText, problemIn } from '../../base/input/problem.js';
 import type { Sent } from './route.js';
 
-/** What the path names beside the policy. */
+/** Parameters in the path, including the policy. */
 export const named = (c: Context): Record<string, string> => c.req.param() as Record<string, string>;
 
 export function onceOf(c: Context): string | undefined {
@@ -28,7 +28,7 @@ export async function bodyOf(c: Context, digested: (digest: string) => void): Pr
   }
 }
 
-/** A file as the body itself; its name is in a header, and nothing of it is used but letters. */
+/** File as the request body; its name is in a header, and only its letters are used. */
 export async function sentOf(c: Context): Promise<Sent> {
   if (/^(multipart|application\/x-www-form)/i.test(c.req.header('content-type') ?? ''))
     throw new Fault('USAGE', 'A file is sent as it is.', 'Send its bytes as the body, and its name in x-file-name.');

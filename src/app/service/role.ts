@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** What somebody may do: look after policies, ask within a quota, or look at what was done. */
+/** Role of a token: manages policies, queries within a quota, or reads the log. */
 const roles = ['steward', 'analyst', 'auditor'] as const;
 export const role = z.enum(roles);
 export type Role = z.output<typeof role>;

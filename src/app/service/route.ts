@@ -4,50 +4,50 @@ import type { Role } from './role.js';
 import type { Service } from './service.js';
 import type { Token } from './token.js';
 
-/** Who asks. */
+/** Authenticated caller. */
 export type Caller = Pick<Token, 'id' | 'name' | 'role' | 'policies'>;
 
 export interface Asked<B = unknown, Q = unknown> {
   readonly service: Service;
   readonly caller: Caller;
-  /** The policy named in the path; of a path without one nothing may be read. */
+  /** Policy named in the path; nothing may be read of it on a path without one. */
   readonly served: Served;
-  /** What else the path names, by the names in its braces. */
+  /** Other parameters of the path, by the names in its braces. */
   readonly named: Readonly<Record<string, string>>;
   readonly body: B;
   readonly query: Q;
-  /** What the caller calls this asking, so that sending it twice is asking once. */
+  /** Caller's idempotency key, so that a repeated request counts as one. */
   readonly once?: string;
-  /** The secret of the session it came by, where it came by one. */
+  /** Secret of the browser session, if the request used one. */
   readonly session?: string;
-  /** Whether the caller reached the service by TLS. */
+  /** True if the caller reached the service by TLS. */
   readonly secure: boolean;
   readonly address: string;
-  /** Whether it came from a page of this host, where it says where from. */
+  /** True if the request came from a page of this host, or names no origin. */
   readonly ownOrigin: boolean;
-  /** What was sent, where a route takes a file. */
+  /** File of the request, where a route takes one. */
   readonly sent: () => Promise<Sent>;
-  /** Works on it in a turn: a file comes as slowly as whoever sends it likes, so its route takes none before. */
+  /** Runs work when capacity is free: a file arrives as slowly as its sender likes, so its route takes a turn only afterwards. */
   readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
-  /** What goes with the answer, and what the audit log is told beside it. */
+  /** Headers of the answer, and further fields of its log record. */
   readonly more: More;
 }
 
 export interface Sent {
-  /** What it is called, as somebody wrote it: never a path. */
+  /** File name as given by the sender: never a path. */
   readonly name: string;
   readonly bytes: ReadableStream<Uint8Array> | null;
 }
 
 export interface More {
   readonly headers: Record<string, string>;
-  /** Whoever turned out to ask, where nobody had to say it before. */
+  /** Caller, where the route established the identity itself. */
   caller?: Caller;
-  /** The entry of the ledger it is about. */
+  /** Ledger entry of the request. */
   entry?: number;
 }
 
-/** What is told as it is, in the media type of its route. */
+/** Body sent as it is, in the media type of its route. */
 export class Told {
   readonly body: string | ReadableStream<Uint8Array>;
   constructor(body: string | ReadableStream<Uint8Array>) {
@@ -55,25 +55,25 @@ export class Told {
   }
 }
 
-/** What can be asked of the service: declared once; the door, the API document and the client follow from it. */
+/** One route of the service, declared once: requests, the API document and the client follow from it. */
 export interface Route<B extends z.ZodType = z.ZodType, Q extends z.ZodType = z.ZodType, A extends z.ZodType = z.ZodType> {
-  /** What it is called in the audit log, the metrics and the client. */
+  /** Name in the audit log, the metrics and the client. */
   readonly name: string;
   readonly method: 'get' | 'post' | 'delete';
-  /** Parameters in braces, as OpenAPI writes them. */
+  /** Path with parameters in braces, as OpenAPI writes them. */
   readonly path: string;
   readonly summary: string;
-  /** Who may ask; `nobody` has to say who they are. */
+  /** Permitted roles; `nobody` needs no identity. */
   readonly roles: readonly Role[] | 'nobody';
-  /** Takes one of the turns of those that read data. */
+  /** Takes one of the turns for requests that read data. */
   readonly works?: true;
-  /** It works on a thread of its own, and takes one of the turns of those instead. */
+  /** Runs on a worker thread, and takes one of the turns for those instead. */
   readonly aside?: true;
-  /** Of what it answers with; 200 when absent. */
+  /** Status of its answer; 200 when absent. */
   readonly status?: 202;
-  /** What it answers in; JSON when absent. */
+  /** Media type of its answer; JSON when absent. */
   readonly tells?: 'text/html' | 'text/event-stream' | 'text/plain';
-  /** It takes a file, not JSON, and its turn when the file is there. */
+  /** Takes a file instead of JSON, and its turn once the file has arrived. */
   readonly takesFile?: true;
   readonly body?: B;
   readonly query?: Q;

@@ -10,34 +10,34 @@ import { Service, type ServiceOptions } from './service.js';
 
 export interface ServeOptions extends ServiceOptions {
   readonly host: string;
-  /** Any free one where it is 0. */
+  /** Port; 0 selects any free one. */
   readonly port: number;
   /** Texts of a certificate and its key. */
   readonly tls?: { readonly cert: string; readonly key: string };
-  /** How long somebody may take to send a request, in milliseconds. */
+  /** Longest time to send a request, in milliseconds. */
   readonly patience?: { readonly headersTimeout: number; readonly requestTimeout: number };
 }
 
 export interface Serving {
   readonly url: string;
   readonly service: Service;
-  /** Takes nothing new, finishes what was begun, closes. What was booked stays booked, whatever becomes of it. */
+  /** Accepts no more requests, finishes running work, closes. Reserved costs stay reserved in any case. */
   stop(): Promise<void>;
 }
 
-/** Somebody who sends a request a byte at a time holds a connection for so long and no longer. */
+/** A client that sends a request byte by byte holds a connection for this long at most. */
 const usualPatience = { headersTimeout: 10_000, requestTimeout: 60_000 };
-/** Longer than proxies keep a connection: whoever ends it first should be the one who asks. */
+/** Longer than proxies keep a connection, so that the client's side closes it first. */
 const keepAliveTimeout = 75_000;
-/** The log is safe from a power cut after so long. */
+/** Longest time until the log is safe from a power cut. */
 const syncEvery = 1000;
-/** What was begun may take so long when the service stops. */
+/** Longest time for running work when the service stops. */
 const finishWithin = 20_000;
 
 const incomingOf = (c: Context) =>
   (c.env as { readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } } }).incoming;
 
-/** Of a proxy that can be believed the last address it wrote is the one it saw itself. */
+/** Behind a trusted proxy the last address is the one that the proxy itself saw. */
 function addressOf({ behindProxy }: Service, c: Context): string {
   const said = behindProxy ? c.req.header('x-forwarded-for')?.split(',').at(-1)?.trim() : undefined;
   return said || (incomingOf(c)?.socket?.remoteAddress ?? '');

@@ -20,24 +20,24 @@ export interface ServiceOptions {
   readonly tokens: string;
   readonly log: string;
   readonly drafts: string;
-  /** Folders of the policies that were made in the console, and of the registry of data that has a budget. */
+  /** Folders of the policies made in the console, and of the registry of data that has a budget. */
   readonly made: string;
   readonly registry: string;
-  /** Why data of the policies may have a second budget. */
+  /** Reason for a second budget of the policies' data. */
   readonly newBudget?: string;
-  /** Hears of policies made in the console that cannot be served any more. */
+  /** Receives policies made in the console that can no longer be served. */
   readonly unserved?: (file: string, error: unknown) => void;
   readonly limits?: Partial<ServiceLimits>;
-  /** A proxy that can be believed says where a request came from and whether by TLS. */
+  /** Trusted proxy in front, which reports each request's address and TLS. */
   readonly behindProxy?: boolean;
-  /** Reached by TLS, here or at the proxy: browsers are told to come by nothing else. */
+  /** Reachable by TLS, here or at the proxy: browsers are instructed to use nothing else. */
   readonly hsts?: boolean;
   readonly opening?: (source: string) => void;
 }
 
 const mostKeys = 10_000;
 
-/** What all requests share. */
+/** State shared by all requests. */
 export class Service {
   readonly limits: ServiceLimits;
   readonly tokens: Tokens;
@@ -46,7 +46,7 @@ export class Service {
   readonly logFolder: string;
   readonly metrics = new Metrics();
   readonly turns: Turns;
-  /** Of long figures: whoever waits for one takes no turn of those who wait for something short. */
+  /** Turns of long computations, so that they do not delay short requests. */
   readonly figures: Turns;
   readonly sending: Turns;
   readonly jobs: Jobs;
@@ -106,7 +106,7 @@ export class Service {
   get stopping(): boolean {
     return this.#stopping;
   }
-  /** From here on nothing new is begun. */
+  /** Begins no new work from here on. */
   stop(): void {
     this.#stopping = true;
     this.jobs.stop();
@@ -115,7 +115,7 @@ export class Service {
   policiesOf({ policies }: Caller): readonly Served[] {
     return this.#policies.all.filter(({ name }) => policies === undefined || policies.includes(name));
   }
-  /** Undefined also where it is not for this caller: nobody learns which policies there are. */
+  /** Undefined also for a policy the caller may not use: nobody learns which policies exist. */
   policyOf(caller: Caller, name: string): Served | undefined {
     return this.policiesOf(caller).find((served) => served.name === name);
   }
@@ -123,7 +123,7 @@ export class Service {
   serve(file: string, newBudget?: string): Promise<Served> {
     return this.#policies.add(file, newBudget);
   }
-  /** The same with one that was made in the console: it is served after a restart, too. */
+  /** The same for a policy made in the console: it is served after a restart, too. */
   async serveMade(name: string, file: string, newBudget?: string): Promise<Served> {
     if (!this.made.keep(name, file))
       throw new Refused(409, 'USAGE', `There is a policy called ${name} already.`, 'Choose another name.');
@@ -139,7 +139,7 @@ export class Service {
   }
 
   readonly #keys = new Map<string, string>();
-  /** Whether a key was sent with nothing else lately. The ledger, not this, keeps a request from being paid for twice. */
+  /** True unless the key was recently used for a different request. The ledger, not this check, prevents double payment. */
   sameAsBefore(key: string, asked: string): boolean {
     const before = this.#keys.get(key);
     if (before !== undefined) return before === asked;
@@ -148,7 +148,7 @@ export class Service {
     return true;
   }
 
-  /** Into the log; of refusals by which `somebody` could fill it only so many, and how many were left out. All of them are in the metrics. */
+  /** Writes to the log; refusals by which `somebody` could fill it are limited, and their number is noted. The metrics count all. */
   note(event: Event, somebody?: string): void {
     if (somebody !== undefined && this.#noted.wait(somebody) > 0) {
       this.#leftOut++;
@@ -158,7 +158,7 @@ export class Service {
     this.#leftOut = 0;
   }
 
-  /** Whether somebody who was let in would be let in now; looked at once in a second at most. */
+  /** Check that a caller would still be admitted, repeated at most once a second. */
   stillIn({ id }: Caller, session: string | undefined): () => boolean {
     let [known, at] = [true, performance.now()];
     return () => {
@@ -169,7 +169,7 @@ export class Service {
     };
   }
 
-  /** Who cannot be looked up is not let in: whoever asks this is in the middle of something else. */
+  /** False on any error: the caller is in the middle of other work and cannot handle one. */
   #isIn(id: string, session: string | undefined): boolean {
     try {
       const token = this.tokens.read(id);
@@ -184,7 +184,7 @@ export class Service {
     return unguessable(8).toString('hex');
   }
 
-  /** Waits until what took so many milliseconds has taken a whole number of buckets. */
+  /** Waits until the elapsed milliseconds fill a whole number of buckets. */
   async bucket(took: number): Promise<void> {
     const { bucketMilliseconds: size } = this.limits;
     if (size > 0) await after(Math.ceil(took / size) * size - took);

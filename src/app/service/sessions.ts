@@ -11,19 +11,19 @@ import { unguessable } from '../../privacy/noise/bits.js';
 import type { Token, Tokens } from './token.js';
 
 /**
- * Codes that sign somebody in once, and the sessions that follow: a file each, beside the tokens, so that every process knows them. Of their secrets only
- * hashes are kept. A session ends with its token.
+ * One-time sign-in codes and their sessions: a file each, stored with the tokens, so that every process knows them. Only hashes of
+ * their secrets are stored. A session ends with its token.
  */
 const stored = z.strictObject({ hash: z.string().regex(/^[0-9a-f]{64}$/), token: z.string(), expires: z.iso.datetime() });
 
 const secretForm = /^[A-Za-z0-9_-]{43}$/;
 const sha = (text: string): string => createHash('sha256').update(text).digest('hex');
-/** What a file is called tells nothing of the rest of the hash. */
+/** The file name reveals nothing about the stored hash. */
 const nameOf = (kind: string, hash: string): string => `${sha(`${kind} ${hash}`).slice(0, 32)}.${kind}`;
 
 const codeMinutes = 10;
 const sessionHours = 12;
-/** Of one token; beyond that the oldest end. */
+/** Most sessions of one token; beyond that the oldest end. */
 const mostSessions = 50;
 
 export interface Session {
@@ -39,7 +39,7 @@ export class Sessions {
     this.#tokens = tokens;
   }
 
-  /** A code that signs the holder of a token in, once and soon. */
+  /** Code that signs in the holder of a token, once and within minutes. */
   link(id: string, now = new Date()): string {
     const token = this.#tokens.read(id);
     if (!token || !this.#tokens.stands(token, now))
@@ -47,7 +47,7 @@ export class Sessions {
     return this.#write('code', id, new Date(now.getTime() + codeMinutes * 60_000));
   }
 
-  /** The token that a code stands for; a code that was used is gone for whoever comes second. */
+  /** Token of a code; a used code is gone for any second caller. */
   redeem(code: string, now = new Date()): Token | undefined {
     const file = this.#find('code', code, now);
     if (!file) return undefined;
@@ -98,7 +98,7 @@ export class Sessions {
     return timingSafeEqual(Buffer.from(found.hash, 'hex'), Buffer.from(hash, 'hex')) ? { ...found, place } : undefined;
   }
 
-  /** Takes away what has ended, and the oldest sessions of somebody who has too many. */
+  /** Removes ended sessions, and the oldest ones of a token with too many. */
   #sweep(token: string, now: Date): void {
     if (!existsSync(this.#folder)) return;
     const own: { readonly place: string; readonly expires: string }[] = [];
@@ -114,7 +114,7 @@ export class Sessions {
   }
 }
 
-/** What a page must send with whatever changes something: known to whoever can read answers of this host, and to nobody else. */
+/** Anti-forgery value that a page sends with every change: readable only by pages that can read answers of this host. */
 export const csrfOf = (secret: string): string => createHash('sha256').update(`csrf ${secret}`).digest('base64url');
 
 const writing = { hint: 'The folder of tokens must be writable.', mode: 0o600 };

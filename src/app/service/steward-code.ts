@@ -1,7 +1,7 @@
 import { systemAnalyst } from '../../release/session/analyst.js';
 import type { Service } from './service.js';
 
-/** Whoever starts the service is its steward: by a token that nobody is shown, for as long as a working week. */
+/** Sign-in code for the user who starts the service: steward by a token that is never shown, valid for a working week. */
 export function stewardCode({ tokens, sessions }: Service): string {
   const name = systemAnalyst();
   const own = tokens.list().findLast((t) => t.role === 'steward' && t.name === name && !t.policies && tokens.stands(t));

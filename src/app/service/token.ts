@@ -11,16 +11,16 @@ import { unguessable } from '../../privacy/noise/bits.js';
 import { type Role, role } from './role.js';
 
 /**
- * Tokens lie in a folder, one file each, named by what is public of them. A file is written once and never changed: what ends a token is a second file
- * beside it, so nothing that two processes do at once can be lost. Of the secret only a hash is kept; it is 256 random bits, so no salt and no slow hash is needed.
+ * Tokens, one write-once file each, named by their public part; a second file ends a token, so concurrent processes lose nothing.
+ * Only a hash of the secret is stored: with 256 random bits it needs neither salt nor slow hashing.
  */
 const stored = z.strictObject({
   id: z.string(),
   hash: z.string().regex(/^[0-9a-f]{64}$/),
   role,
-  /** Who pays and who is listed. */
+  /** Analyst who pays and is listed. */
   name: z.string(),
-  /** The policies it opens, by name; all when absent. */
+  /** Policies it opens, by name; all when absent. */
   policies: z.array(z.string()).optional(),
   made: z.iso.datetime(),
   expires: z.iso.datetime(),
@@ -45,7 +45,7 @@ export class Tokens {
     this.#folder = folder;
   }
 
-  /** A new token; its secret is in what is returned and nowhere else. */
+  /** Creates a token; its secret is in the returned value and nowhere else. */
   make({ name, role, policies, days }: NewToken, now = new Date()): { readonly token: Token; readonly text: string } {
     const id = unguessable(8).toString('hex');
     const secret = unguessable(32).toString('base64url');
@@ -64,10 +64,10 @@ export class Tokens {
     return { token, text: `fugu_${id}_${secret}` };
   }
 
-  /** Whose token this is; undefined for one that was never made, has expired or was ended, which nobody is told apart. */
+  /** Token of a secret; undefined if it never existed, has expired or was ended, which callers cannot distinguish. */
   find(text: string, now = new Date()): Token | undefined {
     const [, id, secret] = form.exec(text) ?? [];
-    // As much work for a token that does not exist as for one that does.
+    // The hash is compared for a missing token as well; only the time to read its file, named by the public part, differs.
     const hash = hashOf(secret ?? '');
     const token = id === undefined ? undefined : this.read(id);
     const same = timingSafeEqual(hash, token ? Buffer.from(token.hash, 'hex') : hashOf('nobody'));
@@ -94,7 +94,7 @@ export class Tokens {
       .sort((a, b) => (a.made < b.made ? -1 : 1));
   }
 
-  /** Ends a token for good, at once, for every process that reads this folder. */
+  /** Ends a token permanently and at once, for every process that reads this folder. */
   end(id: string, now = new Date()): Token {
     const token = this.read(id);
     if (!token) throw new Fault('USAGE', 'There is no such token.', 'List them with "fugu token list".');

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Rate, Turns } from './turns.js';
 
-describe('turns', () => {
-  it('are handed on in order, and nobody waits who has no place to', async () => {
+describe('a queue of turns', () => {
+  it('turns pass on in order, and a request is refused when the queue is full', async () => {
     const turns = new Turns(1, 2);
     const first = await turns.take();
     const order: string[] = [];
@@ -22,7 +22,7 @@ describe('turns', () => {
     expect([order, turns.busy, turns.waiting]).toEqual([['second', 'third'], 0, 0]);
   });
 
-  it('are not waited for beyond patience, and one that comes late is not lost', async () => {
+  it('a wait for a turn ends after its patience, and a turn that is free later is not lost', async () => {
     const turns = new Turns(1, 2);
     const first = await turns.take();
     expect(await turns.take(5)).toBeUndefined();
@@ -33,8 +33,8 @@ describe('turns', () => {
   });
 });
 
-describe('a rate', () => {
-  it('lets so many through at once, and so many a second after that, for each name by itself', () => {
+describe('a rate limit', () => {
+  it('a rate limit admits a burst, and then a fixed number per second, for each name separately', () => {
     const rate = new Rate(2, 1);
     expect([rate.wait('a', 0), rate.wait('a', 0)]).toEqual([0, 0]);
     expect(rate.wait('a', 0)).toBe(1);

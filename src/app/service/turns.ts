@@ -1,4 +1,4 @@
-/** How many may work at once, and how many may wait. Beyond that somebody is told to come again, and nothing was begun for them. */
+/** Limits of running and waiting requests. Beyond them a request is refused, and nothing was begun for it. */
 export class Turns {
   readonly #working: number;
   readonly #waiting: number;
@@ -17,11 +17,11 @@ export class Turns {
     return this.#queue.length;
   }
 
-  /** A function that gives the turn back; undefined where too many wait, or none came within so many milliseconds. */
+  /** Function that returns the turn; undefined if too many wait, or none came free within `patience` milliseconds. */
   async take(patience?: number): Promise<(() => void) | undefined> {
     if (this.#busy >= this.#working) {
       if (this.#queue.length >= this.#waiting) return undefined;
-      // Whoever gives a turn back hands it on: `busy` stays.
+      // A returned turn passes to the next in the queue: `busy` stays.
       if (!(await this.#turn(patience))) return undefined;
     } else this.#busy++;
     let given = false;
@@ -53,7 +53,7 @@ export class Turns {
   }
 }
 
-/** So many at once, and so many a second after that, for each name. */
+/** Token bucket for each name: this many at once, and this many a second after that. */
 export class Rate {
   readonly #burst: number;
   readonly #perSecond: number;
@@ -64,7 +64,7 @@ export class Rate {
     this.#perSecond = perSecond;
   }
 
-  /** Seconds to wait; 0 where there is none. */
+  /** Seconds to wait; 0 if there is no need. */
   wait(name: string, now = performance.now()): number {
     const known = this.#left.get(name) ?? { tokens: this.#burst, at: now };
     const tokens = Math.min(this.#burst, known.tokens + ((now - known.at) / 1000) * this.#perSecond);
@@ -74,7 +74,7 @@ export class Rate {
     return tokens >= 1 ? 0 : (1 - tokens) / this.#perSecond;
   }
 
-  /** Names that have all their turns again. */
+  /** Forgets names with a full bucket. */
   #forget(now: number): void {
     for (const [name, { tokens, at }] of this.#left)
       if (tokens + ((now - at) / 1000) * this.#perSecond >= this.#burst) this.#left.delete(name);

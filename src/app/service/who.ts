@@ -6,17 +6,20 @@ import type { Caller } from './route.js';
 import type { Service } from './service.js';
 import { csrfOf } from './sessions.js';
 
-/** Who asks, and by which session; or why nobody is let in. */
+/** Identity of a request and its session; or the reason for refusing it. */
 export type Who =
   | { readonly caller: Caller; readonly session?: string; readonly expires?: string }
   | { readonly refused: Problem; readonly wait?: number };
 
 export const cookieName = (secure: boolean): string => (secure ? '__Host-fugu' : 'fugu');
-/** Whether whoever asks came by TLS: to this process, or to the proxy in front of it. */
+/** True if the request came by TLS: to this process, or to the proxy in front of it. */
 export const isSecure = ({ behindProxy }: Service, c: Context): boolean =>
   behindProxy ? c.req.header('x-forwarded-proto') === 'https' : c.req.url.startsWith('https:');
 
-/** By a token of their own, or by the cookie of a session; a token that is sent goes first, and is not helped by a cookie. */
+/**
+ * Identity by an access token, or by the cookie of a session; a token that is sent comes first, and a cookie does not make up for
+ * a wrong one.
+ */
 export function whoAsks(service: Service, c: Context, address: string, request: string): Who {
   const authorization = c.req.header('authorization');
   if (authorization !== undefined) {
@@ -40,7 +43,10 @@ function guessed(service: Service, address: string, request: string): { readonly
     : { refused: denied(request) };
 }
 
-/** A browser sends a cookie along whoever made it ask: what changes something must come from a page of this host. */
+/**
+ * Check against forged requests: a browser sends a cookie whichever site caused the request, so changes must come from a page of
+ * this host.
+ */
 function forgery(c: Context, secret: string, request: string): Problem | undefined {
   const refuse = (title: string) => problem(403, 'ACCESS_DENIED', title, 'Ask from the console of this service.', request);
   const site = c.req.header('sec-fetch-site');
@@ -52,7 +58,7 @@ function forgery(c: Context, secret: string, request: string): Problem | undefin
     : refuse('The x-fugu-csrf of this session is missing.');
 }
 
-/** Whether a request that says where it came from came from here. */
+/** True if a request came from this host, or names no origin. */
 export function isOwnOrigin(c: Context): boolean {
   const origin = c.req.header('origin');
   if (origin === undefined) return true;

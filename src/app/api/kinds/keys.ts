@@ -5,20 +5,20 @@ import { type Answer, defineKind } from '../kind.js';
 const request = z.strictObject({
   /** A column that the policy does not declare. */
   column: z.string().min(1),
-  /** A table of the policy; the data when absent. */
+  /** Table of the policy; the data when absent. */
   table: z.string().min(1).optional(),
-  /** So many values at most. */
+  /** Largest number of values. */
   most: z.int().min(1).max(500).default(50),
-  /** Values of more bytes are left out; fewer mean less noise. */
+  /** Longest value in bytes; longer ones are left out, and a smaller limit means less noise. */
   longest: z.int().min(1).max(64).default(16),
 });
 
-/** The values of a column that nobody has declared: those that many rows have. */
+/** Frequent values of an undeclared column. */
 export const keys = defineKind({
   name: 'keys',
   question: z.strictObject({ keys: request }),
   hint: 'Write {"keys": {"column": "city", "most": 50, "longest": 12}}.',
-  // What rows are joined by is in the data and need not be declared.
+  // Columns that rows are linked by are in the data and need not be declared.
   example({ columns, data, protect }) {
     const open = protect.secret === 'row' || protect.secret === 'person';
     const column = data.links?.find((name) => !columns.has(name));

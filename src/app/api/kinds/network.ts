@@ -5,7 +5,7 @@ import { progress } from '../door.js';
 import { type Answer, defineKind } from '../kind.js';
 import { answersTogether } from './askable.js';
 
-/** How the answers of one person go together: a tree over all columns, paid for and fit to be published. */
+/** Dependence between the answers of one person: a tree over all columns, paid for and fit to be published. */
 export const network = defineKind({
   name: 'network',
   question: z.strictObject({ network: z.literal(true), progress: progress.optional() }),

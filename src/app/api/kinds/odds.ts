@@ -4,23 +4,23 @@ import { type Answer, defineKind } from '../kind.js';
 import { type LearnedOdds, oddsOf } from '../odds.js';
 
 const request = z.strictObject({
-  /** Whose ties. */
+  /** Relation whose ties are judged. */
   relation: z.string().min(1),
-  /** Which column they are about. */
+  /** Column whose odds ratio is learned. */
   column: z.string().min(1),
-  /** Count every record in at most so many pairs. */
+  /** Largest number of pairs that count one record. */
   pairsEach: z.number().int().min(1).max(1000).optional(),
   confidence: z.number().gt(0).lt(1).optional(),
-  /** Values rarer than this are taken as one. */
+  /** Values rarer than this are merged. */
   pool: z.number().min(0).lt(0.5).optional(),
 });
 
-/** An odds ratio, and the scale of the noise in every count it was made of. */
+/** Odds ratio, and the noise scale of every count it was computed from. */
 export interface PaidOdds extends LearnedOdds {
   readonly noiseScale: number;
 }
 
-/** How strongly tied records depend on each other, from the protected table. */
+/** Odds ratio of tied records, learned from the protected table. */
 export const odds = defineKind({
   name: 'odds',
   question: z.strictObject({ odds: request }),

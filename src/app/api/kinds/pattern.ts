@@ -16,21 +16,21 @@ import type { AskOptions } from '../../../release/session/session.js';
 import { amount } from '../door.js';
 import { type Answer, defineKind } from '../kind.js';
 
-/** How a count over relations is asked for, beside its text. */
+/** Fields of a count over relations that accompany its text. */
 export const patternFields = {
   /** Accept (epsilon, gamma)-adversarial privacy. */
   gamma: amount.optional(),
   /** Public guess (secret edge) or limit (secret person) of the ties of one person. */
   degree: z.number().int().min(1).max(999_999_999).optional(),
-  /** Insist on one mechanism. */
+  /** Requires one mechanism. */
   mechanism: z.custom<PatternMechanism>((x) => typeof x === 'string', 'expected the name of a mechanism').optional(),
-  /** Of degrees. */
+  /** Largest degree of a degree distribution. */
   form: z.enum(['cumulative', 'sequence', 'histogram']).optional(),
 };
 const question = z.strictObject({ pattern: z.string(), ...patternFields });
 type Question = z.input<typeof question>;
 
-/** A count, the numbers of people by ties, or a clustering coefficient with the two counts it is made of. */
+/** A count, the numbers of people by ties, or a clustering coefficient with the two counts it is computed from. */
 export type PatternAnswer = Answer<PatternResult> | Answer<DegreeResult> | Answer<ClusteringResult>;
 
 /** Counts over relations: written patterns, shortcuts, SQL with joins, degree distributions and the clustering coefficient. */

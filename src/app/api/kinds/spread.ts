@@ -5,13 +5,13 @@ import { type Answer, defineKind } from '../kind.js';
 import { answersTogether } from './askable.js';
 
 const request = z.strictObject({
-  /** Answers that at least this many people gave are covered: a public number, five percent of them is usual. */
+  /** Public least number of people per covered answer; five percent of all people is usual. */
   least: z.number().int().min(1).max(1e9),
   /** Probability over the sample and the noise. */
   confidence: z.number().gt(0).lt(1).optional(),
 });
 
-/** The number the pairwise bound needs, paid for and fit to be published. */
+/** Spread that the pairwise bound needs, paid for and fit to be published. */
 export const spread = defineKind({
   name: 'spread',
   question: z.strictObject({ spread: request }),

@@ -39,6 +39,6 @@ function read({ policy }: Session, { sql }: SqlQuestion, options: AskOptions) {
   const label = shortened(sql.replace(/\s+/g, ' ').trim());
   return [batch, { label, ...options, ...(instead.length > 0 && { instead }) }] as const;
 }
-/** A label says so where it is not the whole text. */
+/** Label of a long SQL text, marked as shortened. */
 const shortened = (text: string): string => (text.length > longest ? `${text.slice(0, longest - 2)} …` : text);
 const longest = 120;

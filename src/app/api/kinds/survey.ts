@@ -17,16 +17,16 @@ import type { AskOptions, Session } from '../../../release/session/session.js';
 import { defineKind } from '../kind.js';
 import { askable } from './askable.js';
 
-/** A plan, with every way to release the survey and how the tables err together. */
+/** Plan with every way to release the survey, and the joint error of the tables. */
 export interface SurveyPlan extends Plan {
   readonly survey: SurveyChoice & {
     readonly attack?: AttackFigure;
-    /** Keys of groups, ids and timings that are declared, and asked only by their very names. */
+    /** Declared group keys, ids and timings, which are released only if named exactly. */
     readonly leftOut: readonly string[];
   };
 }
 export interface SurveyRelease extends Release {
-  /** Error of all tables together, before any tidying. */
+  /** Error of all tables together, before post-processing. */
   readonly together: ReleaseError;
 }
 
@@ -36,12 +36,12 @@ const question = z.strictObject({
   columns: z.array(z.string().min(1)).optional(),
   /** Names and patterns of questions to leave out. */
   except: z.array(z.string().min(1)).optional(),
-  /** A declared weight column: answers count by it. */
+  /** Declared weight column: answers are counted by it. */
   weight: z.string().min(1).optional(),
 });
 type Question = z.input<typeof question>;
 
-/** One histogram per question, with all that is left of the budget unless told otherwise. */
+/** One histogram per question, with all of the remaining budget by default. */
 export const survey = defineKind({
   name: 'survey',
   question,
@@ -55,7 +55,7 @@ export const survey = defineKind({
   async release(session, question, options): Promise<SurveyRelease> {
     const release = await session.release(...asked(session, question, options));
     const { weight } = question;
-    // What is noised is whole numbers: with weights, of their units.
+    // Noise is added to whole numbers: with weights, to multiples of their unit.
     const unit = weight === undefined ? 1 : toNumber(gridOf(weightNamed(session.policy, weight)).unit);
     return { ...release, together: toldError(release.receipt.measures, unit) };
   },
@@ -74,10 +74,7 @@ const choiceOf = ({ columns, except, weight }: Question): Asking => ({
   ...(weight !== undefined && { weight }),
 });
 
-/**
- * Every way to release the survey that is asked for, with its expected error and what it protects: all noise that could be planned for it, by the planner
- * itself. Public numbers only.
- */
+/** Every way to release this survey, with expected error and protection, as computed by the planner. Public numbers only. */
 async function waysOf(session: Session, question: Question, query: Batch, options: AskOptions): Promise<SurveyPlan['survey']> {
   const { policy, account } = session;
   const spent = await session.standing();

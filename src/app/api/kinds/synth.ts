@@ -5,7 +5,7 @@ import { progress } from '../door.js';
 import { defineKind } from '../kind.js';
 import { askable } from './askable.js';
 
-/** Rows that look like the data, made of noisy tables that were chosen for it. */
+/** Synthetic rows, made from noisy tables that were selected for the data. */
 export const synth = defineKind({
   name: 'synth',
   question: z.strictObject({ synth: request, progress: progress.optional() }),

@@ -8,20 +8,20 @@ import {
 import { type Answer, defineKind } from '../kind.js';
 
 const request = z.strictObject({
-  /** Whose steps they are; of the declared sequence, or the unit, when absent. */
+  /** Column of the unit whose steps they are; that of the declared sequence, or the privacy unit, when absent. */
   by: z.string().min(1).optional(),
-  /** A whole number: the next step is one more. */
+  /** Whole-number column of the order: the next step is one more. */
   order: z.string().min(1).optional(),
-  /** The state that changes. */
+  /** Column of the state. */
   state: z.string().min(1).optional(),
 });
 
-/** A transition matrix, and the scale of the noise in every count it was made of. */
+/** Transition matrix, and the noise scale of every count it was computed from. */
 export interface LearnedSteps extends LearnedTransitions {
   readonly noiseScale: number;
 }
 
-/** Which state follows which, from the protected table: a matrix that a policy can declare. */
+/** Transition matrix learned from the protected table, in the form that a policy can declare. */
 export const transitions = defineKind({
   name: 'transitions',
   question: z.strictObject({ transitions: request }),
@@ -43,7 +43,7 @@ export const transitions = defineKind({
   },
 });
 
-/** Without what was left open. */
+/** Request without undefined fields. */
 const asked = ({ by, order, state }: z.input<typeof request>) => ({
   ...(by !== undefined && { by }),
   ...(order !== undefined && { order }),

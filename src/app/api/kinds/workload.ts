@@ -4,7 +4,7 @@ import { planWorkload, releaseWorkload } from '../../../analysis/workload/releas
 import { defineKind } from '../kind.js';
 import { askable } from './askable.js';
 
-/** Many tables at once that agree with one another, with the noise that suits all of them together. */
+/** Many tables at once that agree with one another, with noise chosen for all of them together. */
 export const workload = defineKind({
   name: 'workload',
   question: z.strictObject({ workload: request }),

@@ -20,7 +20,7 @@ const optionsOf = ({ epsilon, tidy, fresh, label }: Asking) => ({
   ...(label !== undefined && { label }),
 });
 
-/** A stream is one release after another: the only question that no kind answers at once. */
+/** Stream in a question: one release after another, and the only question without a kind. */
 const streamOf = ({ question, epsilon, tidy, fresh }: Asking): { readonly fresh?: unknown } | undefined =>
   !Array.isArray(question) && 'stream' in question
     ? {
@@ -31,7 +31,7 @@ const streamOf = ({ question, epsilon, tidy, fresh }: Asking): { readonly fresh?
       }
     : undefined;
 
-/** Kinds that say how far they are. */
+/** Kinds that report their progress. */
 const tellsProgress = (question: Asking['question']): boolean =>
   !Array.isArray(question) && ('synth' in question || 'network' in question);
 
@@ -45,8 +45,8 @@ interface Release {
 }
 
 /**
- * Who sends the same again while it is being worked out (a double click, a client that did not wait) comes after it, and is told what it recorded. Not every
- * kind can be taken up by its booking alone, so two at once would both pay. Asked anew without a name, each is meant to pay.
+ * Equal requests run one after another, so that a repeated one gets the recorded answer: some kinds could not resume a reservation
+ * and both would pay. Fresh ones without a key are each meant to pay.
  */
 export async function released(asked: Release): Promise<object> {
   const { service, served, caller, body, once } = asked;
@@ -57,7 +57,7 @@ export async function released(asked: Release): Promise<object> {
   return ownWords(asked, await service.alike.inOrder(name, () => answerOf(asked)));
 }
 
-/** An answer that somebody else paid for is told under the caller's words for it: what others call what they ask is theirs. */
+/** A recorded answer that another analyst paid for gets the caller's label: the labels of others are theirs. */
 async function ownWords({ served, caller, body }: Release, told: object): Promise<object> {
   const { receipt } = told as { readonly receipt?: Receipt };
   if (caller.role !== 'analyst' || !receipt?.ledger.replayed) return told;
@@ -68,7 +68,7 @@ async function ownWords({ served, caller, body }: Release, told: object): Promis
 async function answerOf({ served, caller, body, once, order }: Release): Promise<object> {
   const told = order && { decide: order.decide, outcomes: order.outcomes };
   const stream = streamOf(body);
-  // Asked anew under a name: the first time it is on no record, so it pays; the second time it is.
+  // Fresh with a key: the first request is not recorded yet and pays; a repeated one finds the record.
   const { fresh, ...options } = optionsOf(body);
   const anew = stream ? stream.fresh === true : fresh;
   const named = anew && once !== undefined ? { once: `${caller.id} ${once}` } : undefined;
@@ -100,7 +100,7 @@ export const routes = [
     name: 'plan',
     method: 'post',
     path: '/v1/policies/{policy}/plan',
-    summary: 'What a release would cost and how wrong it would be. Spends nothing.',
+    summary: 'Privacy cost and expected error of a release. Spends nothing.',
     roles: ['steward', 'analyst'],
     works: true,
     body: asking,
@@ -116,7 +116,7 @@ export const routes = [
     name: 'release',
     method: 'post',
     path: '/v1/policies/{policy}/release',
-    summary: 'Pays, and answers. The same request again is told the recorded answer and spends nothing.',
+    summary: 'Pays and answers. The same request again returns the recorded answer and spends nothing.',
     roles: ['steward', 'analyst'],
     works: true,
     body: asking,

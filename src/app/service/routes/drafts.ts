@@ -32,17 +32,17 @@ const draft = z.looseObject({
   doubts: z.array(z.string()),
   undecided: z.boolean(),
   hasBudget: z.literal(true).optional().describe('Its data has the budget of another policy: confirming it needs newBudget.'),
-  policy: z.string().describe('As it would be written.'),
+  policy: z.string().describe('Text of the policy as it would be written.'),
 });
 const roles: readonly Role[] = ['steward'];
 
-/** A token that was narrowed to some policies makes no others. */
+/** A token limited to some policies makes no others. */
 function refuseNarrow({ policies }: Caller): void {
   if (policies !== undefined)
     throw new Refused(403, 'ACCESS_DENIED', 'This token opens some policies only.', 'Ask a steward whose token opens all.');
 }
 
-/** Places mean nothing to somebody at a browser: the policy that has the budget does. */
+/** A path means nothing in a browser; the name of the policy that has the budget does. */
 function sayingWhose(error: unknown, served: readonly Served[]): unknown {
   const population = error instanceof Fault ? error.details.population : undefined;
   const name = served.find(({ policy }) => policy.population === population)?.name;
@@ -60,7 +60,7 @@ export const routes = [
     name: 'drafts',
     method: 'get',
     path: '/v1/drafts',
-    summary: 'Files that were sent, and of which no policy was made yet.',
+    summary: 'Files that were sent and have no policy yet.',
     roles,
     answer: z.strictObject({ drafts: z.array(listed) }),
     handle: async ({ service, caller }) => {
@@ -73,7 +73,7 @@ export const routes = [
     method: 'post',
     path: '/v1/drafts',
     summary:
-      'Sends a file as it is, its name in x-file-name, and begins the interview about it. What is told of it is as private as the file.',
+      'Sends a file as it is, its name in x-file-name, and begins the interview about it. The answer is as private as the file.',
     roles,
     works: true,
     takesFile: true,
@@ -87,7 +87,7 @@ export const routes = [
       try {
         return await inTurn(() => service.drafts.begin(draft));
       } catch (error) {
-        // Nor where no turn came: a file that is not listed could not be taken away by anybody.
+        // Also without a turn: a file that is not listed could not be removed by anybody.
         service.drafts.forget(draft);
         throw error;
       }
@@ -97,7 +97,7 @@ export const routes = [
     name: 'drafted',
     method: 'get',
     path: '/v1/drafts/{draft}',
-    summary: 'What is asked about a file, and what was answered.',
+    summary: 'Questions about a file, and the answers so far.',
     roles,
     works: true,
     answer: draft,
@@ -125,24 +125,24 @@ export const routes = [
     method: 'post',
     path: '/v1/drafts/{draft}/confirm',
     summary:
-      'Accepts what was read from the data, writes the policy beside the first one and serves it, also after a restart. Data that has a budget already is refused unless newBudget says why.',
+      'Accepts the domains read from the data, writes the policy next to the first one and serves it, also after a restart. Data that has a budget already is refused unless newBudget gives a reason.',
     roles,
     works: true,
     body: z.strictObject({
       name: z
         .string()
         .regex(/^[A-Za-z0-9][\w-]{0,59}$/)
-        .describe('What the policy is called, and its file.'),
+        .describe('Name of the policy, and of its file.'),
       columns: z
         .union([z.literal('all'), z.array(z.string().max(500)).max(5000)])
         .optional()
-        .describe('Those that were looked at; "all" when absent.'),
+        .describe('Columns that were reviewed; "all" when absent.'),
       newBudget: z
         .string()
         .max(1000)
         .regex(/\S/)
         .optional()
-        .describe('Why this data may have a budget although it has another one; written into the chain of the ledger.'),
+        .describe("Reason for a further budget of this data; permanent in the ledger's chain."),
     }),
     answer: z.strictObject({ name: z.string(), population: z.string() }),
     handle: async ({ service, caller, named, body: { name, columns = 'all', newBudget } }) => {
@@ -167,7 +167,7 @@ export const routes = [
     name: 'endDraft',
     method: 'delete',
     path: '/v1/drafts/{draft}',
-    summary: 'Takes a file that was sent away again.',
+    summary: 'Removes a file that was sent.',
     roles,
     answer: z.strictObject({ ended: z.boolean() }),
     handle: async ({ service, caller, named }) => {

@@ -2,7 +2,7 @@ import { entryNumbered } from '../../api/recorded.js';
 import { notFound } from '../problem.js';
 import type { Asked } from '../route.js';
 
-/** The entry that the path names, if it is for this caller: an analyst sees what they paid for themselves, and is told no difference. */
+/** Entry named in the path, if visible to the caller: to an analyst, entries of others and missing entries look the same. */
 export async function seenEntry({
   served,
   caller,

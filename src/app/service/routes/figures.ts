@@ -26,11 +26,12 @@ export const routes = [
     name: 'belief',
     method: 'get',
     path: '/v1/policies/{policy}/belief',
-    summary: 'How wrong a count is against how much an attacker can come to believe, for budgets around that of the policy.',
+    summary:
+      'Expected error of a count compared with the highest posterior of an attacker, for budgets around that of the policy.',
     roles: everybody,
     works: true,
     answer: z.looseObject({
-      column: z.string().optional().describe('By which the count is.'),
+      column: z.string().optional().describe('Column of the count.'),
       points: z.array(z.strictObject({ epsilon: z.number(), posterior, error: figure.nullable() })),
     }),
     handle: async ({ served, caller }) => beliefPoints(served.session(caller.name)),
@@ -40,13 +41,13 @@ export const routes = [
     method: 'get',
     path: '/v1/policies/{policy}/leakage',
     summary:
-      'What an attacker who knows the ties gains about records with few and with many of them. Where the policy hides ties, or how many records there are: for stewards only.',
+      'Leakage to an attacker who knows the ties, for records with few and with many of them. For stewards only if the policy hides ties or the number of records.',
     roles: ['steward', 'auditor'],
     works: true,
     aside: true,
     answer: z.looseObject({
       kinds: z.array(z.looseObject({ name: z.string(), records: z.number().int(), leakage: leaks })),
-      group: leaks.describe('What group privacy would charge.'),
+      group: leaks.describe('Leakage under group privacy.'),
     }),
     handle: async ({ served, caller }) => {
       if (caller.role !== 'steward' && hidesTies(served.policy))
@@ -58,8 +59,7 @@ export const routes = [
     name: 'whatIf',
     method: 'post',
     path: '/v1/policies/{policy}/what-if',
-    summary:
-      'What another limit, or other strengths of the ties, would come to. Reads ties only, spends nothing, changes nothing.',
+    summary: 'Effect of another limit, or of other odds ratios of the ties. Reads ties only, spends nothing, changes nothing.',
     roles: ['steward'],
     works: true,
     aside: true,
@@ -78,7 +78,7 @@ export const routes = [
     }),
     answer: z.looseObject({
       epsilon: z.number(),
-      base: z.number().describe('What one record may spend at most, before ties.'),
+      base: z.number().describe('Largest spending of one record, before ties.'),
       amplification: figure,
       error: figure.nullable(),
       posterior,
@@ -96,7 +96,7 @@ export const routes = [
     name: 'ties',
     method: 'get',
     path: '/v1/policies/{policy}/ties',
-    summary: 'A part of the network of ties, to be drawn. Nothing in it names anybody.',
+    summary: 'Part of the network of ties, for a drawing. Holds no names.',
     roles: ['steward'],
     works: true,
     aside: true,
@@ -109,7 +109,7 @@ export const routes = [
           z.looseObject({
             id: z.number().int(),
             degree: z.number().int(),
-            kind: z.literal('shared').optional().describe('No record: what several of them share and nobody sees.'),
+            kind: z.literal('shared').optional().describe('A hidden variable that several records share, instead of a record.'),
           }),
         ),
         edges: z.array(z.looseObject({ a: z.number().int(), b: z.number().int(), kind: z.string(), oddsRatio: figure })),
@@ -122,11 +122,11 @@ export const routes = [
     name: 'time',
     method: 'get',
     path: '/v1/policies/{policy}/time',
-    summary: 'Where the policy has steps: what is spent and left at each, ties included.',
+    summary: 'Spent and remaining budget of each step, ties included, if the policy has steps.',
     roles: everybody,
     answer: z.looseObject({
       column: z.string(),
-      each: figure.optional().describe('What every step may spend for ever.'),
+      each: figure.optional().describe('Budget of every step, without an end.'),
       steps: z.array(z.looseObject({ part: z.string(), spent: figure, remaining: figure })),
     }),
     handle: async ({ served, caller }) => {
@@ -144,13 +144,13 @@ export const routes = [
     method: 'post',
     path: '/v1/policies/{policy}/attack',
     summary:
-      'What attackers with and without the ties believe after a recorded release. As private as the rows, and recorded nowhere.',
+      'Posteriors of attackers with and without the ties after a recorded release. As private as the rows, and recorded nowhere.',
     roles: ['steward'],
     works: true,
     aside: true,
     body: z.strictObject({
       entry: z.number().int().min(1).max(1e12),
-      column: z.string().max(500).optional().describe('Which histogram; the tied column when absent.'),
+      column: z.string().max(500).optional().describe('Histogram to attack; the tied column when absent.'),
       show: z.number().int().min(1).max(50).optional(),
     }),
     answer: z.looseObject({

@@ -9,7 +9,7 @@ const job = z.looseObject({
   policy: z.string(),
   state: z.enum(['waiting', 'running', 'done', 'failed', 'cancelled']),
   progress: z.strictObject({ done: z.number(), of: z.number(), what: z.string() }).optional(),
-  outcome: z.looseObject({ state: z.string() }).optional().describe('What became of the budget, as far as it is known.'),
+  outcome: z.looseObject({ state: z.string() }).optional().describe('Budget outcome, as far as it is known.'),
   answer: release.optional(),
   problem: z.looseObject({ title: z.string(), code: z.string() }).optional(),
 });
@@ -19,7 +19,7 @@ export const routes = [
     name: 'begin',
     method: 'post',
     path: '/v1/policies/{policy}/jobs',
-    summary: 'The same as a release, but nobody waits: answers at once with the name of a job.',
+    summary: 'The same as a release, in the background: answers at once with the name of a job.',
     roles: ['steward', 'analyst'],
     status: 202,
     body: asking,
@@ -33,7 +33,7 @@ export const routes = [
     name: 'job',
     method: 'get',
     path: '/v1/jobs/{job}',
-    summary: 'How far a job is, and its answer.',
+    summary: 'State of a job, and its answer.',
     roles: everybody,
     answer: job,
     handle: async ({ service, caller, named }) => service.jobs.find(caller, named.job!).view(),
@@ -56,7 +56,7 @@ export const routes = [
     method: 'delete',
     path: '/v1/jobs/{job}',
     summary:
-      'Cancels a job. What is booked stays booked: such a job is finished and recorded, and the same request is told its answer.',
+      'Cancels a job. A reserved cost stays reserved: such a job is finished and recorded, and the same request returns its answer.',
     roles: everybody,
     answer: job,
     handle: async ({ service, caller, named }) => {

@@ -11,20 +11,17 @@ const use = z.looseObject({ total: figure.optional(), spent: figure, remaining: 
 const spending = z.looseObject({
   population: z.string(),
   budget,
-  gained: figure.describe('What an attacker may have gained at most about one record so far.'),
-  quotas: z.array(use).optional().describe('Of analysts; an analyst sees their own.'),
-  parts: z.array(use).optional().describe('Where something was released about values of a public column only.'),
-  steps: z.strictObject({ column: z.string(), each: figure }).optional().describe('What every step may spend for ever.'),
+  gained: figure.describe('Upper bound on the privacy loss of one record so far.'),
+  quotas: z.array(use).optional().describe('Quotas of analysts; an analyst sees their own.'),
+  parts: z.array(use).optional().describe('Budget use by values of public columns, if releases covered single values.'),
+  steps: z.strictObject({ column: z.string(), each: figure }).optional().describe('Budget of every step, without an end.'),
 });
 const entry = z.looseObject({
   sequence: z.number().int(),
   at: z.string(),
   analyst: z.string(),
   label: z.string(),
-  epsilon: z
-    .number()
-    .optional()
-    .describe('What it uses of the budget by itself, ties included; absent where it pays for nothing.'),
+  epsilon: z.number().optional().describe('Budget used by this entry alone, ties included; absent where it paid for nothing.'),
   settled: z.boolean(),
   hash: z.string(),
 });
@@ -34,11 +31,11 @@ export const routes = [
     name: 'budget',
     method: 'get',
     path: '/v1/policies/{policy}/budget',
-    summary: 'What this population has spent, and what remains.',
+    summary: 'Spent and remaining budget of this population.',
     roles: everybody,
     answer: spending,
     handle: async ({ served, caller }) => {
-      // Where the ledger lies is no business of whoever asks.
+      // The ledger's location is not shown to callers.
       const { ledger: _ledger, population: _population, quotas, ...told } = await served.of(caller.name).spent();
       const { policy, account } = served.session(caller.name);
       const seen = caller.role === 'analyst' ? quotas?.filter(({ analyst }) => analyst === caller.name) : quotas;
@@ -54,7 +51,7 @@ export const routes = [
     name: 'entries',
     method: 'get',
     path: '/v1/policies/{policy}/ledger',
-    summary: 'Everything this population has paid for; an analyst sees what they paid for themselves.',
+    summary: 'All ledger entries of this population; an analyst sees their own.',
     roles: everybody,
     query: z.strictObject({
       after: z.coerce
@@ -69,12 +66,12 @@ export const routes = [
         .min(0)
         .optional()
         .describe('The last entries before this one instead; 9007199254740991 for the last of all.'),
-      most: z.coerce.number().int().min(1).max(1000).optional().describe('So many at most; 100 when absent.'),
+      most: z.coerce.number().int().min(1).max(1000).optional().describe('Largest number of entries; 100 when absent.'),
     }),
     answer: z.strictObject({
       entries: z.array(entry).describe('Oldest first.'),
-      more: z.boolean().describe('There are others in that direction, also where few or none are told here.'),
-      next: z.number().int().optional().describe('Where to go on, as after or before.'),
+      more: z.boolean().describe('True if more entries may follow in that direction, even if few or none are listed here.'),
+      next: z.number().int().optional().describe('Sequence number to continue from, as after or before.'),
     }),
     handle: async ({ served, caller, query: { after, before, most = 100 } }) => {
       if (after !== undefined && before !== undefined)
@@ -87,7 +84,7 @@ export const routes = [
     name: 'verify',
     method: 'get',
     path: '/v1/policies/{policy}/ledger/verify',
-    summary: 'Walks the chain of the ledger.',
+    summary: 'Verifies the chain of the ledger.',
     roles: ['steward', 'auditor'],
     works: true,
     answer: z.looseObject({ ok: z.boolean(), entries: z.number().int() }),

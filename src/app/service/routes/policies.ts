@@ -42,11 +42,11 @@ function columnOf(declared: Column) {
   };
 }
 
-/** What the policy promises. Where its files and its ledger lie is no business of whoever asks. */
+/** Promise of the policy. The locations of its files and its ledger are not shown to callers. */
 const sentencesOf = (policy: Policy) =>
   explain({ ...policy, ledger: 'the ledger of this service', population: publicName(policy) });
 
-/** The public column that puts rows in order. */
+/** Public column that orders the rows. */
 const orderOf = ({ dependence }: Policy): string | undefined =>
   dependence.flatMap((d) => tieColumns(d).filter(({ key }) => key === 'order'))[0]?.column;
 
@@ -90,7 +90,7 @@ function detailsOf(name: string, policy: Policy) {
   };
 }
 
-/** A declared tie as it was written, without where its files are. */
+/** Declared tie as written, without the locations of its files. */
 function plainTie(d: object): object {
   const told = Object.entries(d).filter(([, v]) => ['string', 'number', 'boolean'].includes(typeof v) || Array.isArray(v));
   return Object.fromEntries(told.filter(([, v]) => !(typeof v === 'string' && v.includes('/'))));
@@ -108,7 +108,7 @@ export const routes = [
         z.strictObject({
           name: z.string(),
           population: z.string(),
-          steps: z.boolean().describe('Whether rows follow one another: then there is something to say about time.'),
+          steps: z.boolean().describe('True if rows are ordered in time: then the route `time` has figures.'),
         }),
       ),
     }),
@@ -124,7 +124,7 @@ export const routes = [
     name: 'policy',
     method: 'get',
     path: '/v1/policies/{policy}',
-    summary: 'What may be asked: the declared columns, who is protected from whom, the budget, in figures and in words.',
+    summary: 'Declared columns, privacy unit, attacker and budget, in figures and in words.',
     roles: everybody,
     answer: z.looseObject({
       name: z.string(),
@@ -142,7 +142,7 @@ export const routes = [
       dependence: z.array(z.looseObject({ kind: z.string() })).describe('Declared ties, in order.'),
       relations: z.array(z.looseObject({ name: z.string(), columns: z.array(z.string()) })).optional(),
       tables: z.array(z.looseObject({ name: z.string(), columns: z.array(column) })).optional(),
-      steps: z.strictObject({ column: z.string() }).optional().describe('The public column that puts rows in order.'),
+      steps: z.strictObject({ column: z.string() }).optional().describe('Public column that orders the rows.'),
       sentences: z.array(sentence),
     }),
     handle: async ({ served: { name, policy } }) => detailsOf(name, policy),
@@ -152,7 +152,7 @@ export const routes = [
     method: 'get',
     path: '/v1/policies/{policy}/check',
     summary:
-      'What the policy promises and what is missing in it, in plain words. Loads every file that it names; spends nothing.',
+      'Promise of the policy and its missing declarations, in plain words. Loads every file that it names; spends nothing.',
     roles: everybody,
     works: true,
     aside: true,
@@ -173,7 +173,7 @@ export const routes = [
         population: publicName(policy),
         ...told,
         explanation: sentencesOf(policy),
-        // How the same people could come by a second budget: by names of files, for whoever looks after them.
+        // Ways in which the same people could get a second budget: with file names, so for stewards only.
         warnings: role === 'steward' ? warnings : [],
       };
     },

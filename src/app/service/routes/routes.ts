@@ -9,7 +9,7 @@ import { routes as policies } from './policies.js';
 import { routes as recorded } from './recorded.js';
 import { routes as session } from './session.js';
 
-/** Everything that can be asked, in the order the API document lists it. */
+/** All routes, in the order of the API document. */
 export const routes: readonly Route[] = [
   ...session,
   ...policies,

@@ -12,7 +12,7 @@ const signedIn = z.strictObject({
   csrf: z
     .string()
     .optional()
-    .describe('To be sent as x-fugu-csrf with whatever is not asked by GET. Absent where a token was sent.'),
+    .describe('Anti-forgery value for the header x-fugu-csrf of every request but GET. Absent with a token.'),
   expires: z.string(),
 });
 const cookie = (secure: boolean, secret: string, seconds: number): string =>
@@ -23,10 +23,10 @@ export const routes = [
     name: 'signIn',
     method: 'post',
     path: '/v1/session',
-    summary: 'Signs a browser in, by a one-time code or by a token: sets a cookie.',
+    summary: 'Signs a browser in with a one-time code or a token, and sets a cookie.',
     roles: 'nobody',
     body: z.union([
-      z.strictObject({ code: z.string().max(200).describe('Good once, for ten minutes.') }),
+      z.strictObject({ code: z.string().max(200).describe('Valid once, for ten minutes.') }),
       z.strictObject({ token: z.string().max(200) }),
     ]),
     answer: signedIn,
@@ -46,7 +46,7 @@ export const routes = [
     name: 'session',
     method: 'get',
     path: '/v1/session',
-    summary: 'Who is signed in.',
+    summary: 'Identity of the session.',
     roles: everybody,
     answer: signedIn,
     handle: async ({ service, caller, session }) => ({
@@ -71,7 +71,7 @@ export const routes = [
   }),
 ];
 
-/** Codes and tokens that were never made, have expired or were used are told alike, and counted. */
+/** Codes and tokens that never existed, have expired or were used get the same refusal, and are counted. */
 function wrong({ service, address }: Asked): Refused {
   const wait = service.guesses.wait(address);
   return wait > 0

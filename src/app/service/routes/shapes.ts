@@ -1,8 +1,8 @@
 import * as z from 'zod';
 
-/** A number that may have no bound. */
+/** Number that may be unbounded. */
 export const figure = z.union([z.number(), z.literal('inf'), z.literal('-inf')]);
-/** What is common to answers. Objects may carry more than is listed: fields are only ever added. */
+/** Common parts of answers. Objects may carry more than is listed: fields are only ever added. */
 export const budget = z.looseObject({
   total: z.number().describe('Epsilon of the policy.'),
   spent: z.number(),
@@ -12,14 +12,14 @@ export const budget = z.looseObject({
 const guarantee = z.looseObject({ certified: z.boolean(), sentences: z.array(z.string()) });
 export const plan = z.looseObject({
   label: z.string(),
-  epsilon: z.number().describe('How much of the budget it would use, ties included.'),
+  epsilon: z.number().describe('Share of the budget that it would use, ties included, in epsilon.'),
   budget,
-  fits: z.boolean().describe('Whether the ledger would take it as things stand.'),
+  fits: z.boolean().describe('True if the budget admits it now.'),
   recorded: z
     .looseObject({ entry: z.number().int(), at: z.string() })
     .optional()
     .describe('The recorded answer that a release gives, free.'),
-  refusal: z.string().optional().describe('What a release would be refused with.'),
+  refusal: z.string().optional().describe('Reason for refusing a release.'),
   warnings: z.array(z.string()).optional(),
   mechanism: z.string(),
   why: z.string(),
@@ -36,12 +36,12 @@ export const receipt = z.looseObject({
 const table = z.looseObject({ rows: z.array(z.looseObject({})) });
 export const release = z.looseObject({
   receipt: receipt.optional().describe('Absent only for a stream none of whose steps is over.'),
-  tables: z.array(table).optional().describe('Of tables and surveys.'),
+  tables: z.array(table).optional().describe('Tables, for queries and surveys.'),
   steps: z
     .array(z.looseObject({ step: z.number().int(), entry: z.number().int() }))
     .optional()
-    .describe('Of streams.'),
-  result: z.unknown().optional().describe('Of every other kind.'),
+    .describe('Steps, for streams.'),
+  result: z.unknown().optional().describe('Result of every other kind.'),
 });
 const question = z
   .union([z.looseObject({}), z.array(z.looseObject({}))])
@@ -53,11 +53,11 @@ export const asking = z.strictObject({
   epsilon: z
     .union([z.string(), z.number()])
     .optional()
-    .describe('How much of the policy\'s epsilon to use: 0.5 or "1/2"; a tenth when absent.'),
+    .describe('Share of the policy\'s epsilon to use: 0.5 or "1/2"; a tenth when absent.'),
   tidy: z.boolean().optional().describe('No negative counts, totals that agree.'),
   fresh: z
     .boolean()
     .optional()
-    .describe('Ask the data as it is now and pay, also when an answer to the same request is recorded.'),
-  label: z.string().min(1).max(120).optional().describe('What the ledger lists it as.'),
+    .describe('Answers from the current data and pays, even if an answer to the same request is recorded.'),
+  label: z.string().min(1).max(120).optional().describe('Label in the ledger.'),
 });
