@@ -48,8 +48,8 @@ const grids = [
   grid('0', '1e-98', '1e-100'),
 ];
 
-describe('places that are added up', () => {
-  it('are those of every row by itself, of doubles at every end there is', async () => {
+describe('summed grid positions', () => {
+  it("the database's sum of positions equals the sum row by row, for doubles at every end of the grid", async () => {
     for (const on of grids) {
       const beyond = firstBeyond(on, 2 ** 63);
       const near = [moved(beyond, -1n), beyond, moved(beyond, 1n)];
@@ -61,7 +61,7 @@ describe('places that are added up', () => {
     }
   });
 
-  it('are those of every row by itself, of doubles by chance', async () => {
+  it("the database's sum of positions equals the sum row by row, for random doubles", async () => {
     const cell = fc.oneof(fc.double(), fc.double({ min: -20, max: 120, noNaN: true }), fc.constantFrom(...ends, ...endless));
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...grids), fc.array(cell, { minLength: 1, maxLength: 12 }), async (on, cells) => {
@@ -71,7 +71,7 @@ describe('places that are added up', () => {
     );
   });
 
-  it('are those of every row by itself, of whole numbers', async () => {
+  it("the database's sum of positions equals the sum row by row, for whole numbers", async () => {
     const whole = [
       grid('17', '90', '1'),
       grid('-40', '-3', '1', ['-9', '99']),

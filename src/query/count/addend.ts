@@ -1,17 +1,20 @@
 import type { Blocks, Dialect } from '../../data/engine/dialect.js';
 import { firstBeyond, type Places } from '../../policy/grid.js';
 
-/** What to add up for the sum of the grid positions of the rows in which a number is present, each with `base` on top (read-column.proof.md, Sums). */
+/**
+ * Summand whose total gives the sum of grid positions over the rows that have the number, each with `base` added
+ * (read-column.proof.md, Sums).
+ */
 export interface Addend {
-  /** Of one row; no farther from 0 than `most`. */
+  /** Summand of one row; its absolute value is at most `most`. */
   readonly expression: string;
   readonly base: number;
   readonly most: number;
-  /** The sum of these over rows; absent where it is that of whole numbers. */
+  /** Total of the summands over rows; absent where it is a plain integer sum. */
   readonly total?: (added: string) => string;
-  /** By how much the sum of these over the rows falls short; absent where it does not. */
+  /** Amount by which the total over rows falls short of the sum; absent where it does not. */
   readonly short?: string;
-  /** How many rows have the number; absent where those are the ones whose expression is not NULL. */
+  /** Number of rows that have the number; absent where those are the rows whose expression is not NULL. */
   readonly having?: string;
 }
 

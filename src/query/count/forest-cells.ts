@@ -7,7 +7,7 @@ import { type Forest, forestOf } from '../../privacy/mechanism/ordered/forest.js
 import type { Axis } from './measure.js';
 import { dropped, type OneKey, placer } from './pair-effects.js';
 
-/** Cells of a key that pairs of its column may join: beyond this the forest is not looked for. */
+/** Most cells of a key for which a forest of pairs is sought. */
 const mostCells = 256;
 
 /** The cells of a key on the positions that pairs are declared on; no answer is in the last one, or nowhere. */

@@ -3,7 +3,7 @@ import type { Policy } from '../../policy/policy.js';
 import { countCells } from './count.js';
 import { totalMeasure } from './margin-cells.js';
 
-/** Whether the data holds what was published. As private as the rows: it is one more answer about them. */
+/** Agreement of the data with published totals. As private as the rows: it is one more answer about them. */
 export interface KnownAgreement {
   readonly total: string;
   /** Cells that are not as published; absent where no numbers are declared. */

@@ -20,7 +20,7 @@ export interface NoisyVector {
   readonly chosen?: readonly number[];
 }
 
-/** Draws the noise, then counts, then adds: in this order, so that the time the noise takes cannot depend on the data. */
+/** Draws the noise, then counts, then adds, so that the time the noise takes cannot depend on the data. */
 export async function noisyCells(
   engine: Pinned,
   policy: Policy,

@@ -13,16 +13,16 @@ import { numberExpression, numberReading, sourceColumn } from './read-column.js'
 export interface Steps {
   readonly column: string;
   readonly width: number;
-  /** How many there can be. */
+  /** Largest possible number of steps. */
   readonly count: number;
   /** The first and the last unit of a step. */
   unitsOf(step: number): readonly [first: number, last: number];
 }
 
-/** Steps that are looked at. */
+/** Most units that the steps may span. */
 const mostUnits = 10_000_000;
 
-/** Before anything is read: where records are added and removed, a step that has rows, or none, tells who is there. */
+/** Refuses steps, before any data is read, where records are added and removed: empty steps would reveal who is present. */
 export function refuseSecretSteps(policy: Policy): void {
   if (addsRemoves(policy)) throw presence();
 }
@@ -34,8 +34,8 @@ const presence = (): Fault =>
   );
 
 /**
- * Why rows may not be counted step by step before anything is paid for; undefined where neighbouring data sets agree in the column. They do where rows, steps
- * or answers are the secret and the column is public. A person's rows may stand at other steps, and so may records that change together within known totals.
+ * Fault where rows may not be counted by step before payment; undefined where neighbouring data sets agree in the column:
+ * for rows, steps and answers with a public column, but not for persons, nor for several records changing within known totals.
  */
 export function hiddenSteps(policy: Policy, name: string): Fault | undefined {
   const { secret } = policy.protect;
@@ -53,12 +53,12 @@ export function hiddenSteps(policy: Policy, name: string): Fault | undefined {
       );
 }
 
-/** Which rows belong to which step is told and relied on, so the column must be declared to be known to everybody. */
+/** Steps of a column: row numbers by step are published and relied on, so the column must be declared public. */
 export function stepsOf(policy: Policy, name: string, width: number): Steps {
   const column = columnNamed(policy, name);
   if (column.type !== 'integer' || toNumber(column.step) !== 1)
     throw new Fault('QUERY_UNSUPPORTED', `The column "${name}" is no column of whole numbers.`, `Declare it: ${form(name)}.`);
-  // Persons may stand at any step, so nothing is relied on (hiddenSteps).
+  // A person's rows may be at any step, so nothing is relied on (protectedStepsFault).
   if (column.public !== true && policy.protect.secret !== 'person')
     throw new Fault(
       'QUERY_UNSUPPORTED',
@@ -88,7 +88,7 @@ export interface StepRowsAsked {
   readonly order: string;
 }
 
-/** What public columns say of the steps, read from one state of the data. */
+/** Facts about the steps from public columns, read from one state of the data. */
 export interface StepRows {
   readonly moment: object | string;
   /** Number of rows of each step, from the first on. */
@@ -136,8 +136,8 @@ async function counted(engine: Pinned, places: string, test: string): Promise<nu
 }
 
 /**
- * SQL for the value of a public column, counted from its lower bound; NULL for none. The same reading as that of slices (`unboundedGrid`), so two rows that
- * neighbouring data sets may exchange have one place. Places above `last` lie beyond the upper bound.
+ * SQL for the value of a public column counted from its lower bound, NULL for none; the same reading as that of slices
+ * (`unboundedGrid`), so two rows that neighbouring data sets may exchange have one place. Places above `last` exceed the upper bound.
  */
 export async function publicPlace(engine: Pinned, policy: Policy, name: string) {
   const { dialect } = engine;

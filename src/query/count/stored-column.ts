@@ -69,7 +69,7 @@ function tallySmall(items: StoredItems, rows: number, other: (i: number) => void
   return most;
 }
 
-/** Takes back the small numbers of rows that are NULL, usually few; says how many such rows there are. */
+/** Subtracts the small numbers of NULL rows, usually few, and returns the number of NULL rows. */
 function takeBack(items: StoredItems, valid: Uint32Array, rows: number): number {
   let missing = 0;
   for (let from = 0; from < rows; from += 32) {
