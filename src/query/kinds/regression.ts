@@ -90,12 +90,12 @@ const entryName = (entry: Entry): string =>
       ? entry.column
       : `${entry.column} ${entry.level}, not ${entry.not}`;
 
-/** A coefficient in the columns' own units, as weights of those for entries of length one. */
+/** Coefficient in the columns' own units, as weights of those for entries of length one. */
 function functionalOf(entries: readonly Entry[], outcome: { readonly middle: number; readonly reach: number }, j: number) {
   const own = entries[j]!;
   const slope = (entry: Entry): number => (entry.kind === 'number' ? outcome.reach / entry.reach : outcome.reach);
   if (own.kind !== 'one') return { weights: entries.map((entry, k) => (k === j ? slope(entry) : 0)), offset: 0 };
-  // Where every number is 0, and every category has its first level.
+  // The intercept is the outcome where every number is 0 and every category has its first level.
   return {
     weights: entries.map((entry, k) => (k === j ? outcome.reach : entry.kind === 'number' ? -slope(entry) * entry.middle : 0)),
     offset: outcome.middle,
@@ -107,7 +107,7 @@ const moved = ({ low, high }: { readonly low: number | null; readonly high: numb
   high: high === null ? null : high + by,
 });
 
-/** Said where the noise left sums that no rows can have. */
+/** Note where the noise left sums that no rows can have. */
 function mended(fits: readonly Fit[]): string | undefined {
   const some = fits.filter(({ penalty }) => penalty > 0).length;
   if (some === 0) return undefined;
