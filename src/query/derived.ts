@@ -13,7 +13,7 @@ import type { Expression } from './form.js';
 import type { Quantity } from './quantity.js';
 import * as quantity from './quantity.js';
 
-/** What an expression is worth: a number in proven bounds, one of some labels, or nothing at all. */
+/** Value of an expression: a number with proven bounds, one of several labels, or none. */
 type Worth =
   | { readonly kind: 'number'; readonly quantity: Quantity }
   | { readonly kind: 'label'; readonly place: Whole; readonly labels: readonly string[] }
@@ -65,7 +65,7 @@ export function derivedColumns(
   return made;
 }
 
-/** What is made of weights is one. */
+/** A column derived from weights is a weight. */
 function weighing(policy: Policy, bases: readonly string[], column: CategoryColumn | NumberColumn): DerivedColumn['column'] {
   const weights = bases.some((name) => policy.columns.get(name)?.type === 'weight');
   if (!weights || column.type === 'category') return column;
@@ -74,7 +74,7 @@ function weighing(policy: Policy, bases: readonly string[], column: CategoryColu
   return { name, type: 'weight', bounds, step, missing };
 }
 
-/** Each value is a group where there are no more. */
+/** Fewer values than this are each a group of their own. */
 const mostGroups = 1_000;
 
 function columnOf(name: string, worth: Worth): { readonly column: CategoryColumn | NumberColumn; readonly of: Whole } {

@@ -70,7 +70,10 @@ function leafTest(condition: LeafCondition, policy: Policy): RowTest {
       );
 }
 
-/** What passes where a test of one column is false: not where it is unknown, for want of a value. Of a category that is one of the other codes. */
+/**
+ * Negation in three-valued logic: passes where the test is false, not where it is unknown for a missing value.
+ * For a category, membership in the other codes.
+ */
 function negated(test: RowTest, policy: Policy): RowTest {
   if (!isLeaf(test))
     return joined(
@@ -85,8 +88,8 @@ function negated(test: RowTest, policy: Policy): RowTest {
 }
 
 /**
- * A condition, with "not" moved down to what it denies (de Morgan's laws hold in three-valued logic, too). It is moved before tests are put together: what one test implies may be left out where it
- * must pass, and not where it must fail.
+ * Condition with "not" moved to the leaves (de Morgan's laws hold in three-valued logic), before tests are combined:
+ * a test implied by another may be dropped where it must pass, but not where it must fail.
  */
 export function testOf(condition: Condition, policy: Policy, denied = false): RowTest {
   if ('op' in condition) return denied ? negated(leafTest(condition, policy), policy) : leafTest(condition, policy);
