@@ -7,7 +7,7 @@ import { useAnswer } from './use-answer.ts';
 export function useEntries(path: string, most = 200) {
   const [asked, again] = useAnswer<Entries>(`${path}?before=${Number.MAX_SAFE_INTEGER}&most=${most}`);
   const [older, setOlder] = useState<{ readonly entries: readonly Entry[]; readonly next?: number | undefined }>();
-  // What is loaded anew begins with the newest again.
+  // A reload starts again with the newest entries.
   useEffect(() => setOlder(undefined), [asked]);
   const newest = asked.state === 'done' ? asked.value : undefined;
   const next = older ? older.next : newest?.next;

@@ -10,7 +10,7 @@ const single = (text: string): string => `'${text.replaceAll("'", `'"'"'`)}'`;
 const words = ['sql', 'pattern', 'survey', 'workload', 'synth', 'kmeans', 'classify', 'network', 'stream'] as const;
 type Word = (typeof words)[number] | 'query';
 
-/** The word that a question is asked by, the same in every language; what has none is a query. */
+/** Keyword of a request, the same in every language; without one, the request is a query. */
 function asked(question: unknown): { readonly word: Word; readonly value: unknown } {
   if (typeof question === 'object' && question !== null)
     for (const word of words) if (word in question) return { word, value: (question as Record<string, unknown>)[word] };

@@ -1,7 +1,7 @@
 import type { Column, Policy } from '../api/shapes.ts';
 import { isLabel, isSeveral, type SeveralKind, severalFor, severalKinds, severalQuestion } from './several.ts';
 
-/** What somebody put together, before it is a question. */
+/** Request in the form, before it is a valid query. */
 export interface Draft {
   readonly mode: 'builder' | 'sql' | 'json';
   readonly kind: Kind;
@@ -14,12 +14,12 @@ export interface Draft {
   readonly from: string;
   readonly to: string;
   readonly sql: string;
-  /** The question as it is sent, for what no form asks. */
+  /** Request as JSON, for queries that no form covers. */
   readonly json: string;
-  /** Of questions about several columns at once: which, and one number more (columns a table, clusters, rows). */
+  /** For queries about several columns: which ones, and one more number (columns per table, clusters, rows). */
   readonly several: readonly string[];
   readonly many: string;
-  /** What is counted in a relation, and in which. */
+  /** Pattern to count, and the relation to count it in. */
   readonly pattern: string;
   readonly relation: string;
 }
@@ -39,17 +39,17 @@ export type Kind =
 interface KindWords {
   readonly label: string;
   readonly hint: string;
-  /** Which columns it can be about; none needs one. */
+  /** Columns that it may be about; absent where it needs none. */
   readonly about?: (column: Column) => boolean;
   readonly groups: boolean;
-  /** Whether some rows can be asked about alone. */
+  /** False where it cannot be restricted to some rows. */
   readonly where?: false;
 }
 
 const isList = ({ type }: Column) => type === 'category' || type === 'multi';
 const isNumber = ({ type }: Column) => type === 'integer' || type === 'number';
 const isAnswer = (c: Column) => isList(c) || isNumber(c);
-/** What rows can be told apart by: few declared values. */
+/** Group keys: columns with few declared values. */
 export const isKey = (c: Column): boolean => c.type === 'category' || (isNumber(c) && c.bins !== undefined);
 
 /** Patterns that have names. */
@@ -169,7 +169,7 @@ export function questionOf(policy: Policy, draft: Draft): { readonly question: o
   };
 }
 
-/** A question that somebody wrote; whether it is one, the service says. */
+/** Query in JSON; the service decides if it is valid. */
 function readQuestion(text: string): { readonly question: object } | { readonly missing: string } {
   try {
     const read: unknown = JSON.parse(text);
@@ -196,7 +196,7 @@ function conditionsOf({ columns }: Policy, { where, whereValues, from, to }: Dra
   return whereValues.length === 0 ? [] : [{ column: where, op: 'in', values: whereValues }];
 }
 
-/** What the ledger lists it as; SQL is its own label. */
+/** Label in the ledger; SQL is its own label. */
 export function labelOf(draft: Draft): string | undefined {
   const { mode, kind, column, second, by } = draft;
   if (mode !== 'builder' || kind === 'survey' || kind === 'pattern' || isSeveral(kind)) return undefined;

@@ -5,7 +5,7 @@ import { Choice, Slider } from '../parts/field.tsx';
 import { figure, percent, percentAtMost } from '../parts/figures.ts';
 import { Table } from '../parts/table.tsx';
 
-/** What is believed after, by what was believed before, and how wrong a count is. */
+/** Posterior per prior, and the error of a count, at one epsilon. */
 export interface PickedPoint {
   readonly epsilon: number;
   readonly posterior: Readonly<Record<string, number>>;

@@ -9,7 +9,7 @@ export interface BeliefPoint {
   readonly error: number;
 }
 
-/** Where the picture keeps its margins: pointing at it needs them, too. */
+/** Margins of the chart, also needed to map a pointer to it. */
 export const beliefMargins = { left: 56, right: 18, top: 22, bottom: 44 } as const;
 const beliefHeight = 320;
 

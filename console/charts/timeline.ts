@@ -3,7 +3,7 @@ import type { Entry } from '../api/shapes.ts';
 import { figure } from '../parts/figures.ts';
 import type { Drawing } from './chart.tsx';
 
-/** Who released something, when, and how much of the budget it uses: a lane for each person, and the more the larger a dot. */
+/** Releases over time with their share of the budget: one lane per person, larger dots for larger costs. */
 export const timeline =
   (entries: readonly Entry[]): Drawing =>
   (width) => {

@@ -38,7 +38,7 @@ export const tieName = (tie: Tie): string =>
     .filter((part) => part !== undefined && part !== '')
     .join(' ');
 
-/** What the noise would be if the ties were stronger or weaker than declared. Reads the ties only and spends nothing. */
+/** Noise under ties that are stronger or weaker than declared. Reads only the ties and spends nothing. */
 export function WhatIf({ path, ties }: { readonly path: string; readonly ties: readonly Tie[] }) {
   const strong = ties.map((tie, index) => ({ tie, index })).filter(({ tie }) => tie.oddsRatio !== undefined);
   const [chosen, setChosen] = useState<readonly number[]>(() => strong.map(({ tie }) => declaredStop(tie)));

@@ -105,7 +105,7 @@ function Interview({
       pending.current = {};
       void attempt(async () => {
         const next = await call<PolicyDraft>(`/v1/drafts/${draft.id}/answers`, { method: 'POST', body });
-        // What was said meanwhile stays as it was said.
+        // Answers given meanwhile are kept.
         onDraft({
           ...next,
           questions: next.questions.map((q) => (q.id in pending.current ? { ...q, answer: pending.current[q.id]! } : q)),

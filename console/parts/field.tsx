@@ -91,7 +91,7 @@ export function Slider({
   readonly min: number;
   readonly max: number;
   readonly step: number;
-  /** What the value means, beside it and read aloud. */
+  /** Meaning of the value, shown next to it and read aloud. */
   readonly words: string;
   readonly onSlide: (value: number) => void;
 }) {

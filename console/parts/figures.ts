@@ -1,6 +1,6 @@
 import type { Figure } from '../api/shapes.ts';
 
-/** Numbers for people: three digits that matter, thousands set apart. */
+/** Numbers for people: three significant digits, thousands separated. */
 export function figure(x: Figure | null | undefined): string {
   if (typeof x === 'string') return x === 'inf' ? 'unlimited' : 'minus unlimited';
   if (x === null || x === undefined || Number.isNaN(x)) return 'unknown';

@@ -6,7 +6,7 @@ export interface TableColumn {
   readonly right?: boolean;
 }
 
-/** Where a table is too wide or too long, it scrolls in its own frame, by keyboard too. */
+/** Wide or long tables scroll in a frame of their own, also by keyboard. */
 export const Table = ({
   caption,
   columns,

@@ -1,4 +1,4 @@
-/** An interview about a file, as the service tells it: what is asked, what was said, and the policy it comes to. */
+/** Interview about a file, from the service: questions, answers, and the resulting policy. */
 export interface InterviewQuestion {
   readonly id: string;
   readonly text: string;
