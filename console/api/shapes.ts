@@ -53,7 +53,7 @@ export type Entry = Of<Entries['entries']>;
 export type Verified = Known<VerifyAnswer>;
 export type Network = Known<TiesAnswer>;
 
-/** A fault over HTTP: what happened, what to do, and what became of the budget. */
+/** Fault over HTTP: the problem, its remedy, and what became of the budget. */
 export interface Problem {
   readonly title: string;
   readonly status: number;

@@ -3,7 +3,7 @@ import { call } from './client.ts';
 import type { Entries, Entry } from './shapes.ts';
 import { useAnswer } from './use-answer.ts';
 
-/** The newest entries of a ledger, and those before them as often as somebody wants. */
+/** The newest entries of a ledger; earlier pages are loaded on request. */
 export function useEntries(path: string, most = 200) {
   const [asked, again] = useAnswer<Entries>(`${path}?before=${Number.MAX_SAFE_INTEGER}&most=${most}`);
   const [older, setOlder] = useState<{ readonly entries: readonly Entry[]; readonly next?: number | undefined }>();

@@ -17,7 +17,7 @@ function asked(question: unknown): { readonly word: Word; readonly value: unknow
   return { word: 'query', value: question };
 }
 
-/** The same request in every language it can be sent from. Numbers are texts, so that a fraction stays one. */
+/** The same request in every language that can send it. Numbers are strings, so that a fraction stays exact. */
 export function codeFor(policy: string, { question, epsilon }: Asking, origin: string): readonly Code[] {
   const { word, value } = asked(question);
   const python = `${word === 'query' ? '' : `${word}=`}${pythonic(value)}, epsilon="${epsilon}"`;
@@ -48,7 +48,7 @@ export function codeFor(policy: string, { question, epsilon }: Asking, origin: s
 /** Kinds whose answers are no tables. */
 const rowless: ReadonlySet<Word> = new Set(['synth', 'kmeans', 'classify', 'network', 'stream']);
 
-/** On a terminal; undefined for what it has no word for. */
+/** Command line of a request; undefined for kinds without a command. */
 function commandFor(file: string, word: Word, value: unknown, epsilon: string): string | undefined {
   if (word === 'network' || word === 'stream') return undefined;
   const part = `--epsilon ${epsilon}`;
@@ -77,7 +77,7 @@ function pythonic(value: unknown): string {
   return value === null ? 'None' : JSON.stringify(value);
 }
 
-/** A value as R writes it; a list of JSON stays a list. */
+/** Value in R; a JSON list stays a list. */
 function listOf(value: unknown): string {
   if (Array.isArray(value)) return `list(${value.map(listOf).join(', ')})`;
   if (typeof value === 'object' && value !== null)

@@ -47,7 +47,7 @@ export function imaginedRise(
   });
 }
 
-/** The declared values, or the ranges a number is cut into: by its bins, or into so many of equal width. */
+/** The declared values, or the ranges of a number: its bins, or ranges of equal width. */
 function labelsOf(column: Column | undefined, many = 0): readonly string[] {
   if (column?.values) return column.values.map(({ value, label }) => label ?? value);
   if (column?.bins) {

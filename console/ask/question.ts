@@ -128,7 +128,7 @@ export function firstDraft(policy: Policy): Draft {
   };
 }
 
-/** Takes another kind; what no longer fits is replaced by the first thing that does. */
+/** Changes the kind; fields that no longer fit take the first value that does. */
 export function withKind(policy: Policy, draft: Draft, kind: Kind): Draft {
   const able = columnsFor(policy, kind).map((c) => c.name);
   const column = able.includes(draft.column) ? draft.column : (able[0] ?? '');
@@ -144,7 +144,7 @@ export const firstValue = ({ columns }: Policy, name: string): readonly string[]
     ?.values?.slice(0, 1)
     .map((v) => v.value) ?? [];
 
-/** The question in the one form that library, command line and service share; what is missing, in words, where it is none yet. */
+/** Query in the JSON form of library, command line and service, or a text that names what is missing. */
 export function questionOf(policy: Policy, draft: Draft): { readonly question: object } | { readonly missing: string } {
   if (draft.mode === 'sql')
     return draft.sql.trim() === '' ? { missing: 'Write a query.' } : { question: { sql: draft.sql.trim() } };
@@ -174,7 +174,7 @@ function readQuestion(text: string): { readonly question: object } | { readonly 
   try {
     const read: unknown = JSON.parse(text);
     if (typeof read !== 'object' || read === null) return { missing: 'A question is an object or a list of them.' };
-    // Its plan is that of one step, and it pays for every step there is: not what somebody confirms here.
+    // Its plan shows one step, but it pays for every step, which is more than the user confirms here.
     if ('stream' in read)
       return { missing: 'A stream pays step by step: ask for it by the library, the command line or the service.' };
     return { question: read };

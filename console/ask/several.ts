@@ -79,7 +79,7 @@ interface Chosen {
   readonly many: string;
 }
 
-/** In the form that the service takes; what is missing, in words, where it is none yet. */
+/** Request in the service's form, or a text that names what is missing. */
 export function severalQuestion(
   kind: SeveralKind,
   { column, values, several, many }: Chosen,

@@ -15,7 +15,7 @@ const pause = 250;
 export function usePlan(policy: string, asking: Asking | undefined, turn: number): Planned {
   const [found, setFound] = useState<{ readonly of?: string; readonly plan?: Plan; readonly problem?: Problem }>({});
   const body = asking && JSON.stringify(asking);
-  // After a release the same question is planned anew.
+  // After a release the same request is planned again.
   const wanted = `${policy} ${turn} ${body}`;
   useEffect(() => {
     if (body === undefined) return;

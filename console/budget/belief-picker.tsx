@@ -15,7 +15,7 @@ export interface PickedPoint {
 const closest = <T,>(items: readonly T[], distance: (item: T) => number): number =>
   items.reduce((best, item, k) => (distance(item) < distance(items[best]!) ? k : best), 0);
 
-/** A point on the curve of belief against error, moved by pointer, finger or keyboard. */
+/** Point on the curve of belief against error, moved by pointer, touch or keyboard. */
 export function BeliefPicker({
   points,
   epsilon,

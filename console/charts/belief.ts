@@ -2,7 +2,7 @@ import { dot, line, ruleX, text } from '@observablehq/plot';
 import { percent } from '../parts/figures.ts';
 import type { Drawing } from './chart.tsx';
 
-/** One budget: what it lets an attacker believe, and how wrong a count is under it. */
+/** One budget: the attacker's posterior, and the error of a count. */
 export interface BeliefPoint {
   readonly epsilon: number;
   readonly belief: number;

@@ -3,7 +3,7 @@ import type { Drawing } from './chart.tsx';
 
 /** A number with its interval. */
 export interface Interval {
-  /** Of the outer key where there are two. */
+  /** Label of the outer key where there are two. */
   readonly group?: string;
   readonly label: string;
   readonly value: number | null;

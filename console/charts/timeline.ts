@@ -56,7 +56,7 @@ export const timeline =
     };
   };
 
-/** Those whose words do not stand on those before them. */
+/** Points whose labels do not overlap earlier ones. */
 function spaced<E extends Entry & { readonly when: Date }>(entries: readonly E[], apart: number): readonly E[] {
   const last = new Map<string, number>();
   return entries.filter(({ analyst, when }) => {

@@ -15,7 +15,7 @@ interface WhatIfAnswer {
   readonly error: Figure | null;
 }
 
-/** Odds ratios that a slider stops at, from strangers to copies; what is declared is one of them. */
+/** Odds ratios at which the slider stops, from independent records to copies; the declared one is among them. */
 const menu: readonly number[] = [1, 1.5, 2, 3, 4, 6, 9, 15, 25, 40, 81, 200, 1000];
 const stopsFor = ({ oddsRatio }: Tie): readonly (number | 'inf')[] => [
   ...(typeof oddsRatio === 'number' && !menu.includes(oddsRatio) ? [...menu, oddsRatio].sort((a, b) => a - b) : menu),

@@ -21,7 +21,7 @@ interface Steps {
   }[];
 }
 
-/** Leakage and budget along time, where the policy has steps. */
+/** Leakage and budget over time, where the policy has steps. */
 export function Time({ policy }: { readonly policy: Policy }) {
   const [asked, again] = useAnswer<Steps>(policy.steps && `/v1/policies/${encodeURIComponent(policy.name)}/time`);
   return (

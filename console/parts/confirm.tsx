@@ -38,7 +38,7 @@ export function Confirm({
       }}
     >
       <div class="stack">
-        {/* Here, not on the button: a key that is held down must not say yes. */}
+        {/* Focus is here, not on the button: a key that is held down must not confirm. */}
         <h2 id="confirm-title" ref={head} tabIndex={-1}>
           {title}
         </h2>

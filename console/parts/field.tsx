@@ -33,7 +33,7 @@ export function Choice<V extends string>({
   );
 }
 
-/** Lines of a language, as somebody writes them. */
+/** Text field for code. */
 export function Written({
   label,
   hint,

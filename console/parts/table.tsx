@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 
 export interface TableColumn {
   readonly name: string;
-  /** Numbers stand to the right. */
+  /** Numbers are right-aligned. */
   readonly right?: boolean;
 }
 

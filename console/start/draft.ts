@@ -23,7 +23,7 @@ export type Said = string | readonly string[];
 
 export const saidOf = ({ answer, usual, several }: InterviewQuestion): Said => answer ?? usual ?? (several ? [] : '');
 
-/** A name for the policy, made of the name of the file. */
+/** Name of the policy, derived from the name of the file. */
 export const nameFor = (file: string): string =>
   file
     .replace(/\.[^.]*$/, '')

@@ -10,7 +10,7 @@ export interface BoundBatch {
   readonly measures: readonly Measure[];
   /** View that each query counts over, where that is not the data's own rows. */
   readonly views: readonly (View | undefined)[];
-  /** One table per query, in order. `noisy` is parallel to `measures`. Public arithmetic only: safe on whatever post-processing made of the values. */
+  /** One table per query, in order; `noisy` is parallel to `measures`. Public arithmetic only, so safe on post-processed values. */
   finish(noisy: readonly NoisyMeasure[]): readonly AnswerTable[];
   /** Applies the requested arrangement to finished tables: rows chosen, ordered or cut, and days shown as dates. */
   arrange(tables: readonly AnswerTable[]): readonly AnswerTable[];

@@ -71,7 +71,7 @@ export function calculate(
   const value = a.value / b.value;
   const made = { value, slopes: mixed(a.slopes, 1 / b.value, b.slopes, -value / b.value), linear: false };
   if (a.linear && b.linear) return { ...made, over: { top: a, bottom: b } };
-  // A quotient over what it was over itself, as a percentage of a share.
+  // A quotient of quotients with the same denominator, as a percentage of a share.
   if (a.over && b.over && sameSlopes(a.over.bottom, b.over.bottom))
     return { ...made, over: { top: a.over.top, bottom: b.over.top } };
   return made;

@@ -94,14 +94,14 @@ export function partOf(date: Quantity, part: DatePart): Quantity {
       return quantity.plus(quantity.remainder(since, rational(7)), quantity.constant(rational(1)));
     }
     default: {
-      // So many days after the first of its month, or year: nowhere else, whatever the interval of the sum would be.
+      // Day 1 to 31 of its month, or 1 to 366 of its year, whatever interval arithmetic gives for the sum.
       const before = ofStretch(date, part === 'day' ? 'month' : 'year', (first) => 1 - (first - offset));
       return told({ kind: 'sum', of: [date.of, before] }, 1, part === 'day' ? 31 : 366);
     }
   }
 }
 
-/** The first day of the year, quarter, month or week that a date lies in: one label each. */
+/** First day of the year, quarter, month or week of a date: one label each. */
 export function truncated(
   date: Quantity,
   by: DateStretch,

@@ -20,15 +20,15 @@ type Worth =
   | { readonly kind: 'nothing' };
 
 interface Deriving {
-  /** With the derived columns that were made so far. */
+  /** The policy with the derived columns made so far. */
   policy(): Policy;
-  /** The column an expression names, made first where it is derived itself. */
+  /** Column that an expression names; a derived one is made first. */
   need(name: string): void;
 }
 
 const unsupported = (message: string, hint: string) => new Fault('QUERY_UNSUPPORTED', message, hint);
 
-/** The columns that queries derive, each after those that it needs. One name means one thing in a batch. */
+/** Derived columns of the queries, each after those it needs. One name has one meaning in a batch. */
 export function derivedColumns(
   policy: Policy,
   queries: readonly { readonly derive?: Readonly<Record<string, Expression>> | undefined }[],
@@ -102,7 +102,7 @@ function columnOf(name: string, worth: Worth): { readonly column: CategoryColumn
   };
 }
 
-/** The columns that a whole number is made of by name. */
+/** Names of the columns in an integer expression. */
 function columnsIn(whole: Whole): readonly string[] {
   const names = new Set<string>();
   const see = (part: Whole): void => {
@@ -166,7 +166,7 @@ function numberOf(expression: Expression, op: string, deriving: Deriving): Quant
 
 const isDatePart = (op: string): op is DatePart => dateParts.includes(op as DatePart);
 
-/** Days are numbers like others: only a column that is declared so is a date, and what is so many days after one. */
+/** Dates are numbers: a column is a date only if it is declared so, or is a date plus a number of days. */
 function dated(days: Quantity, expression: Arithmetic, deriving: Deriving): Quantity {
   if (isDate(expression.of[0], deriving)) return days;
   throw new Fault(

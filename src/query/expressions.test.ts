@@ -175,7 +175,7 @@ describe('SQL expressions over rows', () => {
     expect(fault('SELECT SUM(x / y) FROM survey').hint).toContain('SUM(a) / SUM(b)');
     expect(fault('SELECT SUM(p + 1) FROM survey').hint).toContain('CASE grade');
     expect(fault('SELECT SUM(x * x * x * x * x * x * x * x * x * x) FROM survey').hint).toContain('ROUND or FLOOR');
-    // Each square fits, and so does the difference; what is taken from one another does not.
+    // Each square fits, and so does the difference; the intermediate values do not.
     const far = {
       ...samplePolicy([number('g', '60000000', '60000001'), number('h', '60000900', '60000901')]),
       data: policy.data,

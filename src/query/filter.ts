@@ -102,14 +102,14 @@ export function testOf(condition: Condition, policy: Policy, denied = false): Ro
   );
 }
 
-/** One test of several: parts of the same kind in one list, tests of one column in one where there is such a test, each once and in order. */
+/** Combines tests into one: parts of the same kind are flattened, tests of one column merged where possible, sorted and unique. */
 function joined(kind: 'any' | 'all', tests: readonly RowTest[], policy: Policy): RowTest {
   const flat = tests.flatMap((test) => (test.kind === kind ? test.tests : [test]));
   const parts = kind === 'all' ? tidy(flat) : sorted(codesTogether(flat, policy));
   return parts.length === 1 ? parts[0]! : { kind, tests: parts };
 }
 
-/** Codes of one column of which any will do are one list; ranges that meet are one range. */
+/** Alternatives on one column are merged: codes into one list, adjacent ranges into one range. */
 function codesTogether(tests: readonly RowTest[], policy: Policy): readonly RowTest[] {
   const out: RowTest[] = [];
   for (const test of tests) {
@@ -136,7 +136,7 @@ export const filterOf = (where: readonly Condition[] | undefined, policy: Policy
   return tidy(tests.flatMap((test) => (test.kind === 'all' ? test.tests : [test])));
 };
 
-/** Sorted, without repeats and without what other tests imply, so that two queries with one meaning share one measure. */
+/** Sorted, without repeats and implied tests, so that two queries with one meaning share one measure. */
 export function tidy(tests: readonly RowTest[]): readonly RowTest[] {
   const compared = new Set(tests.flatMap((test) => (isLeaf(test) && test.kind !== 'missing' ? [test.column] : [])));
   return sorted(tests).filter((test) => !(test.kind === 'missing' && test.negate && compared.has(test.column)));

@@ -47,7 +47,7 @@ export type Expression =
   | { readonly op: 'floor' | 'ceil' | 'round'; readonly of: readonly [Expression]; readonly digits?: number | undefined }
   /** A part of a date, as a whole number: Monday is weekday 1. */
   | { readonly op: DatePart; readonly of: readonly [Expression] }
-  /** The first day of what a date lies in. */
+  /** First day of the unit that a date is in. */
   | { readonly op: 'trunc'; readonly to: DateStretch; readonly of: readonly [Expression] }
   | {
       readonly cases: readonly { readonly when: Condition; readonly value: Expression }[];
@@ -95,9 +95,9 @@ export interface PerPersonForm {
   readonly features: Readonly<Record<string, FeatureForm>>;
 }
 export interface JoinForm extends PartForm {
-  /** Columns of one name, or what of the parts before it equals which of its columns. */
+  /** Columns with the same name on both sides, or a map from columns of earlier parts to its own columns. */
   readonly on: readonly string[] | Readonly<Record<string, string>>;
-  /** Rows without a partner stay. */
+  /** LEFT JOIN: rows without a partner stay. */
   readonly optional?: boolean | undefined;
 }
 export type FromForm = string | (PartForm & { readonly join?: readonly JoinForm[] | undefined });

@@ -25,7 +25,7 @@ export function viewOf(policy: Policy, from: FromForm): View | undefined {
 interface Named extends Omit<Part, 'on'> {
   readonly form: PartForm;
 }
-/** Two columns that are the same in what is joined. */
+/** Equality of two columns in a join. */
 interface Same {
   readonly left: { readonly as: string; readonly column: string };
   readonly right: { readonly as: string; readonly column: string };

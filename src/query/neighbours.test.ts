@@ -23,7 +23,7 @@ describe('the sensitivity of sums of derived values', () => {
   it('a derived value multiplied by zero stays within its stated sensitivity', () => {
     const policy = samplePolicy([number('x', '0', '3')]);
     expect([null, 0, 3].map((cell) => counted(policy, sumOf('*', 0), cell))).toEqual([0n, 0n, 0n]);
-    // It is a number all the same where there was one.
+    // The product is a number wherever the input was one.
     const none = { kind: 'count', where: [{ column: 'd', op: '=', value: 0 }], derive: { d: { op: '*', of: ['x', 0] } } };
     expect([null, 0, 3].map((cell) => counted(policy, none, cell))).toEqual([0n, 1n, 1n]);
   });

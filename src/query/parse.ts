@@ -59,5 +59,5 @@ const sorted = (value: unknown): unknown =>
         )
       : value;
 
-/** One text per meaning of the JSON form (key order, absent fields): what ledger keys are made of. */
+/** One text per meaning of the JSON form (key order, absent fields), used in ledger keys. */
 export const canonical = (value: Batch): string => JSON.stringify(sorted(value));

@@ -54,7 +54,7 @@ const ordered = (...ends: bigint[]): { low: bigint; high: bigint } => {
   return { low, high };
 };
 
-/** The ends of so many times a whole number: a step on the way, which fits by itself, whatever it is added to. */
+/** Ends of a multiple of a whole number, an intermediate value that fits by itself, whatever it is added to. */
 const scaled = ({ low, high }: Pick<Quantity, 'low' | 'high'>, by: bigint): readonly bigint[] =>
   [low, high].map((n) => BigInt(small(n * by)));
 

@@ -17,7 +17,7 @@ const tableOf = (counts: readonly bigint[], query: object = { kind: 'histogram',
 
 const designed = (effect: number, protect: object = {}) => ({ design: { effect }, protect: { ...policy.protect, ...protect } });
 
-/** Clusters of which half lean one way and half the other: the design effect is 1 + (size - 1) lean^2 / (p (1 - p)) for red. */
+/** Clusters, half leaning one way and half the other: the design effect is 1 + (size - 1) lean^2 / (p (1 - p)) for red. */
 const [clusters, size, red, lean] = [40, 20, 0.3, 0.12];
 const effect = 1 + ((size - 1) * lean ** 2) / (red * (1 - red));
 
@@ -133,7 +133,7 @@ describe('cluster designs', () => {
 
   it('clusters affect a group by its share of them, and do not affect the difference between groups that they mix', () => {
     const [m, f, apart, chance] = asked('sex', clustered(['sex']));
-    // Two in three are of the first group: of the effect of clusters, 2, two thirds are left to it.
+    // Two in three are in the first group: the clusters' effect of 2 becomes 1 + 2/3.
     expect(m).toBeCloseTo(asked('sex', simple(1.5 * (1 + 2 / 3)))[0]!, 4);
     expect(f).toBeCloseTo(asked('sex', simple(1.5 * (1 + 1 / 3)))[1]!, 4);
     expect([apart, chance]).toEqual(asked('sex', simple(1.5)).slice(2));

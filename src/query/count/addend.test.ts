@@ -32,7 +32,7 @@ function byHand(on: Grid, cells: readonly Cell[]): readonly [bigint, bigint] {
 const ends = [0, -0, 5e-324, -5e-324, 2 ** 53, -(2 ** 53), 2 ** 63, -(2 ** 63), Number.MAX_VALUE, -Number.MAX_VALUE];
 const endless = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NaN, null];
 const bits = new DataView(new ArrayBuffer(8));
-/** A double above 0 and so many farther. */
+/** The double that many steps above 0. */
 function moved(x: number, by: bigint): number {
   bits.setFloat64(0, x);
   bits.setBigInt64(0, bits.getBigInt64(0) + by);

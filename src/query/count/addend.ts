@@ -55,7 +55,7 @@ export function wholeAddend(
   return { ...common, ...counted, expression };
 }
 
-/** A whole number held to these ends; NULL stays. */
+/** Whole number clamped to these ends; NULL stays. */
 export const heldByCases = (x: string, from: number, top: number): string =>
   `CASE WHEN ${x} < ${from} THEN ${from} WHEN ${x} > ${top} THEN ${top} ELSE ${x} END`;
 
@@ -87,7 +87,7 @@ function doublesInBlocks(dialect: Dialect, { held, endless, many }: Blocks, grid
 
 const notIn = (x: string, list: readonly string[]): string => (list.length > 0 ? ` AND ${x} NOT IN (${list.join(', ')})` : '');
 
-/** A double held to the ends of its grid, NULL where it is not present. */
+/** Double clamped to the ends of its grid, NULL where it is not present. */
 function clamped({ constant: real }: Dialect, grid: Places, y: string): string {
   const [from, top, lowest, highest] = [grid.from, grid.top, -Number.MAX_VALUE, Number.MAX_VALUE].map(real);
   const within = grid.missing.filter((m) => m >= grid.from && m <= grid.top);

@@ -23,7 +23,7 @@ function codeFound(dialect: Dialect, type: SourceColumn['type'], tables: CodeTab
   return known.length > 0 ? dialect.codeIn(type === 'text' ? cell : dialect.text(cell), known) : undefined;
 }
 
-/** Whole numbers are written as they are where they are stored as such. */
+/** Whole numbers are compared as text where they are stored as integers. */
 function realCode(dialect: Dialect, numbers: readonly number[], cell: string): string | undefined {
   if (numbers.length === 0) return undefined;
   const written = numbers.every(Number.isSafeInteger) ? dialect.whole(cell) : dialect.bits(cell);

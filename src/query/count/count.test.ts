@@ -40,7 +40,7 @@ function csv(rows: number): string {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
     return Math.floor((state / 2 ** 32) * n);
   };
-  // Columns nobody declared make the table too wide to be held in little memory.
+  // Undeclared columns make the table too wide to be held in little memory.
   const line = () => [...names.map((n) => texts[n][pick(texts[n].length)]!), `p${pick(rows / 5)}`, ...spare].join(',');
   return `${[...names, 'who', ...spare].join(',')}\n${Array.from({ length: rows }, line).join('\n')}\n`;
 }
@@ -177,7 +177,7 @@ describe('numbers in a Parquet file', () => {
     expect((await countStreaming(bare, policy, measures)).map((cells) => cells.open())).toEqual(truth);
     expect((await countByDatabase(bare, policy, measures)).map((cells) => cells.open())).toEqual(truth);
     await bare.close();
-    // Once held, once read from the file every time.
+    // Once held in memory, once read from the file every time.
     for (const limits of [{}, { memory: 5 * 2 ** 20, threads: 1 }]) {
       const engine = await openNow(policy, limits);
       expect(await bySql(engine, policy, measures)).toEqual(truth);
@@ -336,7 +336,7 @@ describe('whole numbers as group keys', () => {
     const policy = { ...samplePolicy([number('age', '17', '20'), category('g', ['a', 'b'])]), data: { source, table: 'people' } };
     const asked = [{ kind: 'quantile', column: 'age', at: [0.5] }, { kind: 'quantile', column: 'age', at: [0.5], by: ['g'] }, { kind: 'sum', column: 'age' }]; // biome-ignore format: one line
     const { measures } = bindBatch(parseBatch(asked), policy);
-    // As it is, not held by places.
+    // Read as it is, without stored places.
     const engine = await openNow({ source, table: 'people' });
     const found = (await bySql(engine, policy, measures)).map((cells) => cells.map(Number));
     expect((await countStreaming(engine, policy, measures)).map((cells) => cells.open().map(Number))).toEqual(found);

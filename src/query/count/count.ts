@@ -15,7 +15,7 @@ type Cells = Exact<readonly bigint[]>;
 const streamedCells = 200_000_000;
 const manyMeasures = 8;
 
-/** The exact integers of every measure. How they are counted depends on the table's shape; which integers come out does not. */
+/** Exact integers of every measure. The way of counting depends on the table's shape; the integers do not. */
 export async function countCells(engine: Pinned, policy: Policy, measures: readonly Measure[]): Promise<readonly Cells[]> {
   const counted = new Map<Measure, Cells>();
   for (const [seen, own] of byView(measures)) {
@@ -98,7 +98,7 @@ function byBlock(measures: readonly Measure[], source: readonly SourceColumn[]):
   return [...groups.values()];
 }
 
-/** Neighbours that read at most so many columns together. */
+/** Consecutive measures that together read at most so many columns. */
 function* inParts(measures: readonly Measure[], atOnce: number): Iterable<readonly Measure[]> {
   let part: Measure[] = [];
   let read = new Set<string>();

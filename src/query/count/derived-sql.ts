@@ -28,7 +28,7 @@ function lookedUp(whole: Whole): readonly Whole[] {
   return whole.kind === 'choose' ? [...whole.cases.map(({ give }) => give), whole.otherwise].flatMap(lookedUp) : [];
 }
 
-/** All of 64 bits: what a database takes a small constant for may be less. */
+/** Constant of 64 bits: a database may give a small constant a narrower type. */
 function wholeSql(dialect: Dialect, whole: Whole, cells: Cells, known?: ReadonlyMap<Whole, string>): string {
   const there = known?.get(whole);
   if (there !== undefined) return there;

@@ -28,7 +28,7 @@ export type Whole =
   | { readonly kind: 'product'; readonly of: readonly [Whole, Whole] }
   /** Integer quotient of a number of at least 0 by `by`, which is above 0. */
   | { readonly kind: 'quotient'; readonly of: Whole; readonly by: number }
-  /** values[how many of the rising edges are reached]. */
+  /** values[number of rising edges that are reached]. */
   | { readonly kind: 'pick'; readonly of: Whole; readonly edges: readonly number[]; readonly values: readonly number[] }
   | {
       readonly kind: 'choose';

@@ -73,7 +73,7 @@ function apart(a: Vector, b: Vector): Effect {
   return { l1, l2squared };
 }
 
-/** Sums add up over rows, so the other rows cancel: the farthest two single rows (or none at all) are the exact effect. */
+/** Sums add up over rows, so the other rows cancel: the two farthest rows (or none at all) give the exact sensitivity. */
 function exactEffect(
   policy: Policy,
   measure: Measure,
@@ -97,7 +97,7 @@ const small: readonly Column[] = [
   multi('media', ['p', 'q']),
   weight('w', '0.5', '1.5', '0.5'),
 ];
-/** With a design, so that what only the error of sampling needs is measured too. */
+/** With a design, so that measures for the sampling error are included. */
 const under = (columns: readonly Column[], protect: Partial<Protect>): Policy => ({
   ...samplePolicy(columns, protect),
   design: { effect: 1 },
@@ -430,7 +430,7 @@ describe('the sensitivity by values of a public column', () => {
     category('party', ['a', 'b']),
   ];
   const policy = under(columns, {});
-  // Beyond the bounds, between the steps, and codes that nobody declared.
+  // Beyond the bounds, between the steps, and undeclared codes.
   const rows = allRows(columns).flatMap((row) => [row, [99, ...row.slice(1)], [2.5, ...row.slice(1)], [row[0]!, 'w', row[2]!]]);
   const tests = fc.oneof(
     fc.record({

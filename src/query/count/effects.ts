@@ -58,7 +58,7 @@ const product = (a: Interval, b: Interval): Interval => {
   return { low: -larger(...ends.map((x) => -x)), high: larger(...ends) };
 };
 
-/** Range of what the number part of a value adds, before weighting. */
+/** Range of the number factor of a value, before weighting. */
 function numberInterval(policy: Policy, value: RowValue): Interval {
   if (value.kind !== 'number') return { low: 1n, high: 1n };
   const grid = gridOf(numberNamed(policy, value.column));
@@ -74,7 +74,7 @@ export function valueInterval(policy: Policy, value: RowValue): Interval {
   const weight = weightInterval(policy, weightOf(value));
   const number = numberInterval(policy, value);
   const interval = product(number, weight);
-  // The factors too: where every weight is 0 their product is small, however large they are.
+  // The factors are checked as well: a weight that is always 0 makes the product small, however large the number is.
   if ([number, weight, interval].some(({ low, high }) => larger(absolute(low), absolute(high)) > largestValue))
     throw new Fault(
       'QUERY_UNSUPPORTED',

@@ -5,7 +5,7 @@ import { integerOf } from './groups.js';
 import { placesOfRows } from './rows-to-groups.js';
 import type { Tables } from './tables.js';
 
-/** Tables that one scan counts: what a row is spread to, and what a database plans at once. */
+/** Tables per scan: bounded by the fan-out of a row and by what a database plans at once. */
 const tablesAtOnce = 250;
 
 /** Number of statements that `countInScans` runs, and the most rows that all of them return: the cells of the marginals. */
@@ -38,7 +38,7 @@ export async function countInScans(
   }
 }
 
-/** The first cell of each table where all are numbered through; one more at the end. */
+/** First cell of each table when all cells are numbered consecutively; one more at the end. */
 const startsOf = (axes: Tables['axes'], tables: Tables['tables']): readonly number[] => {
   const starts = [0];
   for (const own of tables) starts.push(starts.at(-1)! + cellsIn(axes, own));

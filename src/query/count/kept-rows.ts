@@ -108,11 +108,11 @@ export const contentOf = (columns: Policy['columns'], ...joining: (readonly stri
   ...new Set([...columns.keys(), ...joining.flatMap((names) => names ?? [])]),
 ];
 
-/** Rows of persons, and how many of them stay. */
+/** Rows of persons, and the number of them that is kept. */
 export interface Cut {
   readonly from: string;
   readonly population: string;
-  /** Whose a row is; rows of nobody are left out. Constant where rows belong to nobody in particular. */
+  /** Person of a row; rows without a name are left out. Constant where rows belong to no person. */
   readonly person: string;
   /** Every cell that is ever read (`cellContent`): rows that agree in all of them are interchangeable. */
   readonly content: readonly string[];
@@ -122,7 +122,7 @@ export interface Cut {
   readonly where?: string;
 }
 
-/** `SELECT columns` of the rows that stay: the one place that chooses them. */
+/** `SELECT columns` of the kept rows: the only place that chooses them. */
 export function cutRows(
   dialect: Dialect,
   binder: Binder,

@@ -6,7 +6,7 @@ import { totalMeasure } from './margin-cells.js';
 /** Agreement of the data with published totals. As private as the rows: it is one more answer about them. */
 export interface KnownAgreement {
   readonly total: string;
-  /** Cells that are not as published; absent where no numbers are declared. */
+  /** Number of cells that differ from the published ones; absent where no numbers are declared. */
   readonly different?: number;
 }
 

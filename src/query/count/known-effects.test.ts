@@ -121,7 +121,7 @@ describe('the sensitivity under known totals', () => {
     const found = check([{ margin: ['region'] }], ({ region }) => cellOf(regions, region!), 3);
     for (const { query, found: pairs } of found)
       for (const [declared, real] of pairs) expect([query, declared]).toEqual([query, real]);
-    // Three kinds of region, no answer among them: three rows move at once, two cells each.
+    // Three kinds of region, counting a missing answer: three rows change at once, two cells each.
     expect(found.map(({ found: f }) => f[0]![0].l1)).toEqual([0n, 6n, 3n, 2n, 4n, 0n, 6n, expect.anything()]);
     expect(found[6]!.found[0]![0].l2squared).toBe(6n);
     expect(found[1]!.found[0]![0].l2squared).toBe(18n);

@@ -27,7 +27,7 @@ const several = ({ l1, l2squared }: Effect, records: bigint): Effect => ({
 function inMargin(policy: Policy, margin: readonly Cut[], moving: Moving): Effect {
   const own = alongPairs(policy, within(margin, policy.columns), moving);
   const cells = margin.reduce((n, cut) => n * BigInt(counted(policy, cut, moving.counting)), 1n);
-  // Rows of different cells of the margin stand in different cells of the table.
+  // Rows of different margin cells are in different cells of the table.
   const apart = margin.every((cut) => moving.counting.keys.some((key) => tellsApart(policy, cut, key)));
   return apart ? { l1: cells * own.l1, l2squared: cells * own.l2squared } : several(own, cells);
 }

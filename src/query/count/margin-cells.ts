@@ -44,7 +44,7 @@ function positionOf(key: RowKey): (values: ReadonlyMap<string, Value>) => number
   };
 }
 
-/** For every cell of a margin, the cell of a table that follows from it; -1 where its rows are not counted. */
+/** For every cell of a margin, the table cell that its rows are in; -1 where its rows are not counted. */
 function placesOf(policy: Policy, cuts: readonly Cut[], { filter, keys }: Simple): readonly number[] {
   const passes = new Map(leavesOf(filter).map((leaf) => [leaf, passer(leaf)]));
   const positions = keys.map((key) => ({ size: key.size, position: positionOf(key) }));

@@ -10,7 +10,7 @@ import type { DerivedColumn } from './derived.js';
 import { columnsTested, type RowTest } from './row-test.js';
 
 /**
- * A measure is what is noised: a vector of exact integers. A bound query is one or more measures plus a way to finish them into a table.
+ * A measure is a vector of exact integers to be noised; a bound query is measures plus a way to finish them into a table.
  * answer = (exact integer + discrete noise) x grid.
  */
 export interface CountedMeasure {
@@ -174,7 +174,7 @@ export const cellCount = ({ keys }: Counting): number => keys.reduce((n, key) =>
 /** Two values with one text are one. */
 export function textOf(value: unknown): string {
   try {
-    // Without a replacer it is several times quicker, and the same where there is no bigint.
+    // Without a replacer it is several times faster, and equal where there is no bigint.
     return JSON.stringify(value);
   } catch {
     return JSON.stringify(value, (_, v) => (typeof v === 'bigint' ? `${v}n` : v));

@@ -44,7 +44,7 @@ const ofParty = fc.constantFrom<ColumnPairs | undefined>(
   { form: 'same', missing: 'apart', size: 2 },
   { form: 'blocks', blockOf: [0, 1], missing: 'any', size: 2 },
 );
-/** Written down once more from the words of a policy: no code is shared with what is tested. */
+/** Pairs, written independently from the words of a policy: shares no code with what is tested. */
 function near(pairs: ColumnPairs | undefined, a: number, b: number): boolean {
   if (a === b || pairs === undefined) return true;
   if (a < 0 || b < 0) return pairs.missing === 'any';
@@ -163,7 +163,7 @@ describe('the sensitivity of ordered counts', () => {
       const crossed = BigInt(Math.min(11, steps));
       expect(alongIn(policy, prefixes)).toEqual({ l1: crossed, l2squared: crossed });
       expect(exactOver(policy, prefixes, isPair(pairs))).toEqual({ l1: crossed, l2squared: crossed });
-      // A prefix at every third place, and the three places between: what He et al. 2014 call ordered hierarchical.
+      // A prefix at every third position, and the three positions between: the ordered hierarchical strategy of He et al. 2014.
       const blocks = { counting, strategy: { size: 12, ends: [3, 6, 9, 12], arity: 3, prefix: 2, tree: 1 } };
       const over = BigInt(Math.min(3, Math.ceil(steps / 3)));
       expect(alongIn(policy, blocks)).toEqual({ l1: 2n * over + 2n, l2squared: 4n * over + 2n });

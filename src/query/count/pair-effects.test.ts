@@ -41,7 +41,7 @@ function allRows(columns: readonly Column[]): readonly Row[] {
   return rows;
 }
 
-/** The pairs of a column, written down once more from the words of the policy: no code is shared with what is tested. */
+/** Pairs of a column, written independently from the words of the policy: shares no code with what is tested. */
 function near(pairs: ColumnPairs | undefined, a: number, b: number): boolean {
   if (a === b || pairs === undefined) return true;
   if (a < 0 || b < 0) return pairs.missing === 'any';
@@ -86,7 +86,7 @@ const pairsOf = (columns: Record<string, ColumnPairs>): Pairs => ({
   columns: new Map(Object.entries(columns)),
   told: [],
 });
-/** With ties, so that what no pair moves is not simply exact. */
+/** With ties, so that a measure that no pair changes still has classes. */
 const tied = (columns: readonly Column[], pairs: Pairs): Policy => ({
   ...samplePolicy(columns, { pairs }),
   dependence: [{ kind: 'groups' }],

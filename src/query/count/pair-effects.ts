@@ -112,7 +112,7 @@ const keysInside = (key: RowKey): readonly OneKey[] => (key.kind === 'joint' ? k
 interface Asked {
   readonly name: string;
   readonly tests: readonly LeafTest[];
-  /** Tests of several parts of which some are about this column. */
+  /** Trees in which some leaf tests this column. */
   readonly trees: readonly RowTest[];
   readonly keys: readonly OneKey[];
   readonly inner: RowKey | undefined;
@@ -160,7 +160,10 @@ function movesInside(pairs: ColumnPairs | undefined, { pieces, missing }: Return
   return false;
 }
 
-/** The positions of a column in pieces that tests and keys treat alike, equal kinds being one object; `fine`: and that stand in one place inside. */
+/**
+ * Positions of a column in pieces that tests and keys treat alike, equal outcomes being one object;
+ * `fine`: pieces also have one place inside the cell.
+ */
 function kindsIn(column: Exclude<Column, { type: 'multi' }>, { name, tests, trees, keys, inner }: Asked, fine: boolean) {
   const known = new Map<string, Kind>();
   const passing = tests.map(passer);
@@ -268,7 +271,7 @@ function moveOf(grid: Grid, pairs: ColumnPairs | undefined, curve: Curve): bigin
     return high - low;
   };
   if (pairs === undefined) return span(0, last);
-  // A convex curve moves most at the ends.
+  // A convex curve changes most at the ends.
   if (pairs.form === 'steps') return larger(span(0, Math.min(last, pairs.steps)), span(Math.max(0, last - pairs.steps), last));
   if (pairs.form !== 'ranges') return 0n;
   const starts = [0, ...pairs.starts, last + 1];

@@ -12,7 +12,10 @@ import type { Measure } from './measure.js';
 import { numbersToNoise } from './noisy-cells.js';
 import { rowCounter } from './rows.js';
 
-/** All rows of one person move along pairs at once, as many as there were: every person of two rows against every other, by rules of pairs that are written down anew. */
+/**
+ * All rows of one person move along pairs at once: every person of two rows against every other,
+ * by rules of pairs that are written independently.
+ */
 const columns = [number('x', '0', '2'), category('party', ['a', 'b'])];
 const places = [0, 1, 2, -1].flatMap((x) => [0, 1, -1].map((p) => [x, p] as const));
 const cells = places.map(([x, p]): readonly Cell[] => [x < 0 ? null : x, p < 0 ? null : 'ab'[p]!]);

@@ -9,7 +9,7 @@ import { addsRemoves } from '../../policy/neighbours.js';
 import type { NumberColumn, Policy } from '../../policy/policy.js';
 import { numberExpression, numberReading, sourceColumn } from './read-column.js';
 
-/** The steps of a table: so many units of a public whole-number column each, from its lower bound on, numbered from 1. */
+/** Steps of a table: equal numbers of units of a public integer column, from its lower bound on, numbered from 1. */
 export interface Steps {
   readonly column: string;
   readonly width: number;
@@ -82,7 +82,7 @@ export function stepsOf(policy: Policy, name: string, width: number): Steps {
 }
 const form = (name: string): string => `${name}: { type: integer, bounds: [1, 365], public: true }`;
 
-/** The steps that rows are counted by, and the column that puts them in order where that is another one. */
+/** Steps by which rows are counted, and the column that orders them where it is another one. */
 export interface StepRowsAsked {
   readonly steps: Steps;
   readonly order: string;
@@ -95,7 +95,7 @@ export interface StepRows {
   readonly rows: Float64Array;
   /** Number of rows at no step: no number, or one beyond the last step. */
   readonly without: number;
-  /** Number of rows that came in before what they are about. */
+  /** Number of rows that arrived before the time they are about. */
   readonly before: number;
 }
 
@@ -110,7 +110,7 @@ export async function rowsOfSteps(engine: Pinned, policy: Policy, steps: Steps):
   return rows;
 }
 
-/** Number of rows that stand at no step: no number, or one beyond the declared bounds. */
+/** Number of rows without a step: no number, or one beyond the declared bounds. */
 export async function rowsWithoutStep(engine: Pinned, policy: Policy, steps: Steps): Promise<number> {
   refuseCounting(policy, steps.column);
   const { place, last } = await publicPlace(engine, policy, steps.column);

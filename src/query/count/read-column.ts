@@ -29,8 +29,8 @@ export function sourceColumn(source: readonly SourceColumn[], name: string): Sou
 export const rawCell = ({ name }: SourceColumn): string => quoteName(name);
 
 /**
- * The number in a cell: an integer where the column shows one, else a double; NULL when there is none. Both ways of counting start from it.
- * `mark`: what stands before fractions where the column is shown as text, because it is also a name.
+ * Number in a cell: an integer where the column has integers, else a double; NULL where there is none. Both ways of counting use it.
+ * `mark`: prefix of fractions where the column is shown as text because it is also a name.
  */
 export const numberExpression = (dialect: Dialect, source: SourceColumn, mark?: DecimalMark): string =>
   source.type === 'text' && mark !== undefined
@@ -47,7 +47,7 @@ export interface NumberReading {
   readonly inside: (from: number, to: number) => string;
   /** The grid position, for x that is present. */
   readonly position: string;
-  /** The grid position, NULL where x is not present. */
+  /** The grid position, or NULL where x is not present. */
   readonly positionOrNull: string;
   /** For adding up at most `rows` rows. */
   readonly addend: (rows: number) => Addend;
@@ -157,7 +157,7 @@ export function codeReading(dialect: Dialect, source: SourceColumn, tables: Code
   };
 }
 
-/** The text of a multi-select cell, of up to so many letters. */
+/** Text of a multi-select cell, up to so many letters. */
 export function optionTextExpression(dialect: Dialect, source: SourceColumn, raw: string, longest: number): string {
   if (source.type === 'real') return dialect.plainDigits(raw);
   return source.type === 'text' ? `CASE WHEN length(${raw}) <= ${longest} THEN ${raw} END` : dialect.text(raw);

@@ -17,7 +17,7 @@ export function readsWithin(counting: Counting, { columns }: Resolution): boolea
 /** The declared values of a column in pieces that tests and keys treat alike, each with its level. */
 interface Piece {
   readonly level: number;
-  /** A code, a grid position that stands for the whole piece, or no answer. */
+  /** A code, a grid position that represents the piece, or no answer. */
   readonly value: string | number | null;
   /** Number of declared values that it holds. */
   readonly size: number;
@@ -85,7 +85,7 @@ function passesTest(test: LeafTest, value: Piece['value']): boolean {
   return inside !== test.negate;
 }
 
-/** The key's position; a code that no group has goes where no answer goes. */
+/** Position in the key; a code in no group has the position of a missing answer. */
 function place(key: OneKey, value: Piece['value']): number | string {
   if (value === null) return 'missing';
   if (key.kind === 'bin') return key.edges.filter((edge) => Number(value) >= edge).length;

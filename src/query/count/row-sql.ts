@@ -156,7 +156,7 @@ export class RowSql {
     const text = optionTextExpression(this.#dialect, sourceColumn(this.#columns, column), raw, longestOptions(declared));
     return this.#dialect.parts(text, this.#binder.text(declared.separator));
   }
-  /** The first group of which a multi-select cell names an option. */
+  /** First group with an option that a multi-select cell names. */
   firstNamed(key: CodeKey, raw: string): string {
     const cases = key.groups.map((codes, p) => `WHEN ${this.#hasAny(key.column, raw, codes)} THEN ${p}`);
     return `CASE ${cases.join(' ')} ELSE ${lastOf(key)} END`;

@@ -5,7 +5,7 @@ export type LeafTest =
   /** The grid position lies (does not lie) in [from, to]. */
   | { readonly kind: 'range'; readonly column: string; readonly from: number; readonly to: number; readonly negate: boolean }
   | { readonly kind: 'missing'; readonly column: string; readonly negate: boolean };
-/** No "not": in three-valued logic it moves down to the leaves, which know their own negation, so a row passes a tree as in two-valued logic. */
+/** No "not": in three-valued logic it moves down to the leaves, which carry their own negation, so trees are two-valued. */
 export type RowTest = LeafTest | { readonly kind: 'any' | 'all'; readonly tests: readonly RowTest[] };
 
 export interface Fold<T> {

@@ -56,10 +56,10 @@ const cellsOfRows = (source: Source, binder: Binder, names: readonly string[], m
     chosen,
   );
 
-/** Rows of the data in groups by what their cells hold: k0, k1, … for the keys (k0_0, k0_1, … for those of a joint one), a0, a1, … for the countings. */
+/** Rows of the data grouped by their cells: k0, k1, … for the keys (k0_0, k0_1, … for those of a joint one), a0, a1, … for the countings. */
 export interface Groups {
   readonly sql: string;
-  /** The names of what is grouped by. */
+  /** Names of the grouping expressions. */
   readonly by: readonly string[];
 }
 

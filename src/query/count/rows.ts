@@ -128,7 +128,7 @@ interface Shared {
   positions(key: Exclude<RowKey, { kind: 'options' }>): () => Int32Array;
 }
 
-/** `written`: columns whose text comes as it is written, and how many bytes of it count. */
+/** `written`: columns with raw text, and how many bytes of it count. */
 export function rowCounter(
   measures: readonly Measure[],
   columnNames: readonly string[],

@@ -8,7 +8,7 @@ import { compileMeasures, integerOf } from './groups.js';
 import { type CountedMeasure, cellCount } from './measure.js';
 import type { Steps } from './public-steps.js';
 
-/** A measure with a cell for every step: what its totals are made of. */
+/** Measure with a cell for every step, from which totals are formed. */
 function perStep(measure: CountedMeasure, { column, width, count }: Steps): CountedMeasure {
   const { filter, keys, value } = measure.counting;
   return { ...measure, counting: { filter, keys: [{ kind: 'grid', column, width, size: count }, ...keys], value } };
@@ -25,7 +25,7 @@ export function effectsOverSteps(policy: Policy, measure: CountedMeasure, steps:
   return sumEffects(policy, { filter: [...filter, inside], keys, value });
 }
 
-/** Steps and cells that are held at once. */
+/** Number of steps times cells that are held at once. */
 const heldCells = 1 << 16;
 
 /** Counts step after step and turns the counts so far into the numbers to be noised; the exact state never leaves this object. */

@@ -53,7 +53,7 @@ function leastError(policy: Policy, counting: Counting): Strategy {
   return [...best, ...more].sort(byError)[0]!.strategy;
 }
 
-/** Expected squared error of a range, up to what is the same for all strategies. */
+/** Expected squared error of a range, up to a factor that all strategies share. */
 function errorOf({ protect, budget, dependence, undecided }: Policy, effects: Effects, strategy: Strategy): number {
   const full = effects.get(everyRecord);
   if (!full) return 0;

@@ -12,7 +12,7 @@ import { numberExpression, rawCell, sourceColumn } from './read-column.js';
 export interface StreamPlan {
   readonly statement: Statement;
   readonly columns: readonly string[];
-  /** Columns whose text comes as it is written, and how long it may be. */
+  /** Columns with raw text, and the largest length of it. */
   readonly written: ReadonlyMap<string, number>;
 }
 

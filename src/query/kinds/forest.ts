@@ -41,7 +41,7 @@ export function alongForest(scope: Scope, rows: Rows, key: Axis, layout: Layout,
   const whole = () => scope.total(trees, { kind: 'one' }, one, `rows by ${key.column} as far as pairs join`);
   const placed = { roots, width: layout.cells.length / groups.length, key };
   const numbers = numbered(forest).length;
-  // Cells that no pair joins are public, each by itself.
+  // Cells that no pair joins are public.
   if (numbers === 0) return linearAnswer(layout, [totalTerm(forest, { ...placed, whole: whole() })]);
   const effects = forestEffects(policy, counting, forest);
   if (!isLess(scope, effects, rival, meanNumbers(forest), pairs.digest)) return undefined;

@@ -21,7 +21,10 @@ const schema = z.strictObject({
 type RegressionQuery = z.output<typeof schema>;
 const label = ({ outcome, on }: RegressionQuery): string => `${outcome} on ${on.join(', ')}`;
 
-/** Least squares from noisy sums of products (../statistics/moments.proof.md); intervals from all sums that the noise leaves possible (../statistics/reach.proof.md). */
+/**
+ * Least squares from noisy sums of products (../statistics/moments.proof.md); intervals from all sums the noise leaves possible
+ * (../statistics/confidence-interval.proof.md).
+ */
 function bind(query: RegressionQuery, scope: Scope): BoundQuery {
   numberNamed(scope.policy, query.outcome);
   const rows = rowsOf(scope.policy, query);
@@ -67,7 +70,8 @@ function bind(query: RegressionQuery, scope: Scope): BoundQuery {
       return notes.length === 0 ? made : { ...made, note: notes.join(' ') };
     },
     foresee: (noise) => {
-      // As if numbers were spread evenly over their bounds and categories over their levels: the outcome's difference from one end, or level, to the other.
+      // As if numbers were uniform over their bounds and categories over their levels: the change of the outcome from one end,
+      // or level, to the other.
       const last = entries.length;
       const errors = entries.map((entry, j) => {
         const { deviation, half } = moments.spread(last, j, noise);

@@ -37,7 +37,7 @@ function bind(query: VarianceQuery, scope: Scope): BoundQuery {
     columns: [...(query.by ?? []), query.name ?? label(query)],
     cells: rows.cells,
   };
-  // Dividing by n - 1 is for counts of rows; weights do not say how many rows there are.
+  // n - 1 is for counts of rows; weights do not give the number of rows.
   const less = query.population || query.weight !== undefined ? 0 : 1;
   // n / (n - 1) is at most 2.
   const ceiling = (mean: number) => (1 + less) * (largest - mean * mean);
@@ -75,7 +75,7 @@ function bind(query: VarianceQuery, scope: Scope): BoundQuery {
     },
     foresee: (noise) => {
       const [square, number, count] = [squares, numbers, bottom].map((terms) => noiseOf(terms, noise));
-      // Every factor is largest where the numbers all lie at one bound.
+      // Every factor is largest where all numbers are at one bound.
       const [, perNumber, perCount] = factors(most, 0);
       // The derivative of a root at a deviation of half the reach.
       const steep = query.root ? 1 / most : 1;

@@ -143,7 +143,7 @@ function toldApart(list: readonly Atom[], literals: readonly Literal[]): readonl
   return [...classes.values()];
 }
 
-/** Spans are cut where any of them begins or ends; everything else is kept once. */
+/** Ranges are split where any of them begins or ends; all else is kept once. */
 function cut(list: readonly Atom[]): readonly Atom[] {
   const spans = list.filter(isSpan);
   const starts = [...new Set(spans.flatMap(([from, to]) => [from, to + 1]))].sort((a, b) => a - b);

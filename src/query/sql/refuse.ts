@@ -36,7 +36,7 @@ export class SqlText {
   isColumn(name: string): boolean {
     return this.#names.includes(name) || this.joined.has(name);
   }
-  /** Columns of what is joined. */
+  /** Columns of the joined tables. */
   joined: ReadonlySet<string> = new Set();
   where(offset: number): string {
     const before = this.text.slice(0, offset).split('\n');

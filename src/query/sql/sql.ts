@@ -66,7 +66,7 @@ const clauses = {
   skip: ['SKIP LOCKED', undefined],
 } as const;
 
-/** The queries of a statement, and how their tables are shown; tables are numbered from `first` on. */
+/** Queries of a statement, and their arrangement; tables are numbered from `first` on. */
 function selectQueries(
   sql: SqlText,
   select: SelectFromStatement,

@@ -24,7 +24,7 @@ interface ReadPart {
 /** Persons whose rows are read: all, bounded in the statement; those within all limits, unbounded; or those beyond, chosen once. */
 type Whose = 'everybody' | 'within' | 'beyond';
 
-/** The rows of a view as SQL over its tables, and its columns. `data`: what stands for the data. */
+/** Rows of a view as SQL over its tables, and its columns. `data`: FROM item in place of the main table. */
 export function compileView(tables: Tables, binder: Binder, view: View, data: string): Compiled {
   const { held } = tables;
   if (!held) return compileFor('everybody', tables, binder, view, data);
@@ -67,7 +67,7 @@ function compileFor(whose: Whose, tables: Tables, binder: Binder, view: View, da
     beside.push(`t${at(as)}.${places} AS ${placeName}${i}`);
     return { name, type: source.type, places: { column: `${placeName}${i}`, grid: source.places!.grid } };
   });
-  // Rows of persons that the data does not name are nobody's.
+  // Rows of persons that the main table does not list belong to nobody.
   const named = namesPersons(view) ? '' : ` WHERE t0.owner IN (SELECT ${personIn(tables)} FROM ${data} AS persons)`;
   const sql = `SELECT ${[`t0.owner AS ${quoteName(policy.protect.unit!)}`, ...beside].join(', ')} FROM (${read[0]!.sql}) AS t0${joins.join('')}${named}`;
   return { sql, columns: [...columns, { name: policy.protect.unit!, type: wholePersons(tables) ? 'integer' : 'text' }] };
@@ -91,7 +91,7 @@ function readTable(whose: Whose, tables: Tables, binder: Binder, part: Part, dat
   }
   const listed = owned.map(([expression, alias]) => `${expression} AS ${alias}`).join(', ');
   const from = kept === undefined ? cut.from : `${kept} AS fugu_rows`;
-  // Rows of nobody find no partner, and the data does not name them.
+  // Rows without a person find no partner, and the main table does not list them.
   return { sql: `SELECT ${listed} FROM ${from}${table ? '' : ` WHERE ${person} IS NOT NULL`}`, cells };
 }
 

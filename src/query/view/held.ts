@@ -28,7 +28,7 @@ export async function holdRows(data: Pinned, tables: Tables, view: View): Promis
   return { ...(beyond.rows > 0 && { beyond: beyond.table }), rows: (table) => held.get(table) };
 }
 
-/** The rows that stay in a table, those of a public one or of these persons, under the names they have there. */
+/** Kept rows of a public table, or of these persons in a table, under their names there. */
 function staying(tables: Tables, table: Table | undefined, beyond: string) {
   const { columns, person, cut, unit } = cutOf(tables, table, 'fugu_data');
   const owner = unit === undefined ? [] : [[rawCell(sourceColumn(tables.columns(table?.name), unit)), 'owner'] as const];

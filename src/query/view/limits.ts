@@ -57,7 +57,7 @@ function limitsOf(tables: Tables, table: Table | undefined): Cut['limits'] {
   ];
 }
 
-/** Persons who have rows beyond a limit in one of these tables. */
+/** Persons with rows beyond a limit in one of these tables. */
 export function beyondLimits(tables: Tables, of: readonly (Table | undefined)[]): string {
   const over = of.flatMap((table) =>
     limitsOf(tables, table).map(({ by = [], most }) => {

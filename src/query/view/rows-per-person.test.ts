@@ -35,7 +35,7 @@ const cellOf = (draw: Draw, name: string): Cell => cells[name[0]!]!(draw);
 const typeOf = (name: string, persons: SourceColumn['type']): SourceColumn['type'] =>
   name === 'person' ? persons : name.startsWith('x') ? 'real' : 'text';
 
-/** So many databases are counted at once: each has persons of its own, and all rows of persons say which it is. */
+/** Number of databases counted at once: each has its own persons, and all rows of persons name their database. */
 const worlds = Number(process.env.FUGU_VIEW_WORLDS ?? 40);
 const worldColumn = category(
   'w',
@@ -198,7 +198,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** Rows up to which a result is held: none but of nobody, those of few, all. */
+/** Largest results that are held: only empty ones, small ones, all. */
 const held = [0, 2, 10_000];
 
 interface Found {

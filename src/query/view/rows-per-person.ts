@@ -2,7 +2,7 @@ import { Fault } from '../../base/errors.js';
 import type { Policy, Table } from '../../policy/policy.js';
 import type { Part, View } from './view.js';
 
-/** A table of the policy; undefined where it is the data. */
+/** Table of the policy; undefined for the main table. */
 export const tableOf = (policy: Policy, { rows }: Pick<Part, 'rows'>): Table | undefined =>
   rows.form === 'table' && rows.table !== undefined ? policy.tables?.get(rows.table) : undefined;
 
