@@ -12,7 +12,7 @@ type Door =
   | { readonly state: 'inside'; readonly session: Session }
   | { readonly state: 'fault'; readonly problem: Problem };
 
-/** Who is there: nobody, somebody, or somebody whose session ended a moment ago. */
+/** Sign-in state: nobody, a session, or a session that has just ended. */
 export function App({ code }: { readonly code: string | undefined }) {
   const [door, setDoor] = useState<Door>(code === undefined ? { state: 'looking' } : { state: 'outside', ended: false });
   const look = useCallback(() => {

@@ -18,7 +18,7 @@ import { Empty, Fault, Ghost } from './parts/told.tsx';
 import { Rail } from './rail.tsx';
 import { linkTo, usePlace } from './router.ts';
 
-/** Everything behind the door: the rail, and the page somebody is on. */
+/** Pages for signed-in users: navigation and the current page. */
 export function Console({ session, onLeft }: { readonly session: Session; readonly onLeft: (ended: boolean) => void }) {
   const place = usePlace();
   const [listed, listAgain] = useAnswer<{ readonly policies: readonly PolicyName[] }>('/v1/policies');

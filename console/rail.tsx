@@ -7,7 +7,7 @@ import { Meter } from './parts/meter.tsx';
 import { useTheme } from './parts/theme.ts';
 import { linkTo } from './router.ts';
 
-/** Where one can go, whose budget it is and what is left of it, who is signed in. */
+/** Navigation, the policy with its remaining budget, and the signed-in user. */
 export function Rail({
   session,
   policies,
@@ -29,7 +29,7 @@ export function Rail({
 }) {
   const [theme, setTheme] = useTheme();
   const [open, setOpen] = useState(false);
-  // Whoever went somewhere has seen the menu.
+  // The menu closes after navigation.
   useEffect(() => setOpen(false), [page, policy]);
   return (
     <header class={open ? 'rail' : 'rail closed'}>

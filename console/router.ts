@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** Where somebody is: `#/POLICY/PAGE/MORE`. The path of the address never changes, so the service serves one page. */
+/** Location in the console: `#/POLICY/PAGE/MORE`. The path of the address never changes, so the service serves one page. */
 export interface Place {
   readonly policy: string;
   readonly page: string;

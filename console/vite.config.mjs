@@ -15,7 +15,7 @@ const licences = {
   },
 };
 
-/** Everything in files of its own: the page allows no script that stands in it. */
+/** All scripts are separate files, since the page allows no inline script. */
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [licences],

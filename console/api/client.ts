@@ -1,6 +1,6 @@
 import type { Problem } from './shapes.ts';
 
-/** A request that did not end well; what it says is for people. */
+/** A request that failed, with a problem text for people. */
 export class Refused extends Error {
   readonly problem: Problem;
   constructor(problem: Problem) {
@@ -10,13 +10,13 @@ export class Refused extends Error {
 }
 
 let csrf = '';
-/** Proof that a request comes from this page; the service told it when somebody signed in. */
+/** CSRF token that the service issues at sign-in, as proof that a request comes from this page. */
 export const proveBy = (proof: string): void => {
   csrf = proof;
 };
 
 let unauthorized: (() => void) | undefined;
-/** Told when a session has ended, whatever was asked; returns what takes it back. */
+/** Registers a listener for the end of a session, whatever the request; returns a function that removes it. */
 export function onUnauthorized(tell: () => void): () => void {
   unauthorized = tell;
   return () => {
@@ -38,7 +38,7 @@ interface Sending {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Asks the service; throws `Refused` with what it said, and nothing else. */
+/** Calls the service; throws only `RequestFailed`, with the service's problem. */
 export async function call<T>(path: string, sending: Sending = {}): Promise<T> {
   const text = await textOf(path, sending);
   return (text === '' ? undefined : JSON.parse(text)) as T;

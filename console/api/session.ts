@@ -6,7 +6,7 @@ const kept = (session: Session): Session => {
   return session;
 };
 
-/** Who is signed in; a refusal where nobody is. */
+/** Session of the signed-in user; a refusal where nobody is signed in. */
 export const currentSession = async (): Promise<Session> => kept(await call<Session>('/v1/session'));
 export const signIn = async (by: { readonly code: string } | { readonly token: string }): Promise<Session> =>
   kept(await call<Session>('/v1/session', { method: 'POST', body: by }));

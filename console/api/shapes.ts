@@ -13,8 +13,8 @@ import type {
 } from '../../src/app/client/client.ts';
 
 /**
- * What the service tells, in the types that are made from its API document (types only: nothing of the client is in these files). Answers may carry more than
- * the document lists; what of that the console reads is written here, and looked for before it is used.
+ * Responses of the service, typed from its API document (types only: no client code in these files). Additional fields
+ * that the console reads are declared here, and checked before use.
  */
 type Known<T> = T extends readonly (infer U)[]
   ? readonly Known<U>[]
@@ -37,7 +37,7 @@ export type Tie = Of<PolicyKnown['dependence']> & {
 export interface Policy extends Omit<PolicyKnown, 'dependence' | 'columns'> {
   readonly columns: readonly Column[];
   readonly dependence: readonly Tie[];
-  /** How many rows, where everybody may know. */
+  /** Number of rows, where it is public. */
   readonly records?: number;
 }
 
@@ -53,7 +53,7 @@ export type Entry = Of<Entries['entries']>;
 export type Verified = Known<VerifyAnswer>;
 export type Network = Known<TiesAnswer>;
 
-/** A fault over HTTP: what happened, what to do, and what became of the budget. */
+/** Fault over HTTP: the problem, its remedy, and what became of the budget. */
 export interface Problem {
   readonly title: string;
   readonly status: number;
@@ -82,7 +82,7 @@ export type Guarantee = PlanKnown['guarantee'] & { readonly assumptions?: readon
 export interface Plan extends Omit<PlanKnown, 'guarantee'> {
   readonly guarantee: Guarantee;
   readonly errors: readonly Foreseen[];
-  /** Of kinds that foresee no table: what is measured, and how wrong each number is where that is a number. */
+  /** For kinds without expected table errors: the measures, and the error of each number where it has one. */
   readonly measures?: readonly { readonly name: string; readonly cells: number; readonly error95?: number }[];
   readonly waysOut?: readonly { readonly change: string; readonly error: number }[];
 }

@@ -7,11 +7,11 @@ export type Asked<T> =
   | { readonly state: 'done'; readonly value: T }
   | { readonly state: 'fault'; readonly problem: Problem };
 
-/** What a path answers; asked again when it changes or when told to. While it is asked again the old answer stays, so nothing on the page jumps. */
+/** Response to a path, loaded again when the path changes or on request. The old one stays meanwhile, so the page does not jump. */
 export function useAnswer<T>(path: string | undefined): readonly [Asked<T>, again: () => void] {
   const [asked, setAsked] = useState<Asked<T> & { readonly path?: string | undefined }>({ state: 'loading' });
   const [turn, setTurn] = useState(0);
-  // Another turn asks the same path again.
+  // Another turn loads the same path again.
   useEffect(() => {
     if (path === undefined) return;
     const stop = new AbortController();

@@ -3,11 +3,11 @@ import { call } from './client.ts';
 import type { Entries, Entry } from './shapes.ts';
 import { useAnswer } from './use-answer.ts';
 
-/** The newest entries of a ledger, and those before them as often as somebody wants. */
+/** The newest entries of a ledger; earlier pages are loaded on request. */
 export function useEntries(path: string, most = 200) {
   const [asked, again] = useAnswer<Entries>(`${path}?before=${Number.MAX_SAFE_INTEGER}&most=${most}`);
   const [older, setOlder] = useState<{ readonly entries: readonly Entry[]; readonly next?: number | undefined }>();
-  // What is loaded anew begins with the newest again.
+  // A reload starts again with the newest entries.
   useEffect(() => setOlder(undefined), [asked]);
   const newest = asked.state === 'done' ? asked.value : undefined;
   const next = older ? older.next : newest?.next;

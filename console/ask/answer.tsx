@@ -7,7 +7,7 @@ import { Note } from '../parts/told.tsx';
 import { linkTo } from '../router.ts';
 import { Result } from './result.tsx';
 
-/** A released answer: each table as a picture with its intervals, the same numbers beside it, and the receipt. */
+/** A released answer: each table as a chart with intervals, the same numbers as text, and the receipt. */
 export const AnswerView = ({ policy, answer }: { readonly policy: Policy; readonly answer: Answer }) => (
   <div class="stack">
     <p>
@@ -90,6 +90,6 @@ function TableView({ policy, table }: { readonly policy: Policy; readonly table:
   );
 }
 
-/** What a code means, where the policy says it. */
+/** Label of a code, where the policy declares one. */
 export const labelOfCode = ({ columns }: Policy, column: string | undefined, code: string): string =>
   columns.find((c) => c.name === column)?.values?.find((v) => v.value === code)?.label ?? code;

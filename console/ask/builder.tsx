@@ -6,7 +6,7 @@ import { isSeveral, type SeveralKind, severalFor, severalKinds, severalOf } from
 
 const named = ({ name, label }: Column) => ({ value: name, label: label && label !== name ? `${name}: ${label}` : name });
 
-/** A question put together from the declared columns: nobody has to know a query language. */
+/** Query builder over the declared columns, for people who know no query language. */
 export function Builder({
   policy,
   draft,
@@ -184,7 +184,7 @@ function Where({
   );
 }
 
-/** Between which days one may be chosen. */
+/** First and last day that may be chosen. */
 const reach = ({ date, bounds }: Column) => (date && bounds ? { min: day(bounds[0]), max: day(bounds[1]) } : {});
 
 const Values = ({

@@ -4,7 +4,7 @@ import { codeFor } from './code.ts';
 const of = (question: object, name: string): string =>
   codeFor('town', { question, epsilon: '0.2' }, 'http://127.0.0.1:7411').find((c) => c.name === name)!.text;
 
-it('writes one request in five languages', () => {
+it('code for a request is written in five languages', () => {
   const question = { kind: 'histogram', column: 'vote', where: [{ column: 'age', op: '>=', value: 30 }] };
   expect(of(question, 'Command line')).toContain(`fugu plan town.yaml --query '${JSON.stringify(question)}' --epsilon 0.2`);
   expect(of(question, 'curl')).toContain(`-d '${JSON.stringify({ question, epsilon: '0.2' })}'`);
@@ -16,7 +16,7 @@ it('writes one request in five languages', () => {
   expect(of(question, 'R')).toContain('where = list(list(column = "age", op = ">=", value = 30))), epsilon = "0.2")');
 });
 
-it('says a survey, a pattern and SQL by their own words', () => {
+it('code for a survey, a pattern and SQL uses their own keywords', () => {
   expect(of({ survey: true }, 'Command line')).toContain('town.yaml --survey --epsilon');
   expect(of({ survey: true }, 'Python')).toContain('survey=True');
   expect(of({ survey: true }, 'R')).toContain('survey = TRUE');
@@ -24,7 +24,7 @@ it('says a survey, a pattern and SQL by their own words', () => {
   expect(of({ sql: 'SELECT COUNT(*) FROM data' }, 'R')).toContain('sql = "SELECT COUNT(*) FROM data"');
 });
 
-it('asks for rows, centres and weights by their own words, and in files where the command line reads those', () => {
+it('code for rows, centres and weights uses their own keywords, and files where the command line reads files', () => {
   const kmeans = { kmeans: { columns: ['age'], clusters: 3 } };
   expect(of(kmeans, 'Command line')).toContain(`--kmeans '${JSON.stringify(kmeans.kmeans)}'`);
   expect(of(kmeans, 'Python')).toContain('policy.ask(kmeans={"columns": ["age"], "clusters": 3}, epsilon="0.2")');
@@ -38,7 +38,7 @@ it('asks for rows, centres and weights by their own words, and in files where th
   );
 });
 
-it('keeps quotes of a query inside the quotes of a shell', () => {
+it('quotes of a query stay inside the quotes of the shell', () => {
   const sql = "SELECT COUNT(*) FROM data WHERE vote = 'left'";
   expect(of({ sql }, 'Command line')).toContain(`'SELECT COUNT(*) FROM data WHERE vote = '"'"'left'"'"''`);
 });

@@ -10,14 +10,14 @@ const single = (text: string): string => `'${text.replaceAll("'", `'"'"'`)}'`;
 const words = ['sql', 'pattern', 'survey', 'workload', 'synth', 'kmeans', 'classify', 'network', 'stream'] as const;
 type Word = (typeof words)[number] | 'query';
 
-/** The word that a question is asked by, the same in every language; what has none is a query. */
+/** Keyword of a request, the same in every language; without one, the request is a query. */
 function asked(question: unknown): { readonly word: Word; readonly value: unknown } {
   if (typeof question === 'object' && question !== null)
     for (const word of words) if (word in question) return { word, value: (question as Record<string, unknown>)[word] };
   return { word: 'query', value: question };
 }
 
-/** The same request in every language it can be sent from. Numbers are texts, so that a fraction stays one. */
+/** The same request in every language that can send it. Numbers are strings, so that a fraction stays exact. */
 export function codeFor(policy: string, { question, epsilon }: Asking, origin: string): readonly Code[] {
   const { word, value } = asked(question);
   const python = `${word === 'query' ? '' : `${word}=`}${pythonic(value)}, epsilon="${epsilon}"`;
@@ -48,7 +48,7 @@ export function codeFor(policy: string, { question, epsilon }: Asking, origin: s
 /** Kinds whose answers are no tables. */
 const rowless: ReadonlySet<Word> = new Set(['synth', 'kmeans', 'classify', 'network', 'stream']);
 
-/** On a terminal; undefined for what it has no word for. */
+/** Command line of a request; undefined for kinds without a command. */
 function commandFor(file: string, word: Word, value: unknown, epsilon: string): string | undefined {
   if (word === 'network' || word === 'stream') return undefined;
   const part = `--epsilon ${epsilon}`;
@@ -77,7 +77,7 @@ function pythonic(value: unknown): string {
   return value === null ? 'None' : JSON.stringify(value);
 }
 
-/** A value as R writes it; a list of JSON stays a list. */
+/** Value in R; a JSON list stays a list. */
 function listOf(value: unknown): string {
   if (Array.isArray(value)) return `list(${value.map(listOf).join(', ')})`;
   if (typeof value === 'object' && value !== null)

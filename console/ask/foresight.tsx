@@ -9,7 +9,7 @@ import { Table } from '../parts/table.tsx';
 import { Note } from '../parts/told.tsx';
 import { imagined, imaginedRise } from './imagined.ts';
 
-/** What a release would cost and how wrong it would be, before anything is spent. */
+/** Cost and expected error of a release, before anything is spent. */
 export function Foresight({ policy, plan }: { readonly policy: Policy; readonly plan: Plan }) {
   const [people, setPeople] = useState(String(policy.records ?? 1000));
   const [first] = plan.errors;

@@ -2,7 +2,7 @@ import type { Column, Foreseen, Policy } from '../api/shapes.ts';
 import type { Interval } from '../charts/intervals.ts';
 import { day, figure } from '../parts/figures.ts';
 
-/** What a table could look like: made-up numbers of people, and the real width of the noise around them. Nothing here comes from the data. */
+/** Example of a table: invented numbers of people with the real width of the noise. Nothing here comes from the data. */
 export function imagined(policy: Policy, foreseen: Foreseen, people: number): readonly Interval[] {
   const { query, halfWidth, perRow, cells } = foreseen;
   const named = (name: string | undefined) => policy.columns.find((c) => c.name === name);
@@ -47,7 +47,7 @@ export function imaginedRise(
   });
 }
 
-/** The declared values, or the ranges a number is cut into: by its bins, or into so many of equal width. */
+/** The declared values, or the ranges of a number: its bins, or ranges of equal width. */
 function labelsOf(column: Column | undefined, many = 0): readonly string[] {
   if (column?.values) return column.values.map(({ value, label }) => label ?? value);
   if (column?.bins) {

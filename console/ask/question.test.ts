@@ -26,13 +26,13 @@ const policy: Policy = {
 };
 const draft = firstDraft(policy);
 
-describe('a question that is put together', () => {
-  it('begins with a column that has few values', () => {
+describe('the query form', () => {
+  it('a new form starts with a column that has few values', () => {
     expect(questionOf(policy, draft)).toEqual({ question: { kind: 'histogram', column: 'vote' } });
     expect(labelOf(draft)).toBe('histogram of vote');
   });
 
-  it('of another kind is about columns that can answer it', () => {
+  it('a form that changes its kind is about columns which that kind can answer', () => {
     expect(questionOf(policy, withKind(policy, draft, 'mean'))).toEqual({ question: { kind: 'mean', column: 'age' } });
     expect(questionOf(policy, withKind(policy, draft, 'crosstab'))).toEqual({
       question: { kind: 'crosstab', columns: ['vote', 'trust'] },
@@ -44,7 +44,7 @@ describe('a question that is put together', () => {
     expect(kindsFor({ ...policy, columns: [], relations: [{ name: 'friend', columns: ['a', 'b'] }] })).toEqual(['pattern']);
   });
 
-  it('names days as dates', () => {
+  it('the form writes days as dates', () => {
     const dated: Policy = { ...policy, columns: [...policy.columns, { name: 'seen', type: 'integer', date: true, bounds: [19_358, 19_722] }] }; // biome-ignore format: one line
     const asked = questionOf(dated, { ...draft, where: 'seen', from: '2023-02-01', to: '' });
     expect(asked).toEqual({
@@ -61,7 +61,7 @@ describe('a question that is put together', () => {
     ]);
   });
 
-  it('about several columns at once is in the form that the service takes', () => {
+  it('a form for several columns gives the JSON that the service takes', () => {
     const asked = (kind: Parameters<typeof withKind>[2], change = {}) =>
       questionOf(policy, { ...withKind(policy, draft, kind), ...change });
     expect(asked('workload')).toEqual({ question: { workload: { tables: [{ all: 2, of: ['age', 'vote', 'trust'] }] } } });
@@ -75,19 +75,19 @@ describe('a question that is put together', () => {
     });
   });
 
-  it('can be written by hand, whatever it is', () => {
+  it('a query of any kind can be written as JSON', () => {
     const written = (json: string) => questionOf(policy, { ...draft, mode: 'json', json });
     expect(written('{"network": true}')).toEqual({ question: { network: true } });
     expect(written('{"net')).toEqual({ missing: 'This is no JSON yet.' });
     expect(written('7')).toHaveProperty('missing');
-    // What is shown before it is paid is the plan of one step only.
+    // A stream shows the plan of one step before payment, but pays for every step.
     expect(written('{"stream": {"query": {"kind": "count"}}}')).toHaveProperty(
       'missing',
       expect.stringContaining('step by step'),
     );
   });
 
-  it('keeps some rows', () => {
+  it('a form with a condition keeps only some rows', () => {
     const some = { ...draft, where: 'age', from: '30', to: '' };
     expect(questionOf(policy, some)).toEqual({
       question: { kind: 'histogram', column: 'vote', where: [{ column: 'age', op: '>=', value: 30 }] },
@@ -97,13 +97,13 @@ describe('a question that is put together', () => {
     });
   });
 
-  it('that is none yet says what is missing', () => {
+  it('an incomplete form says what is missing', () => {
     expect(questionOf(policy, { ...draft, mode: 'sql', sql: ' ' })).toEqual({ missing: 'Write a query.' });
     expect(questionOf(policy, { ...draft, kind: 'share', values: [] })).toEqual({ missing: 'Choose at least one answer.' });
   });
 });
 
-describe('imagined data', () => {
+describe('example data', () => {
   const foreseen = {
     name: 'vote',
     query: { kind: 'histogram', column: 'vote' },
@@ -113,14 +113,14 @@ describe('imagined data', () => {
     perRow: false,
   };
 
-  it('is made up, and its error bars are those of the plan', () => {
+  it('example numbers are invented, and their error bars are those of the plan', () => {
     const rows = imagined(policy, foreseen, 1000);
     expect(rows.map((r) => r.label)).toEqual(['Left', 'Right', '(missing)']);
     expect(Math.abs(rows.reduce((sum, r) => sum + r.value!, 0) - 1000)).toBeLessThan(3);
     for (const { value, low, high } of rows) expect([value! - low!, high! - value!]).toEqual([84, 84]);
   });
 
-  it('divides what is told per row by the rows of the cell', () => {
+  it('an expected error per row is divided by the rows of the cell', () => {
     const mean = {
       ...foreseen,
       name: 'mean of age by vote',
@@ -132,7 +132,7 @@ describe('imagined data', () => {
     expect(first!.high! - first!.value!).toBeLessThan(second!.high! - second!.value!);
   });
 
-  it('of a distribution rises to all people within the bounds', () => {
+  it('an example distribution rises to all people within the bounds', () => {
     const rise = imaginedRise(policy, { ...foreseen, query: { kind: 'cdf', column: 'age' } }, 500);
     expect([rise[0]!.at, rise.at(-1)!.at, rise.at(-1)!.value]).toEqual([18, 90, 500]);
     expect(rise.every((p, k) => k === 0 || p.value! >= rise[k - 1]!.value!)).toBe(true);

@@ -1,7 +1,7 @@
 import type { Column, Policy } from '../api/shapes.ts';
 import { isLabel, isSeveral, type SeveralKind, severalFor, severalKinds, severalQuestion } from './several.ts';
 
-/** What somebody put together, before it is a question. */
+/** Request in the form, before it is a valid query. */
 export interface Draft {
   readonly mode: 'builder' | 'sql' | 'json';
   readonly kind: Kind;
@@ -14,12 +14,12 @@ export interface Draft {
   readonly from: string;
   readonly to: string;
   readonly sql: string;
-  /** The question as it is sent, for what no form asks. */
+  /** Request as JSON, for queries that no form covers. */
   readonly json: string;
-  /** Of questions about several columns at once: which, and one number more (columns a table, clusters, rows). */
+  /** For queries about several columns: which ones, and one more number (columns per table, clusters, rows). */
   readonly several: readonly string[];
   readonly many: string;
-  /** What is counted in a relation, and in which. */
+  /** Pattern to count, and the relation to count it in. */
   readonly pattern: string;
   readonly relation: string;
 }
@@ -39,17 +39,17 @@ export type Kind =
 interface KindWords {
   readonly label: string;
   readonly hint: string;
-  /** Which columns it can be about; none needs one. */
+  /** Columns that it may be about; absent where it needs none. */
   readonly about?: (column: Column) => boolean;
   readonly groups: boolean;
-  /** Whether some rows can be asked about alone. */
+  /** False where it cannot be restricted to some rows. */
   readonly where?: false;
 }
 
 const isList = ({ type }: Column) => type === 'category' || type === 'multi';
 const isNumber = ({ type }: Column) => type === 'integer' || type === 'number';
 const isAnswer = (c: Column) => isList(c) || isNumber(c);
-/** What rows can be told apart by: few declared values. */
+/** Group keys: columns with few declared values. */
 export const isKey = (c: Column): boolean => c.type === 'category' || (isNumber(c) && c.bins !== undefined);
 
 /** Patterns that have names. */
@@ -128,7 +128,7 @@ export function firstDraft(policy: Policy): Draft {
   };
 }
 
-/** Takes another kind; what no longer fits is replaced by the first thing that does. */
+/** Changes the kind; fields that no longer fit take the first value that does. */
 export function withKind(policy: Policy, draft: Draft, kind: Kind): Draft {
   const able = columnsFor(policy, kind).map((c) => c.name);
   const column = able.includes(draft.column) ? draft.column : (able[0] ?? '');
@@ -144,7 +144,7 @@ export const firstValue = ({ columns }: Policy, name: string): readonly string[]
     ?.values?.slice(0, 1)
     .map((v) => v.value) ?? [];
 
-/** The question in the one form that library, command line and service share; what is missing, in words, where it is none yet. */
+/** Query in the JSON form of library, command line and service, or a text that names what is missing. */
 export function questionOf(policy: Policy, draft: Draft): { readonly question: object } | { readonly missing: string } {
   if (draft.mode === 'sql')
     return draft.sql.trim() === '' ? { missing: 'Write a query.' } : { question: { sql: draft.sql.trim() } };
@@ -169,12 +169,12 @@ export function questionOf(policy: Policy, draft: Draft): { readonly question: o
   };
 }
 
-/** A question that somebody wrote; whether it is one, the service says. */
+/** Query in JSON; the service decides if it is valid. */
 function readQuestion(text: string): { readonly question: object } | { readonly missing: string } {
   try {
     const read: unknown = JSON.parse(text);
     if (typeof read !== 'object' || read === null) return { missing: 'A question is an object or a list of them.' };
-    // Its plan is that of one step, and it pays for every step there is: not what somebody confirms here.
+    // Its plan shows one step, but it pays for every step, which is more than the user confirms here.
     if ('stream' in read)
       return { missing: 'A stream pays step by step: ask for it by the library, the command line or the service.' };
     return { question: read };
@@ -196,7 +196,7 @@ function conditionsOf({ columns }: Policy, { where, whereValues, from, to }: Dra
   return whereValues.length === 0 ? [] : [{ column: where, op: 'in', values: whereValues }];
 }
 
-/** What the ledger lists it as; SQL is its own label. */
+/** Label in the ledger; SQL is its own label. */
 export function labelOf(draft: Draft): string | undefined {
   const { mode, kind, column, second, by } = draft;
   if (mode !== 'builder' || kind === 'survey' || kind === 'pattern' || isSeveral(kind)) return undefined;

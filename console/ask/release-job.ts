@@ -12,8 +12,8 @@ export interface JobView {
 const over = new Set(['done', 'failed', 'cancelled']);
 
 /**
- * Releases as a job, so that somebody sees how far it is and may stop it; undefined where they did. What was booked by then stays booked and is recorded: the
- * same question is told its answer.
+ * Releases as a job with progress and cancellation; undefined when cancelled. What was reserved by then stays spent and is recorded:
+ * the same query then returns the recorded answer.
  */
 export async function releaseAsJob(policy: string, asking: Asking, tell: (view: JobView) => void): Promise<Answer | undefined> {
   const begun = await call<JobView>(`/v1/policies/${encodeURIComponent(policy)}/jobs`, { method: 'POST', body: asking });
@@ -36,7 +36,7 @@ function ended({ job }: JobView, tell: (view: JobView) => void): Promise<void> {
       done();
     };
     for (const name of ['progress', ...over]) events.addEventListener(name, heard as EventListener);
-    // Where it cannot be listened to any more, the job itself is asked.
+    // When the event stream has closed, the caller reads the job itself.
     events.addEventListener('error', () => {
       if (events.readyState === EventSource.CLOSED) done();
     });

@@ -5,20 +5,20 @@ export type SeveralKind = 'workload' | 'synth' | 'kmeans' | 'classify';
 
 const isNumber = ({ type }: Column) => type === 'integer' || type === 'number';
 const isOne = (c: Column) => c.type === 'category' || isNumber(c);
-/** What can be told apart: one answer is it, the others are not. */
+/** Columns that can be the label of a classifier: some answers are positive, the others negative. */
 export const isLabel = (c: Column): boolean => c.type === 'category' && (c.values?.length ?? 0) > 1;
 
 interface Several {
   readonly label: string;
   readonly hint: string;
-  /** Which columns it takes, and how many at least. */
+  /** Columns it takes, and the least number of them. */
   readonly of: (column: Column) => boolean;
   readonly fewest: number;
-  /** What a column that it is about must be. */
+  /** Condition on the column that it is about. */
   readonly about?: (column: Column) => boolean;
   readonly groups: false;
   readonly where: false;
-  /** One number more. */
+  /** One additional number. */
   readonly many?: { readonly label: string; readonly usual: string; readonly least: number; readonly most: number };
 }
 
@@ -64,7 +64,7 @@ export const isSeveral = (kind: string): kind is SeveralKind => kind in severalK
 export const severalOf = ({ columns }: Policy, kind: SeveralKind, about: string): readonly Column[] =>
   columns.filter((c) => severalKinds[kind].of(c) && (kind !== 'classify' || c.name !== about));
 
-/** What is chosen at first. */
+/** Initial choice of columns and number. */
 export const severalFor = (policy: Policy, kind: SeveralKind, about: string) => ({
   several: severalOf(policy, kind, about)
     .slice(0, 3)
@@ -79,7 +79,7 @@ interface Chosen {
   readonly many: string;
 }
 
-/** In the form that the service takes; what is missing, in words, where it is none yet. */
+/** Request in the service's form, or a text that names what is missing. */
 export function severalQuestion(
   kind: SeveralKind,
   { column, values, several, many }: Chosen,

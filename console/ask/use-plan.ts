@@ -5,17 +5,17 @@ import type { Asking, Plan, Problem } from '../api/shapes.ts';
 export interface Planned {
   readonly plan?: Plan;
   readonly problem?: Problem;
-  /** What is shown is of an earlier question; the next is on its way. */
+  /** True while the shown plan belongs to an earlier request. */
   readonly waiting: boolean;
 }
 
 const pause = 250;
 
-/** The plan of whatever is asked right now: asked once somebody pauses, and the last one stays until the next is there. */
+/** Plan of the current request, loaded after a pause in typing; the last one stays until the next arrives. */
 export function usePlan(policy: string, asking: Asking | undefined, turn: number): Planned {
   const [found, setFound] = useState<{ readonly of?: string; readonly plan?: Plan; readonly problem?: Problem }>({});
   const body = asking && JSON.stringify(asking);
-  // After a release the same question is planned anew.
+  // After a release the same request is planned again.
   const wanted = `${policy} ${turn} ${body}`;
   useEffect(() => {
     if (body === undefined) return;

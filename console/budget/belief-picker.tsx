@@ -5,7 +5,7 @@ import { Choice, Slider } from '../parts/field.tsx';
 import { figure, percent, percentAtMost } from '../parts/figures.ts';
 import { Table } from '../parts/table.tsx';
 
-/** What is believed after, by what was believed before, and how wrong a count is. */
+/** Posterior per prior, and the error of a count, at one epsilon. */
 export interface PickedPoint {
   readonly epsilon: number;
   readonly posterior: Readonly<Record<string, number>>;
@@ -15,7 +15,7 @@ export interface PickedPoint {
 const closest = <T,>(items: readonly T[], distance: (item: T) => number): number =>
   items.reduce((best, item, k) => (distance(item) < distance(items[best]!) ? k : best), 0);
 
-/** A point on the curve of belief against error, moved by pointer, finger or keyboard. */
+/** Point on the curve of belief against error, moved by pointer, touch or keyboard. */
 export function BeliefPicker({
   points,
   epsilon,

@@ -2,14 +2,14 @@ import { dot, line, ruleX, text } from '@observablehq/plot';
 import { percent } from '../parts/figures.ts';
 import type { Drawing } from './chart.tsx';
 
-/** One budget: what it lets an attacker believe, and how wrong a count is under it. */
+/** One budget: the attacker's posterior, and the error of a count. */
 export interface BeliefPoint {
   readonly epsilon: number;
   readonly belief: number;
   readonly error: number;
 }
 
-/** Where the picture keeps its margins: pointing at it needs them, too. */
+/** Margins of the chart, also needed to map a pointer to it. */
 export const beliefMargins = { left: 56, right: 18, top: 22, bottom: 44 } as const;
 const beliefHeight = 320;
 

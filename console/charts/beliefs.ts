@@ -8,7 +8,7 @@ export interface BeliefMove {
   readonly actual: boolean;
 }
 
-/** Belief before (hollow) and after (filled), answer by answer; what is true is drawn in another colour. */
+/** Belief before (hollow) and after (filled), per answer; the true answer has another colour. */
 export const beliefs =
   (rows: readonly BeliefMove[]): Drawing =>
   () => ({

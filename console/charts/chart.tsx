@@ -2,10 +2,10 @@ import { type PlotOptions, plot } from '@observablehq/plot';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-/** How a picture is drawn into so many pixels. */
+/** Plot options for a width in pixels. */
 export type Drawing = (width: number) => PlotOptions & { readonly height: number };
 
-/** A picture as wide as its place; its place has its height before it is drawn. What it says in one sentence is read aloud, its numbers stand beside it. */
+/** Chart as wide as its container; its height is reserved before it is drawn. The label is its text for screen readers. */
 export function Chart({
   label,
   draw,
@@ -16,7 +16,7 @@ export function Chart({
   readonly draw: Drawing;
   /** The caption, and the numbers as a table. */
   readonly children?: ComponentChildren;
-  /** Told where somebody points at while dragging: which part of the width, and the width. */
+  /** Called while dragging, with the pointer's fraction of the width, and the width. */
   readonly onPoint?: (x: number, width: number) => void;
 }) {
   const place = useRef<HTMLDivElement>(null);

@@ -9,7 +9,7 @@ export interface Gain {
 
 const wrapped = (words: string, most: number): string => (words.length <= most ? words : `${words.slice(0, most - 1)}…`);
 
-/** What each attacker gained: the middle record and the worst one, against what was promised. */
+/** Gain of each attacker: for the median and the worst record, compared with the promise. */
 export const gains =
   (rows: readonly Gain[], promised: number): Drawing =>
   (width) => ({

@@ -1,9 +1,9 @@
 import { areaY, barX, lineY, type PlotOptions, ruleX, ruleY, tickX } from '@observablehq/plot';
 import type { Drawing } from './chart.tsx';
 
-/** A number and where it may really lie. */
+/** A number with its interval. */
 export interface Interval {
-  /** Of the outer key where there are two. */
+  /** Label of the outer key where there are two. */
   readonly group?: string;
   readonly label: string;
   readonly value: number | null;
@@ -15,7 +15,7 @@ const short = (text: string, most: number): string => (text.length > most ? `${t
 const widest = (labels: readonly string[], most: number): number =>
   Math.min(most * 7, Math.max(...labels.map((l) => Math.min(most, l.length)), 3) * 7) + 12;
 
-/** Bars with whiskers: where a bar ends is what was told, the whisker is the 95 % interval. Dashed bars are imagined. */
+/** Bars with whiskers: the bar is the released value, the whisker its 95 % interval. Dashed bars are examples. */
 export function intervals(
   rows: readonly Interval[],
   { what, imagined = false }: { readonly what: string; readonly imagined?: boolean },

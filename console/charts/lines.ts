@@ -5,7 +5,7 @@ export interface Series {
   readonly name: string;
   readonly points: readonly { readonly x: number; readonly y: number }[];
 }
-/** As many as can be told apart; each also has its name at its end or in the key. */
+/** As many as people can distinguish; each series is also labelled at its end or in the key. */
 export const seriesColours = [
   'var(--mark)',
   'var(--leak)',

@@ -3,7 +3,7 @@ import type { Entry } from '../api/shapes.ts';
 import { figure } from '../parts/figures.ts';
 import type { Drawing } from './chart.tsx';
 
-/** Who released something, when, and how much of the budget it uses: a lane for each person, and the more the larger a dot. */
+/** Releases over time with their share of the budget: one lane per person, larger dots for larger costs. */
 export const timeline =
   (entries: readonly Entry[]): Drawing =>
   (width) => {
@@ -56,7 +56,7 @@ export const timeline =
     };
   };
 
-/** Those whose words do not stand on those before them. */
+/** Points whose labels do not overlap earlier ones. */
 function spaced<E extends Entry & { readonly when: Date }>(entries: readonly E[], apart: number): readonly E[] {
   const last = new Map<string, number>();
   return entries.filter(({ analyst, when }) => {

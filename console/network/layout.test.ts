@@ -4,7 +4,7 @@ import { layout } from './layout.ts';
 const nodes = Array.from({ length: 40 }, (_, id) => ({ id, degree: 1 }));
 const edges = Array.from({ length: 20 }, (_, k) => ({ a: 2 * k, b: 2 * k + 1, kind: 'ties', oddsRatio: 4 }));
 
-it('places the same network the same way, tied records beside each other', () => {
+it('the layout of one network is always the same, and tied records are close to each other', () => {
   const placed = layout(nodes, edges);
   expect(placed).toEqual(layout(nodes, edges));
   const apart = (i: number, j: number) => Math.hypot(placed[i]!.x - placed[j]!.x, placed[i]!.y - placed[j]!.y);
@@ -15,6 +15,6 @@ it('places the same network the same way, tied records beside each other', () =>
   expect(placed.every(({ x, y }) => Number.isFinite(x) && Number.isFinite(y))).toBe(true);
 });
 
-it('leaves out ties to records that are not shown', () => {
+it('the layout leaves out ties to records that are not shown', () => {
   expect(layout([{ id: 0, degree: 1 }], [{ a: 0, b: 9, kind: 'ties', oddsRatio: 'inf' }])).toHaveLength(1);
 });

@@ -1,7 +1,7 @@
 export interface Node {
   readonly id: number;
   readonly degree: number;
-  /** What several records share and nobody sees. */
+  /** Latent variable: what several records share and nobody observes. */
   readonly kind?: string | undefined;
 }
 export interface Edge {
@@ -16,8 +16,8 @@ export interface Placed extends Node {
 }
 
 /**
- * Places a network: tied records pull at each other, all others push, and everything is drawn to the middle. The same network gives the same picture: records
- * begin on a spiral, not by chance.
+ * Force layout of a network: ties attract, other pairs repel, and all are drawn to the middle. Records start on a spiral,
+ * not at random, so the same network gives the same picture.
  */
 export function layout(nodes: readonly Node[], edges: readonly Edge[], rounds = 140): readonly Placed[] {
   const turn = Math.PI * (3 - Math.sqrt(5));
@@ -60,7 +60,7 @@ export function layout(nodes: readonly Node[], edges: readonly Edge[], rounds = 
   return nodes.map((node, k) => ({ ...node, x: x[k]!, y: y[k]! }));
 }
 
-/** Records that hang together begin beside one another. */
+/** Records of one component start next to one another. */
 function componentOrder(nodes: readonly Node[], edges: readonly Edge[]): readonly number[] {
   const at = new Map(nodes.map(({ id }, k) => [id, k]));
   const near = nodes.map((): number[] => []);

@@ -15,7 +15,7 @@ interface WhatIfAnswer {
   readonly error: Figure | null;
 }
 
-/** Odds ratios that a slider stops at, from strangers to copies; what is declared is one of them. */
+/** Odds ratios at which the slider stops, from independent records to copies; the declared one is among them. */
 const menu: readonly number[] = [1, 1.5, 2, 3, 4, 6, 9, 15, 25, 40, 81, 200, 1000];
 const stopsFor = ({ oddsRatio }: Tie): readonly (number | 'inf')[] => [
   ...(typeof oddsRatio === 'number' && !menu.includes(oddsRatio) ? [...menu, oddsRatio].sort((a, b) => a - b) : menu),
@@ -38,7 +38,7 @@ export const tieName = (tie: Tie): string =>
     .filter((part) => part !== undefined && part !== '')
     .join(' ');
 
-/** What the noise would be if the ties were stronger or weaker than declared. Reads the ties only and spends nothing. */
+/** Noise under ties that are stronger or weaker than declared. Reads only the ties and spends nothing. */
 export function WhatIf({ path, ties }: { readonly path: string; readonly ties: readonly Tie[] }) {
   const strong = ties.map((tie, index) => ({ tie, index })).filter(({ tie }) => tie.oddsRatio !== undefined);
   const [chosen, setChosen] = useState<readonly number[]>(() => strong.map(({ tie }) => declaredStop(tie)));

@@ -49,7 +49,7 @@ export function Ask({
   const onRecord = ready && planned.plan?.recorded !== undefined;
 
   const release = async () => {
-    // The box closes a moment after it was said yes in: a second click says nothing more.
+    // The dialog closes a moment after confirmation; a second click has no effect.
     if (begun.current) return;
     begun.current = true;
     setAsking(false);
@@ -84,7 +84,7 @@ export function Ask({
                 { value: 'json', label: 'JSON' },
               ]}
               onChoose={(mode) =>
-                // What was put together so far is where the text begins.
+                // The JSON text starts with the request that was built so far.
                 setDraft({
                   ...draft,
                   mode,

@@ -43,7 +43,7 @@ interface Attacked {
   readonly notes: readonly string[];
 }
 
-/** Plays the attacker on a release: what they believed before, and what they believe after. */
+/** Simulates an attacker on a release: the belief before and after. */
 export function Attack({ policy }: { readonly policy: Policy }) {
   const path = `/v1/policies/${encodeURIComponent(policy.name)}`;
   const { asked, again, entries } = useEntries(`${path}/ledger`, 1000);

@@ -6,7 +6,7 @@ import { Text } from '../parts/field.tsx';
 import { icons } from '../parts/icons.tsx';
 import { Fault, Ghost } from '../parts/told.tsx';
 
-/** The code of a one-time link, taken out of the address before anything else: it stays in no history. */
+/** Code of a one-time link, removed from the address before anything else, so that it enters no history. */
 export function takeCode(): string | undefined {
   if (location.pathname !== '/login') return undefined;
   const code = location.hash.slice(1);
@@ -21,7 +21,7 @@ export function SignIn({
   onSignedIn,
 }: {
   readonly code?: string | undefined;
-  /** A session was there and is no more. */
+  /** The session has ended. */
   readonly ended: boolean;
   readonly onSignedIn: (session: Session) => void;
 }) {

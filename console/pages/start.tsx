@@ -16,7 +16,7 @@ interface Listed {
   readonly drafts: readonly { readonly id: string; readonly file: string; readonly made: string }[];
 }
 
-/** From a file to a policy that is served: look, ask what only the steward knows, confirm. */
+/** From a file to a served policy: inspect it, answer what only the data steward knows, confirm. */
 export function Start({ onServed }: { readonly onServed: () => void }) {
   const [draft, setDraft] = useState<PolicyDraft>();
   const [problem, setProblem] = useState<Problem>();
@@ -95,7 +95,7 @@ function Interview({
   const [reason, setReason] = useState('');
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const pending = useRef<Record<string, Said>>({});
-  /** Shown at once; sent when somebody pauses. */
+  /** Shown at once; sent after a pause in typing. */
   const say = (id: string, said: Said) => {
     pending.current = { ...pending.current, [id]: said };
     onDraft({ ...draft, questions: draft.questions.map((q) => (q.id === id ? { ...q, answer: said } : q)) });
@@ -105,7 +105,7 @@ function Interview({
       pending.current = {};
       void attempt(async () => {
         const next = await call<PolicyDraft>(`/v1/drafts/${draft.id}/answers`, { method: 'POST', body });
-        // What was said meanwhile stays as it was said.
+        // Answers given meanwhile are kept.
         onDraft({
           ...next,
           questions: next.questions.map((q) => (q.id in pending.current ? { ...q, answer: pending.current[q.id]! } : q)),

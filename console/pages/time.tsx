@@ -10,7 +10,7 @@ import { linkTo } from '../router.ts';
 
 interface Steps {
   readonly column: string;
-  /** What every step may spend for ever. */
+  /** Spending limit of every step. */
   readonly each?: Figure;
   readonly steps: readonly {
     readonly part: string;
@@ -21,7 +21,7 @@ interface Steps {
   }[];
 }
 
-/** Leakage and budget along time, where the policy has steps. */
+/** Leakage and budget over time, where the policy has steps. */
 export function Time({ policy }: { readonly policy: Policy }) {
   const [asked, again] = useAnswer<Steps>(policy.steps && `/v1/policies/${encodeURIComponent(policy.name)}/time`);
   return (
@@ -46,7 +46,7 @@ export function Time({ policy }: { readonly policy: Policy }) {
   );
 }
 
-/** Steps in a row that have spent the same come as one; drawn they are one by one, so far as they are told apart. */
+/** Runs of steps with equal spending arrive as one; the chart draws this many of a run one by one. */
 const mostDrawn = 400;
 
 function Along({ policy, found: { steps, each } }: { readonly policy: Policy; readonly found: Steps }) {

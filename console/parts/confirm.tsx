@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
-/** Asks once more before something that cannot be taken back. Escape is no. */
+/** Dialog before an irreversible action. Escape means no. */
 export function Confirm({
   open,
   title,
@@ -32,13 +32,13 @@ export function Confirm({
       ref={box}
       aria-labelledby="confirm-title"
       onCancel={(e) => {
-        // Whether it is open is decided in one place.
+        // Only the `open` property decides if it is open.
         e.preventDefault();
         onNo();
       }}
     >
       <div class="stack">
-        {/* Here, not on the button: a key that is held down must not say yes. */}
+        {/* Focus is here, not on the button: a key that is held down must not confirm. */}
         <h2 id="confirm-title" ref={head} tabIndex={-1}>
           {title}
         </h2>

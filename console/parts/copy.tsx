@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 
-/** Text to take along; says that it was taken. */
+/** Text with a copy button, and a status once it is copied. */
 export function Copyable({ text, label }: { readonly text: string; readonly label: string }) {
   const [told, setTold] = useState('');
   const copy = async () => {

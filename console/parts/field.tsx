@@ -33,7 +33,7 @@ export function Choice<V extends string>({
   );
 }
 
-/** Lines of a language, as somebody writes them. */
+/** Text field for code. */
 export function Written({
   label,
   hint,
@@ -91,7 +91,7 @@ export function Slider({
   readonly min: number;
   readonly max: number;
   readonly step: number;
-  /** What the value means, beside it and read aloud. */
+  /** Meaning of the value, shown next to it and read aloud. */
   readonly words: string;
   readonly onSlide: (value: number) => void;
 }) {

@@ -1,6 +1,6 @@
 import type { Figure } from '../api/shapes.ts';
 
-/** Numbers for people: three digits that matter, thousands set apart. */
+/** Numbers for people: three significant digits, thousands separated. */
 export function figure(x: Figure | null | undefined): string {
   if (typeof x === 'string') return x === 'inf' ? 'unlimited' : 'minus unlimited';
   if (x === null || x === undefined || Number.isNaN(x)) return 'unknown';
@@ -12,7 +12,7 @@ export function figure(x: Figure | null | undefined): string {
   return Number(x.toPrecision(3)).toString();
 }
 
-/** The day that a number of a date column stands for. */
+/** Date of a number in a date column. */
 export const day = (x: number): string => new Date(86_400_000 * Math.floor(x)).toISOString().slice(0, 10);
 
 /** Probabilities never round to certainty. */
@@ -23,7 +23,7 @@ export function percent(p: number, digits = 0): string {
   return `${hundredths >= 10 ? Number(hundredths.toFixed(digits)) : Number(hundredths.toPrecision(2 + digits))} %`;
 }
 
-/** A limit is never rounded below what it is. */
+/** A limit is never rounded down. */
 export const percentAtMost = (p: number): string => percent(Math.min(1, Math.ceil(1000 * p - 1e-9) / 1000), 1);
 
 export const moment = (iso: string): string => iso.slice(0, 16).replace('T', ' ');

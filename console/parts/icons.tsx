@@ -14,7 +14,7 @@ const drawn = (children: ComponentChildren, size = 24) => (
   </svg>
 );
 
-/** Pictures beside words, never instead of them. */
+/** Icons next to words, never instead of them. */
 export const icons = {
   fish: drawn(
     <g stroke-width="2.2">

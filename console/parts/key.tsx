@@ -1,4 +1,4 @@
-/** Which colour is what; the words say it too. */
+/** Colour key; the words name the colours' meaning as well. */
 export const Key = ({ items }: { readonly items: readonly { readonly words: string; readonly colour: string }[] }) => (
   <ul class="key">
     {items.map(({ words, colour }) => (

@@ -1,7 +1,7 @@
 import type { Amounts } from '../api/shapes.ts';
 import { figure } from './figures.ts';
 
-/** How much of the budget is spent, and what one more release would take. */
+/** Spent part of the budget, and the cost of one more release. */
 export function Meter({
   budget,
   asked = 0,

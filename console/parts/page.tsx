@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
-/** A page begins with what it is for; whoever comes to it by keyboard begins there, too. */
+/** A page begins with its purpose; keyboard focus starts there as well. */
 export function Page({
   title,
   lead,

@@ -2,11 +2,11 @@ import type { ComponentChildren } from 'preact';
 
 export interface TableColumn {
   readonly name: string;
-  /** Numbers stand to the right. */
+  /** Numbers are right-aligned. */
   readonly right?: boolean;
 }
 
-/** Where a table is too wide or too long, it scrolls in its own frame, by keyboard too. */
+/** Wide or long tables scroll in a frame of their own, also by keyboard. */
 export const Table = ({
   caption,
   columns,

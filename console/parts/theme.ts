@@ -19,7 +19,7 @@ function apply(theme: Theme): void {
 /** Before anything is drawn, so that nothing flashes. */
 export const applySavedTheme = (): void => apply(saved());
 
-/** As the system has it, until somebody chooses; the choice is kept in this browser. */
+/** Follows the system until the user chooses; the choice is kept in this browser. */
 export function useTheme(): readonly [Theme, (theme: Theme) => void] {
   const [theme, setTheme] = useState(saved);
   const choose = (chosen: Theme) => {

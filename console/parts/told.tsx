@@ -43,7 +43,7 @@ export const Ghost = ({ height }: { readonly height: number }) => (
   </div>
 );
 
-/** What was asked for, or its ghost, or why not. */
+/** Loaded value, its placeholder, or the reason for a failure. */
 export function Loaded<T>({
   asked,
   height,

@@ -1,4 +1,4 @@
-/** An interview about a file, as the service tells it: what is asked, what was said, and the policy it comes to. */
+/** Interview about a file, from the service: questions, answers, and the resulting policy. */
 export interface InterviewQuestion {
   readonly id: string;
   readonly text: string;
@@ -23,7 +23,7 @@ export type Said = string | readonly string[];
 
 export const saidOf = ({ answer, usual, several }: InterviewQuestion): Said => answer ?? usual ?? (several ? [] : '');
 
-/** A name for the policy, made of the name of the file. */
+/** Name of the policy, derived from the name of the file. */
 export const nameFor = (file: string): string =>
   file
     .replace(/\.[^.]*$/, '')

@@ -2,7 +2,7 @@ import { useId, useState } from 'preact/hooks';
 import { Text, Tick } from '../parts/field.tsx';
 import { type InterviewQuestion, type Said, saidOf } from './draft.ts';
 
-/** Short names for what the service asks in a sentence. */
+/** Short titles for the service's questions. */
 const titles: Readonly<Record<string, string>> = {
   columns: 'Columns',
   person: 'Whose rows',
@@ -54,7 +54,7 @@ interface Choosing {
   readonly onSay: (said: string) => void;
 }
 
-/** The first few as buttons, the others in a list. */
+/** The first few choices as buttons, the others in a list. */
 function One({ choices, said, onSay }: Choosing) {
   const id = useId();
   const shown = choices.filter((c) => c.text !== 'another column');
@@ -97,7 +97,7 @@ function Budget({ choices, said, onSay }: Choosing) {
   const [text, setText] = useState(said);
   const say = (words: string) => {
     setText(words);
-    // Half a word is no answer yet.
+    // Incomplete input is not sent as an answer.
     if (limitForm.test(words)) onSay(words);
   };
   return (

@@ -35,7 +35,7 @@ export const partOf = ({ measure, factor }: Term, noise: readonly Law<number>[])
   factor: Math.abs(toNumber(factor)),
   noise: additive(noise, measure),
 });
-/** The noise of the terms in answer cell i, before any value is known. */
+/** Noise of the terms in answer cell i, before any value is known. */
 export const noiseOf = (terms: readonly Term[], noise: readonly Law<number>[], i = 0): Spread =>
   spreadOf(
     terms.flatMap((term) => {
@@ -52,7 +52,7 @@ function sumOfCells(terms: readonly Term[], noisy: readonly NoisyMeasure[], i: n
   }
   return value;
 }
-/** The laws of a batch's measures; one list for all of its answers, of which there may be as many. */
+/** Noise distributions of a batch's measures: one list shared by all of its answers, of which there may be as many. */
 export function lawsOf(noisy: readonly NoisyMeasure[]): readonly Law<number>[] {
   const known = lists.get(noisy) ?? noisy.map(({ noise }) => noise);
   lists.set(noisy, known);
@@ -70,7 +70,7 @@ export const miss = 0.05;
 
 export interface Layout {
   readonly query: Query;
-  /** What is asked, in a few words. */
+  /** Short description of the query. */
   readonly label: string;
   readonly columns: readonly string[];
   readonly cells: readonly (readonly string[])[];
@@ -100,7 +100,7 @@ export const foreseen = (layout: Layout, error: ErrorKind, standardError: number
 
 /** An answer that is a sum of noisy integers. */
 export function linearAnswer(layout: Layout, terms: readonly Term[]): BoundQuery {
-  // What is foreseen is the error of the answer cell that adds most numbers up.
+  // The expected error is that of the answer cell that adds the most numbers.
   const numbers = (i: number): number => terms.reduce((sum, { cells }) => sum + cells(i).length, 0);
   const alike = terms.every(({ cells }) => cells === sameCell);
   const widest = alike ? 0 : layout.cells.reduce((best, _, i) => (numbers(i) > numbers(best) ? i : best), 0);

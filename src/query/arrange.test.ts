@@ -18,14 +18,14 @@ const shown = (own: Omit<Arrangement, 'tables'>) =>
     rows.map(({ keys }) => keys[0]).join(''),
   );
 
-describe('tables that are shown as asked', () => {
-  it('have the same groups in the same order, those without a number last', () => {
+describe('arranged tables', () => {
+  it('arranged tables have the same groups in the same order, and groups without a number come last', () => {
     expect(shown({ order: [{ table: 0 }] })).toEqual(['bdac', 'bdac']);
     expect(shown({ order: [{ table: 0, descending: true }], limit: 2 })).toEqual(['ad', 'ad']);
     expect(shown({ order: [{ key: 'p', descending: true }], limit: 2, offset: 1 })).toEqual(['cb', 'cb']);
   });
 
-  it('are chosen by three-valued conditions on what was told', () => {
+  it('three-valued conditions on the released numbers choose the rows', () => {
     expect(shown({ having: { table: 0, op: '>', value: 2 } })[0]).toBe('ad');
     expect(shown({ having: { not: { table: 0, op: '>', value: 2 } } })[0]).toBe('b');
     expect(
@@ -50,7 +50,7 @@ describe('tables that are shown as asked', () => {
     ).toBe('cd');
   });
 
-  it('say that they were', () => {
+  it('arranged tables carry a note that they were arranged', () => {
     const [told, other] = arranged([table([1, 2]), table([1, 2])], [{ tables: [0], limit: 1 }]);
     expect(told!.arranged).toBe('Rows cut by their names, of 2.');
     const [noisy] = arranged([table([1, 2])], [{ tables: [0], order: [{ table: 0 }], limit: 1 }]);
@@ -58,7 +58,7 @@ describe('tables that are shown as asked', () => {
     expect(other!.arranged).toBeUndefined();
   });
 
-  it('are refused before anything is paid where they have not the same groups, or no such key', () => {
+  it('an arrangement is refused before payment where the tables have different groups, or lack its key', () => {
     const policy = samplePolicy([category('p', ['a', 'b']), number('x', '0', '3')]);
     const fault = (arrange: object) => {
       const batch = parseBatch({ queries: [{ kind: 'count', by: ['p'] }, { kind: 'count' }], arrange: [arrange] });

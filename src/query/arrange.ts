@@ -6,7 +6,7 @@ import { code, columnName, list } from './form.js';
 import type { Query } from './query.js';
 
 const comparison = z.enum(['=', '!=', '<', '<=', '>', '>=']);
-/** Which rows are shown, by what was told of them: the number of a table of the batch, or the label of a key. */
+/** Condition on the shown rows: on a number of one of the batch's tables, or on the label of a key. */
 export type Choice =
   | { readonly table: number; readonly op: z.output<typeof comparison>; readonly value: number }
   | { readonly key: string; readonly op: 'in' | 'not in'; readonly values: readonly string[] }
@@ -22,7 +22,7 @@ const choice: z.ZodType<Choice> = z.lazy(() =>
     z.strictObject({ not: choice }),
   ]),
 );
-/** How tables by the same groups are shown: after the noise, at no cost. */
+/** Arrangement of tables with the same groups: applied after the noise, at no cost. */
 export const arrangement = z.strictObject({
   /** Of the batch, by number; all of them have the same groups. */
   tables: list(z.int().min(0), 'queries'),
@@ -48,7 +48,7 @@ const compared: Record<z.output<typeof comparison>, (a: number, b: number) => bo
   '>=': (a, b) => a >= b,
 };
 
-/** Refused before anything is paid. `labelsOf`: what the groups of a key are called, in the tables of a query. */
+/** Checks an arrangement before anything is paid. `labelsOf`: labels of a key's groups in the tables of a query. */
 export function checkArranged(
   arrange: readonly Arrangement[],
   queries: readonly Query[],
@@ -78,7 +78,7 @@ export function checkArranged(
     );
   }
 }
-/** What has one row for each group, or may have: a table with more is out of step with the others, row by row. */
+/** Kinds with at most one row per group; tables of other kinds cannot be matched with the others row by row. */
 const oneEach: ReadonlySet<Query['kind']> = new Set([
   'count',
   'sum',
@@ -100,7 +100,7 @@ const choicesByKey = (of: Choice | undefined): readonly ByKey[] =>
   of === undefined ? [] : 'key' in of ? [of] : partsOf(of).flatMap(choicesByKey);
 const keysIn = (of: Choice | undefined): readonly string[] => choicesByKey(of).map(({ key }) => key);
 
-/** A group that nobody declared would choose no rows, and look like an answer. */
+/** An undeclared group would select no rows, which looks like an answer. */
 function refuseNoGroup(key: string, values: readonly string[], labels: readonly string[]): void {
   const lost = values.find((value) => !labels.includes(value));
   if (lost !== undefined)
@@ -111,7 +111,7 @@ function refuseNoGroup(key: string, values: readonly string[], labels: readonly 
     );
 }
 
-/** Shows tables as they were arranged: by noisy numbers, so a group near the line, or near another, may be on either side of it. */
+/** Applies arrangements by noisy numbers, so a group close to a threshold, or to another group, may be on either side of it. */
 export function arranged(tables: readonly AnswerTable[], arrange: readonly Arrangement[]): readonly AnswerTable[] {
   const out = [...tables];
   for (const own of arrange) {
@@ -119,7 +119,7 @@ export function arranged(tables: readonly AnswerTable[], arrange: readonly Arran
     const keyAt = (key: string) => first.columns.indexOf(key);
     const valueAt = (table: number, i: number) => tables[table]!.rows[i]?.value ?? null;
     const labels = first.columns.slice(0, -1).map((_, k) => [...new Set(first.rows.map(({ keys }) => keys[k]!))]);
-    /** Nothing is told of a number that is not there. */
+    /** A condition on a missing number is unknown. */
     const holds = (of: Choice, i: number): boolean | undefined => {
       if ('table' in of) {
         const value = valueAt(of.table, i);
@@ -139,7 +139,7 @@ export function arranged(tables: readonly AnswerTable[], arrange: readonly Arran
           'table' in by ? valueAt(by.table, i) : labels[keyAt(by.key)]!.indexOf(first.rows[i]!.keys[keyAt(by.key)]!);
         const [x, y] = [rank(a), rank(b)];
         if (x === y) continue;
-        // What is not told comes last either way.
+        // Missing numbers come last in either order.
         if (x === null || y === null) return x === null ? 1 : -1;
         return (x < y ? -1 : 1) * (by.descending ? -1 : 1);
       }

@@ -61,7 +61,7 @@ const people: readonly Row[] = [
 ];
 
 describe('answers without noise', () => {
-  it('are those of plain statistics on clamped values', () => {
+  it('answers without noise equal plain statistics of the clamped values', () => {
     const [count, sum, mean, variance, population, share] = plainAnswers(
       [
         { kind: 'count' },
@@ -84,7 +84,7 @@ describe('answers without noise', () => {
     expect(values(share)).toEqual([0.5]);
   });
 
-  it('hold for groups, weights, histograms, crosstabs and quantiles', () => {
+  it('groups, weights, histograms, crosstabs and quantiles are answered correctly without noise', () => {
     const [byParty, weighted, media, cross, median, weightedMean] = plainAnswers(
       [
         { kind: 'mean', column: 'income', by: ['party'] },
@@ -107,7 +107,7 @@ describe('answers without noise', () => {
     expect(values(weightedMean)[0]).toBeCloseTo((1.5 - 2) / 3, 10);
   });
 
-  it('name their columns and answers', () => {
+  it('answers carry the names of their columns and queries', () => {
     const [table] = plainAnswers({ kind: 'mean', column: 'age', by: ['party'] }, people);
     expect(table).toMatchObject({ name: 'mean of age by party', columns: ['party', 'mean of age'], error: 'propagated' });
     const [named] = plainAnswers({ kind: 'count', name: 'n' }, people);
@@ -115,8 +115,8 @@ describe('answers without noise', () => {
   });
 });
 
-describe('measures', () => {
-  it('are shared by the queries of a batch', () => {
+describe('measures of a batch', () => {
+  it('the queries of a batch share their measures', () => {
     const sql = 'SELECT party, COUNT(*), SUM(age), AVG(age), VARIANCE(age), COUNT(age) FROM data GROUP BY party';
     const { measures } = bindBatch(parseSql(sql, policy), policy);
     expect(measures.map((m) => m.name).sort()).toEqual(['count', 'sum of age', 'sum of age squared']);
@@ -132,7 +132,7 @@ describe('measures', () => {
     expect(compared.measures.every((m) => m.cells.length === 4)).toBe(true);
   });
 
-  it('give the same answers shared or apart', () => {
+  it('shared measures give the same answers as separate ones', () => {
     const sql = parseSql('SELECT party, COUNT(*), SUM(age), AVG(age) FROM data GROUP BY party', policy).queries;
     const together = plainAnswers(sql, people).map(values);
     const alone = sql.map((query) => values(plainAnswers(query, people)[0]));
@@ -144,14 +144,14 @@ describe('measures', () => {
     });
   });
 
-  it('carry labels for every cell they count', () => {
+  it('a measure has a label for every cell that it counts', () => {
     for (const measure of bindBatch(surveyBatch(policy), policy).measures)
       expect(measure.cells).toHaveLength(measure.counting.keys.reduce((n, key) => n * key.size, 1));
   });
 });
 
-describe('a quantile', () => {
-  it('of public columns needs no noise and has no rank error', () => {
+describe('the quantile query', () => {
+  it('a quantile of public columns needs no noise and has no rank error', () => {
     const open = samplePolicy([number('age', '0', '9', '1', { public: true })], { secret: 'answer' });
     const bound = bind({ kind: 'quantile', column: 'age', at: [0.5] }, open);
     expect(bound.measures[0]!.effects.size).toBe(0);
@@ -160,7 +160,7 @@ describe('a quantile', () => {
     expect(table!.rows[0]).toMatchObject({ value: 4, rankError: 0 });
   });
 
-  it('has penalty zero exactly at the quantiles of the rows', () => {
+  it('the penalty of a candidate is zero exactly at the quantiles of the rows', () => {
     const [measure] = bind({ kind: 'quantile', column: 'age', at: [0.25] }).measures;
     if (measure?.mechanism !== 'exponential') throw new Error('not a selection');
     expect(measure.penalties([1n, 0n, 2n, 1n])).toEqual([0n, 0n, 0n, 8n]);
@@ -172,15 +172,15 @@ describe('a quantile', () => {
   });
 });
 
-describe('a survey', () => {
-  it('asks one histogram per declared column, about ten bins for numbers, none for weights', () => {
+describe('the survey of a policy', () => {
+  it('a survey has one histogram per declared column, about ten bins per number, and none for weights', () => {
     const { queries } = surveyBatch(policy);
     expect(queries.map((q) => 'column' in q && q.column)).toEqual(['age', 'income', 'party', 'grade', 'media']);
     const [age] = bindBatch(surveyBatch(policy), policy).measures;
     expect(age!.cells).toHaveLength(9);
     expect([age!.cells[0], age!.cells[7]]).toEqual([['17 to 26'], ['87 to 90']]);
   });
-  it('uses declared bins and single values where they are few', () => {
+  it('a survey uses declared bins, and single values where they are few', () => {
     const p = samplePolicy([
       number('likert', '1', '5'),
       number('age', '0', '99', '1', {
@@ -197,17 +197,17 @@ describe('a survey', () => {
 });
 
 describe('a query that does not fit the policy', () => {
-  it('is told which name was meant', () => {
+  it('the fault for an unknown column suggests the name that was meant', () => {
     expect(fault({ kind: 'mean', column: 'aeg' })).toMatchObject({ code: 'COLUMN_UNKNOWN', hint: 'Did you mean "age"?' });
     expect(fault({ kind: 'count', by: ['partys'] }).hint).toContain('party');
   });
-  it('is told which of its own values is outside the domain', () => {
+  it('the fault for an undeclared value names the value', () => {
     const unknown = fault({ kind: 'count', where: [{ column: 'party', op: '=', value: 'demm' }] });
     expect(unknown).toMatchObject({ code: 'VALUE_UNKNOWN', hint: 'Did you mean "dem"?' });
     expect(unknown.message).toContain('"demm"');
     expect(fault({ kind: 'share', column: 'media', values: ['radio'] }).code).toBe('VALUE_UNKNOWN');
   });
-  it('is told which type is needed', () => {
+  it('the fault for a column of the wrong type names the type that is needed', () => {
     expect(fault({ kind: 'mean', column: 'party' }).message).toContain('declared as category');
     expect(fault({ kind: 'share', column: 'age', values: ['1'] }).message).toContain('declared as integer');
     expect(fault({ kind: 'count', weight: 'age' }).message).toContain('needs a weight');
@@ -217,7 +217,7 @@ describe('a query that does not fit the policy', () => {
     expect(fault({ kind: 'count', by: ['party', 'party'] }).message).toContain('twice');
     expect(fault({ kind: 'quantile', column: 'age', at: [0.5], weight: 'w' }).code).toBe('QUERY_UNSUPPORTED');
   });
-  it('may not have more cells than any budget could fill', () => {
+  it('a query with more cells than any budget could fill is refused', () => {
     const codes = Array.from({ length: 200 }, (_, i) => `c${i}`);
     const p = samplePolicy(['a', 'b', 'c'].map((name) => category(name, codes)));
     expect(() => bind({ kind: 'count', by: ['a', 'b', 'c'] }, p)).toThrow(/cells/);
@@ -257,7 +257,7 @@ describe('error bars', () => {
       ],
       'combined',
     ],
-  ] as const)('of a %s cover the plain answer in 95 of 100 draws, and no wider than told', (_, query, error) => {
+  ] as const)('error bars of a %s cover the plain answer in 95 of 100 draws, and are no wider than stated', (_, query, error) => {
     const bound = bind(query);
     const counts = exactCounts(bound, rows);
     const truth = plainAnswers(query, rows)[0]!.rows[0]!.value!;
@@ -289,7 +289,7 @@ describe('error bars', () => {
     expect(foreseen!.standardError / per).toBeGreaterThanOrEqual(Math.sqrt(told / draws) * 0.95);
   });
 
-  it('of whole numbers end at whole numbers', () => {
+  it('error bars of whole numbers end at whole numbers', () => {
     const bound = bind({ kind: 'count' });
     const scale = 11.3;
     const [table] = bound.finish([{ noise: { kind: 'laplace', scale }, values: [1034n] }]);
@@ -300,7 +300,7 @@ describe('error bars', () => {
     expect(Math.abs(high! - 1034 - half)).toBeLessThanOrEqual(1);
   });
 
-  it('stay within the public bounds when the noise drowns the count', () => {
+  it('error bars stay within the public bounds when the noise is larger than the count', () => {
     const bound = bind({ kind: 'mean', column: 'age' });
     const wide: AdditiveLaw<number> = { kind: 'laplace', scale: 1e6 };
     const [table] = bound.finish(bound.measures.map(() => ({ noise: wide, values: [-5n] })));
@@ -308,7 +308,7 @@ describe('error bars', () => {
   });
 });
 
-describe('an answer of too many cells', () => {
+describe('an answer with too many cells', () => {
   const codes = (letter: string, n: number) => Array.from({ length: n }, (_, k) => `${letter}${k}`);
   const large = samplePolicy([
     category('x', codes('x', 9_999)),
@@ -321,11 +321,11 @@ describe('an answer of too many cells', () => {
     return process.memoryUsage().heapUsed - before;
   };
 
-  it('is refused before it is made: 100,000,000 in one table', () => {
+  it('a table of 100,000,000 cells is refused before it is allocated', () => {
     expect(refused({ kind: 'crosstab', columns: ['x', 'y'] })).toBeLessThan(50e6);
   });
 
-  it('is refused when tables that fit do not fit together', () => {
+  it('a batch is refused when each table fits but all of them together do not', () => {
     const pair = (by: string, and: string) => ({ kind: 'crosstab', columns: [by, and] });
     expect(bind({ queries: [pair('a', 'b')] }, large).measures).toHaveLength(1);
     refused({ queries: [pair('a', 'b'), pair('b', 'c'), pair('c', 'a')] });

@@ -15,7 +15,7 @@ import { withDates } from './told-dates.js';
 import type { View } from './view/view.js';
 import { seenThrough } from './view/view-pin.js';
 
-/** Ties queries to the policy: the integer measures they need, each once, with proven effects. Reads no data. */
+/** Binds queries to the policy: the integer measures they need, each once, with proven sensitivities. Reads no data. */
 export function bindBatch({ queries, arrange }: Batch, policy: Policy): BoundBatch {
   // Queries over one table, or one view, meet in one scope.
   const about = queries.map(({ from }) => (from === undefined ? undefined : viewOf(policy, from)));
@@ -53,7 +53,10 @@ export function bindBatch({ queries, arrange }: Batch, policy: Policy): BoundBat
   };
 }
 
-/** What is asked, as it is written, and what that counts under this policy: an answer is no answer any more once a domain, a missing code or a support has changed. */
+/**
+ * Identity of a request: its text, and what it counts under this policy, since a recorded answer expires
+ * when a domain, a missing code or a support changes.
+ */
 export const identityOf = ({ queries, measures }: BoundBatch, policy: Policy): readonly [asked: string, counted: string] => [
   canonical({ queries }),
   countedText(measures, policy),

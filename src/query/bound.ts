@@ -3,18 +3,18 @@ import type { Measure } from './count/measure.js';
 import type { Query } from './query.js';
 import type { View } from './view/view.js';
 
-/** Queries tied to a policy: the integers to be noised, and how noisy integers become answers. Made by query/bind.ts. */
+/** Queries bound to a policy: the integers to be noised, and the step from noisy integers to answers. Made by query/bind.ts. */
 export interface BoundBatch {
   readonly queries: readonly Query[];
   /** Shared by the queries, each once. */
   readonly measures: readonly Measure[];
-  /** What each of them counts over, where that is not the data's own rows. */
+  /** View that each query counts over, where that is not the data's own rows. */
   readonly views: readonly (View | undefined)[];
-  /** One table per query, in order. `noisy` is parallel to `measures`. Public arithmetic only: safe on whatever post-processing made of the values. */
+  /** One table per query, in order; `noisy` is parallel to `measures`. Public arithmetic only, so safe on post-processed values. */
   finish(noisy: readonly NoisyMeasure[]): readonly AnswerTable[];
-  /** Shows finished tables as they were asked to be: chosen, ordered or cut, and days as dates. */
+  /** Applies the requested arrangement to finished tables: rows chosen, ordered or cut, and days shown as dates. */
   arrange(tables: readonly AnswerTable[]): readonly AnswerTable[];
-  /** What can be said about the errors before any data is read; parallel to `queries`. */
+  /** Expected errors, known before any data is read; parallel to `queries`. */
   foresee(noise: readonly Law<number>[]): readonly Foreseen[];
 }
 
@@ -36,39 +36,38 @@ export interface AnswerTable {
   /** Names of the keys, then the name of the value. */
   readonly columns: readonly string[];
   readonly rows: readonly AnswerRow[];
-  /** How standardError, low and high were obtained from the noise. */
+  /** Derivation of standardError, low and high from the noise. */
   readonly error: ErrorKind;
-  /** Said where the noise leaves next to nothing to read. */
+  /** Warning where the noise dominates the answer. */
   readonly mostlyNoise?: string;
-  /** Said where an answer rests on more than its numbers: what was mended, and what its error assumes. */
+  /** Note where an answer rests on more than its numbers: corrections, and assumptions of its error. */
   readonly note?: string;
-  /** Said where rows were chosen, ordered or cut by what was told of them. */
+  /** Note where rows were chosen, ordered or cut by noisy numbers. */
   readonly arranged?: string;
 }
 /**
- * exact: from the law of the noise on that very number. combined: a sum of several noisy numbers; from the law of the sum of their noises.
+ * exact: noise distribution of that number; combined: that of a sum of noisy numbers; rank: a selected candidate, with `rankError` only.
  * propagated: a ratio; delta-method standard error, and the interval of all values the noise leaves possible.
- * rank: a selected candidate; low and high are absent, `rankError` holds instead.
  */
 export type ErrorKind = 'exact' | 'combined' | 'propagated' | 'rank';
 export interface AnswerRow {
   /** One label per key; "(missing)" for missing. */
   readonly keys: readonly string[];
-  /** Null when the noise left nothing to say (a mean over a noisy count of zero or less). */
+  /** Null when the noise left no usable number (a mean over a noisy count of zero or less). */
   readonly value: number | null;
   readonly standardError: number | null;
   /** 95 % interval. */
   readonly low: number | null;
   readonly high: number | null;
-  /** Counts by the values of a column: the part of those who answered, of the rows with the same other keys, with its 95 % interval. */
+  /** Counts by the values of a column: share among the answers in rows with the same other keys, with its 95 % interval. */
   readonly share?: {
     readonly value: number | null;
     readonly low: number;
     readonly high: number;
-    /** The same with the error of having asked some people and not all, where the policy declares a design. */
+    /** The same interval including the sampling error, where the policy declares a design. */
     readonly withSampling?: { readonly low: number; readonly high: number };
   };
-  /** The same with the error of having asked some people and not all, where the policy declares a design; and the standard error of that alone. */
+  /** Interval including the sampling error, where the policy declares a design, and the standard error of sampling alone. */
   readonly withSampling?: { readonly low: number | null; readonly high: number | null; readonly standardError: number };
   /** Quantiles: with 95 % the answer's rank is off by at most this many rows, whatever the data. */
   readonly rankError?: number;
@@ -83,12 +82,12 @@ export interface Foreseen {
   readonly cells: number;
   readonly error: ErrorKind;
   /**
-   * Standard error and 95 % half width of one answer. With `perRow` divide by the (unknown) number of rows in the cell: worst case over the data, as long
-   * as that number is large beside its own noise; with fewer rows the interval is wider.
+   * Standard error and 95 % half width of one answer. With `perRow`, divide by the (unknown) number of rows in the cell: worst case
+   * over the data if that number is large compared with its own noise; with fewer rows the interval is wider.
    */
   readonly standardError: number;
   readonly halfWidth: number;
   readonly perRow: boolean;
-  /** Said where the error is more than a tenth of all there can be of what is counted. */
+  /** Warning where the error exceeds a tenth of the largest possible count. */
   readonly mostlyNoise?: string;
 }

@@ -4,10 +4,10 @@ import { farthest } from '../privacy/mechanism/ratio.js';
 import { additive, lawsOf, type Term } from './answer.js';
 import type { NoisyMeasure } from './bound.js';
 
-/** How much a number moves for each noisy integer it was calculated from, by measure and cell. */
+/** Partial derivative of a number with respect to each noisy integer, by measure and cell. */
 type Slopes = ReadonlyMap<string, number>;
 
-/** A number calculated from noisy ones (calculated.proof.md). */
+/** Number calculated from noisy ones, with its derivatives (error-propagation.proof.md). */
 export interface Calculated {
   readonly value: number;
   readonly slopes: Slopes;
@@ -71,7 +71,7 @@ export function calculate(
   const value = a.value / b.value;
   const made = { value, slopes: mixed(a.slopes, 1 / b.value, b.slopes, -value / b.value), linear: false };
   if (a.linear && b.linear) return { ...made, over: { top: a, bottom: b } };
-  // A quotient over what it was over itself, as a percentage of a share.
+  // A quotient of quotients with the same denominator, as a percentage of a share.
   if (a.over && b.over && sameSlopes(a.over.bottom, b.over.bottom))
     return { ...made, over: { top: a.over.top, bottom: b.over.top } };
   return made;
@@ -91,7 +91,7 @@ export interface Told {
   readonly high: number | null;
 }
 
-/** The interval: of a sum from the law of its noise, of a quotient all that the noise leaves possible, else from the noise times the slopes. */
+/** Error and interval: of a sum from the noise distribution, of a quotient all values the noise leaves possible, else by the delta method. */
 export function errorOf(calculated: Calculated, noisy: readonly NoisyMeasure[], alpha: number): Told {
   const { value, slopes, over } = calculated;
   if (!Number.isFinite(value) || [...slopes.values()].some((slope) => !Number.isFinite(slope)))
@@ -126,7 +126,7 @@ export function errorOf(calculated: Calculated, noisy: readonly NoisyMeasure[], 
 
 const noiseAt = (laws: ReturnType<typeof lawsOf>, key: string) => additive(laws, Number(key.split(' ')[0]));
 
-/** Noisy integers of one measure that enter alike are one number. */
+/** Noisy integers of one measure with the same factors are merged into one number. */
 function alike(
   top: Slopes,
   bottom: Slopes,

@@ -10,7 +10,7 @@ export type DatePart = (typeof dateParts)[number];
 export const dateStretches = ['year', 'quarter', 'month', 'week', 'day'] as const;
 export type DateStretch = (typeof dateStretches)[number];
 
-/** The first day of the stretch that holds a day, and of the next: Mondays begin weeks. */
+/** First days of the unit that holds a day and of the next unit; weeks begin on Monday. */
 const begin: Readonly<Record<DateStretch, (day: number, later?: 0 | 1) => number>> = {
   year: (day, later = 0) => dayAt(calendarOf(day).year + later),
   quarter: (day, later = 0) => {
@@ -26,10 +26,10 @@ const begin: Readonly<Record<DateStretch, (day: number, later?: 0 | 1) => number
 };
 const remainder = (x: number, by: number): number => ((x % by) + by) % by;
 
-/** More are not told apart: a statement would be as long as its data. */
+/** Most date units in one expression; with more, the statement would be as long as the data. */
 const mostStretches = 5_000;
 
-/** A number of days in whole steps, and the first days of all stretches that it may lie in. */
+/** Whole number of days, and the first days of all units in which it may lie. */
 function stretched(date: Quantity, by: DateStretch): { readonly firsts: readonly number[]; readonly offset: number } {
   const { offset, scale, low, high } = date;
   if (compare(scale, one) !== 0 || offset.den !== 1n)
@@ -48,7 +48,7 @@ function stretched(date: Quantity, by: DateStretch): { readonly firsts: readonly
   return { firsts, offset: Number(floor(offset)) };
 }
 
-/** For each day what its stretch says. */
+/** Value for each day that depends on its date unit only. */
 function ofStretch(date: Quantity, by: DateStretch, value: (first: number, index: number) => number): Whole {
   const { firsts, offset } = stretched(date, by);
   const values = firsts.map(value);
@@ -94,14 +94,14 @@ export function partOf(date: Quantity, part: DatePart): Quantity {
       return quantity.plus(quantity.remainder(since, rational(7)), quantity.constant(rational(1)));
     }
     default: {
-      // So many days after the first of its month, or year: nowhere else, whatever the interval of the sum would be.
+      // Day 1 to 31 of its month, or 1 to 366 of its year, whatever interval arithmetic gives for the sum.
       const before = ofStretch(date, part === 'day' ? 'month' : 'year', (first) => 1 - (first - offset));
       return told({ kind: 'sum', of: [date.of, before] }, 1, part === 'day' ? 31 : 366);
     }
   }
 }
 
-/** The first day of the year, quarter, month or week that a date lies in: one label each. */
+/** First day of the year, quarter, month or week of a date: one label each. */
 export function truncated(
   date: Quantity,
   by: DateStretch,

@@ -13,22 +13,22 @@ import type { Expression } from './form.js';
 import type { Quantity } from './quantity.js';
 import * as quantity from './quantity.js';
 
-/** What an expression is worth: a number in proven bounds, one of some labels, or nothing at all. */
+/** Value of an expression: a number with proven bounds, one of several labels, or none. */
 type Worth =
   | { readonly kind: 'number'; readonly quantity: Quantity }
   | { readonly kind: 'label'; readonly place: Whole; readonly labels: readonly string[] }
   | { readonly kind: 'nothing' };
 
 interface Deriving {
-  /** With the derived columns that were made so far. */
+  /** The policy with the derived columns made so far. */
   policy(): Policy;
-  /** The column an expression names, made first where it is derived itself. */
+  /** Column that an expression names; a derived one is made first. */
   need(name: string): void;
 }
 
 const unsupported = (message: string, hint: string) => new Fault('QUERY_UNSUPPORTED', message, hint);
 
-/** The columns that queries derive, each after those that it needs. One name means one thing in a batch. */
+/** Derived columns of the queries, each after those it needs. One name has one meaning in a batch. */
 export function derivedColumns(
   policy: Policy,
   queries: readonly { readonly derive?: Readonly<Record<string, Expression>> | undefined }[],
@@ -65,7 +65,7 @@ export function derivedColumns(
   return made;
 }
 
-/** What is made of weights is one. */
+/** A column derived from weights is a weight. */
 function weighing(policy: Policy, bases: readonly string[], column: CategoryColumn | NumberColumn): DerivedColumn['column'] {
   const weights = bases.some((name) => policy.columns.get(name)?.type === 'weight');
   if (!weights || column.type === 'category') return column;
@@ -74,7 +74,7 @@ function weighing(policy: Policy, bases: readonly string[], column: CategoryColu
   return { name, type: 'weight', bounds, step, missing };
 }
 
-/** Each value is a group where there are no more. */
+/** Fewer values than this are each a group of their own. */
 const mostGroups = 1_000;
 
 function columnOf(name: string, worth: Worth): { readonly column: CategoryColumn | NumberColumn; readonly of: Whole } {
@@ -102,7 +102,7 @@ function columnOf(name: string, worth: Worth): { readonly column: CategoryColumn
   };
 }
 
-/** The columns that a whole number is made of by name. */
+/** Names of the columns in an integer expression. */
 function columnsIn(whole: Whole): readonly string[] {
   const names = new Set<string>();
   const see = (part: Whole): void => {
@@ -166,7 +166,7 @@ function numberOf(expression: Expression, op: string, deriving: Deriving): Quant
 
 const isDatePart = (op: string): op is DatePart => dateParts.includes(op as DatePart);
 
-/** Days are numbers like others: only a column that is declared so is a date, and what is so many days after one. */
+/** Dates are numbers: a column is a date only if it is declared so, or is a date plus a number of days. */
 function dated(days: Quantity, expression: Arithmetic, deriving: Deriving): Quantity {
   if (isDate(expression.of[0], deriving)) return days;
   throw new Fault(

@@ -40,7 +40,7 @@ beforeAll(async () => {
     return `(${x}, ${y}, ${p}, ${pick(9) === 0 ? 'NULL' : `'${1 + pick(2)}'`})`;
   });
   await connection.run(`CREATE TABLE people AS SELECT * FROM (VALUES ${list.join(', ')}) AS t(x, y, p, q)`);
-  // What Fugu reads as no number is none: NaN is a number to DuckDB.
+  // Fugu reads NaN as missing; DuckDB reads it as a number.
   await connection.run(`CREATE TABLE survey AS SELECT x, CASE WHEN isnan(y) THEN NULL ELSE y END AS y, p, q FROM people`);
   connection.closeSync();
   instance.closeSync();
@@ -115,7 +115,7 @@ async function own(sql: string): Promise<readonly (readonly [string, number])[]>
   return found.map((row) => [row.length === 1 ? '' : row[0] === null ? '(missing)' : `${row[0]}`, Number(row.at(-1))] as const);
 }
 
-describe('what SQL says of rows', () => {
+describe('SQL expressions over rows', () => {
   it(`is what DuckDB says of them: ${many} random expressions`, { timeout: 3_600_000 }, async () => {
     let refused = 0;
     for (let seed = 1; seed <= many; seed++) {
@@ -148,7 +148,7 @@ describe('what SQL says of rows', () => {
     expect(refused).toBeLessThan(many);
   });
 
-  it('has the bounds that its parts allow, and no others', () => {
+  it('an expression has exactly the bounds that its parts allow', () => {
     const bounds = (expression: string) => {
       const [measure] = bindBatch(parseSql(`SELECT SUM(${expression}) FROM survey`, policy), policy).measures;
       const { column } = measure!.counting.derived!.at(-1)!;
@@ -163,7 +163,7 @@ describe('what SQL says of rows', () => {
     expect(bounds("CASE WHEN p = 'a' THEN 1 ELSE 0 END")).toEqual([0, 1, 1]);
   });
 
-  it('refuses what has no bounds, and says how to say it', () => {
+  it('an expression without bounds is refused, with a way to write it', () => {
     const fault = (sql: string) => {
       try {
         bindBatch(parseSql(sql, policy), policy);
@@ -175,7 +175,7 @@ describe('what SQL says of rows', () => {
     expect(fault('SELECT SUM(x / y) FROM survey').hint).toContain('SUM(a) / SUM(b)');
     expect(fault('SELECT SUM(p + 1) FROM survey').hint).toContain('CASE grade');
     expect(fault('SELECT SUM(x * x * x * x * x * x * x * x * x * x) FROM survey').hint).toContain('ROUND or FLOOR');
-    // Each square fits, and so does the difference; what is taken from one another does not.
+    // Each square fits, and so does the difference; the intermediate values do not.
     const far = {
       ...samplePolicy([number('g', '60000000', '60000001'), number('h', '60000900', '60000901')]),
       data: policy.data,

@@ -70,7 +70,10 @@ function leafTest(condition: LeafCondition, policy: Policy): RowTest {
       );
 }
 
-/** What passes where a test of one column is false: not where it is unknown, for want of a value. Of a category that is one of the other codes. */
+/**
+ * Negation in three-valued logic: passes where the test is false, not where it is unknown for a missing value.
+ * For a category, membership in the other codes.
+ */
 function negated(test: RowTest, policy: Policy): RowTest {
   if (!isLeaf(test))
     return joined(
@@ -85,8 +88,8 @@ function negated(test: RowTest, policy: Policy): RowTest {
 }
 
 /**
- * A condition, with "not" moved down to what it denies (de Morgan's laws hold in three-valued logic, too). It is moved before tests are put together: what one test implies may be left out where it
- * must pass, and not where it must fail.
+ * Condition with "not" moved to the leaves (de Morgan's laws hold in three-valued logic), before tests are combined:
+ * a test implied by another may be dropped where it must pass, but not where it must fail.
  */
 export function testOf(condition: Condition, policy: Policy, denied = false): RowTest {
   if ('op' in condition) return denied ? negated(leafTest(condition, policy), policy) : leafTest(condition, policy);
@@ -99,14 +102,14 @@ export function testOf(condition: Condition, policy: Policy, denied = false): Ro
   );
 }
 
-/** One test of several: parts of the same kind in one list, tests of one column in one where there is such a test, each once and in order. */
+/** Combines tests into one: parts of the same kind are flattened, tests of one column merged where possible, sorted and unique. */
 function joined(kind: 'any' | 'all', tests: readonly RowTest[], policy: Policy): RowTest {
   const flat = tests.flatMap((test) => (test.kind === kind ? test.tests : [test]));
   const parts = kind === 'all' ? tidy(flat) : sorted(codesTogether(flat, policy));
   return parts.length === 1 ? parts[0]! : { kind, tests: parts };
 }
 
-/** Codes of one column of which any will do are one list; ranges that meet are one range. */
+/** Alternatives on one column are merged: codes into one list, adjacent ranges into one range. */
 function codesTogether(tests: readonly RowTest[], policy: Policy): readonly RowTest[] {
   const out: RowTest[] = [];
   for (const test of tests) {
@@ -133,7 +136,7 @@ export const filterOf = (where: readonly Condition[] | undefined, policy: Policy
   return tidy(tests.flatMap((test) => (test.kind === 'all' ? test.tests : [test])));
 };
 
-/** Sorted, without repeats and without what other tests imply, so that two queries with one meaning share one measure. */
+/** Sorted, without repeats and implied tests, so that two queries with one meaning share one measure. */
 export function tidy(tests: readonly RowTest[]): readonly RowTest[] {
   const compared = new Set(tests.flatMap((test) => (isLeaf(test) && test.kind !== 'missing' ? [test.column] : [])));
   return sorted(tests).filter((test) => !(test.kind === 'missing' && test.negate && compared.has(test.column)));

@@ -10,7 +10,7 @@ const atMost =
   };
 /** The name of a declared column. */
 export const columnName = z.string().min(1).refine(atMost('nameLength'));
-/** What an answer is called goes to terminals, files and reports. */
+/** The name of an answer is shown in terminals, files and reports. */
 const title = columnName.refine((text) => !/\p{Cc}/u.test(text), 'a name may not hold control characters');
 export const code = z.string().refine(atMost('literalLength'));
 const literal = z.union([code, z.number()]);
@@ -37,7 +37,7 @@ export const condition: z.ZodType<Condition> = z.lazy(() =>
   ]),
 );
 
-/** A column that is worked out row by row: the name of a column, a number, a text, nothing (null), arithmetic, or the first case that holds. */
+/** Expression computed row by row: a column name, a number, a text, nothing (null), arithmetic, or the first case that holds. */
 export type Expression =
   | string
   | number
@@ -47,7 +47,7 @@ export type Expression =
   | { readonly op: 'floor' | 'ceil' | 'round'; readonly of: readonly [Expression]; readonly digits?: number | undefined }
   /** A part of a date, as a whole number: Monday is weekday 1. */
   | { readonly op: DatePart; readonly of: readonly [Expression] }
-  /** The first day of what a date lies in. */
+  /** First day of the unit that a date is in. */
   | { readonly op: 'trunc'; readonly to: DateStretch; readonly of: readonly [Expression] }
   | {
       readonly cases: readonly { readonly when: Condition; readonly value: Expression }[];
@@ -74,7 +74,7 @@ const expression: z.ZodType<Expression> = z.lazy(() =>
   ]),
 );
 
-/** What is told of the rows of one person. */
+/** Feature of the rows of one person. */
 const feature = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('count') }),
   z.strictObject({ kind: z.enum(['sum', 'mean', 'least', 'most', 'usual']), column: columnName }),
@@ -82,11 +82,11 @@ const feature = z.discriminatedUnion('kind', [
 ]);
 export type FeatureForm = z.output<typeof feature>;
 
-/** A table of the policy (`data`: the one that says who there is), or one row for each person. */
+/** A table of the policy (`data`: the main one, which lists the persons), or one row per person. */
 export interface PartForm {
   readonly table?: string | undefined;
   readonly perPerson?: PerPersonForm | undefined;
-  /** What its columns are told apart by; its own name when absent. */
+  /** Prefix of its columns; its own name when absent. */
   readonly as?: string | undefined;
 }
 export interface PerPersonForm {
@@ -95,9 +95,9 @@ export interface PerPersonForm {
   readonly features: Readonly<Record<string, FeatureForm>>;
 }
 export interface JoinForm extends PartForm {
-  /** Columns of one name, or what of the parts before it equals which of its columns. */
+  /** Columns with the same name on both sides, or a map from columns of earlier parts to its own columns. */
   readonly on: readonly string[] | Readonly<Record<string, string>>;
-  /** Rows without a partner stay. */
+  /** LEFT JOIN: rows without a partner stay. */
   readonly optional?: boolean | undefined;
 }
 export type FromForm = string | (PartForm & { readonly join?: readonly JoinForm[] | undefined });
@@ -129,13 +129,13 @@ const perPerson: z.ZodType<PerPersonForm> = z.strictObject({
   features: z.record(title, feature),
 });
 
-/** What every query may say beside its own fields. */
+/** Fields that every query may have in addition to its own. */
 export const asked = {
-  /** Which rows: those of a table of the policy, joined to others; the data's own when absent. */
+  /** Rows of the query: those of a table of the policy, joined to others; the data's own when absent. */
   from: from.optional(),
   /** Name the answer carries; made from the query when absent. */
   name: title.optional(),
-  /** Columns that are worked out from declared ones, for use wherever a column is named. */
+  /** Columns computed from declared ones, usable wherever a column is named. */
   derive: z
     .record(title, expression)
     .refine((columns) => atMost('conditions')(Object.keys(columns)))

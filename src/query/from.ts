@@ -9,7 +9,7 @@ import type { Feature, Part, View } from './view/view.js';
 /** The data's own name in a query. */
 export const dataTable = 'data';
 
-/** The view a query asks about; undefined where that is the data itself. Reads no data. */
+/** View over which a query is computed; undefined where that is the data itself. Reads no data. */
 export function viewOf(policy: Policy, from: FromForm): View | undefined {
   const view = composed(policy, from);
   const [only, more] = view.parts;
@@ -25,19 +25,19 @@ export function viewOf(policy: Policy, from: FromForm): View | undefined {
 interface Named extends Omit<Part, 'on'> {
   readonly form: PartForm;
 }
-/** Two columns that are the same in what is joined. */
+/** Equality of two columns in a join. */
 interface Same {
   readonly left: { readonly as: string; readonly column: string };
   readonly right: { readonly as: string; readonly column: string };
 }
 
-/** What is declared of the rows that a query asks about. */
+/** Policy for the rows of a query. */
 export function declaredFor(policy: Policy, { from }: { readonly from?: FromForm | undefined }): Policy {
   const view = from === undefined ? undefined : viewOf(policy, from);
   return view ? policyOfView(policy, view) : policy;
 }
 
-/** The same, of the data itself, too. */
+/** View of a FROM clause; also where that is the data itself. */
 export function composed(policy: Policy, from: FromForm): View {
   const { join: joins = [], ...first } = typeof from === 'string' ? { table: from } : from;
   const parts = [first, ...joins].map((form, i) => named(policy, form, i > 0 && (form as JoinForm).optional === true));
@@ -83,7 +83,7 @@ function named(policy: Policy, form: PartForm, optional: boolean): Named {
 const isPublic = (policy: Policy, { rows }: Named): boolean =>
   rows.form === 'table' && rows.table !== undefined && policy.tables!.get(rows.table)!.public;
 
-/** What the person is called in a part. */
+/** Names of the person column in a part. */
 function unitsOf(policy: Policy, { rows }: Named): readonly string[] {
   if (rows.form === 'table')
     return [rows.table === undefined ? policy.protect.unit : policy.tables!.get(rows.table)!.unit].filter((u) => u !== undefined);
@@ -128,18 +128,18 @@ const unknown = (text: string, known: readonly string[]): Fault =>
 const partNamed = (parts: readonly Named[], as: string): Named => parts.find((part) => part.as === as)!;
 const isUnit = (policy: Policy, parts: readonly Named[], { as, column }: Same['left']): boolean =>
   unitsOf(policy, partNamed(parts, as)).includes(column);
-/** Said of every two parts that have persons. */
+/** Both columns are the person: required of every two parts that have persons. */
 const isOwn = (policy: Policy, parts: readonly Named[], { left, right }: Same): boolean =>
   isUnit(policy, parts, left) && isUnit(policy, parts, right);
 
-/** Where the person of a part that may not be there is compared, nothing is found beside rows without it. */
+/** A part compared with the person of an optional part finds no partner for rows in which that part is missing. */
 function besideOptional(policy: Policy, parts: readonly Named[], same: readonly Same[], part: Named): Named {
   const own = same.filter((equal) => equal.right.as === part.as && isOwn(policy, parts, equal));
   const beside = [...new Set(own.map(({ left }) => left.as))].filter((as) => partNamed(parts, as).optional);
   return beside.length > 0 ? { ...part, beside } : part;
 }
 
-/** A row of one person beside a row of another is about two: what a person adds would hang on how often others name them. */
+/** A joined row would be about two persons: a person's contribution would depend on how often others name them. */
 function refuseOthersRows(policy: Policy, parts: readonly Named[], left: Same['left'], right: Same['right']): void {
   const [a, b] = [left, right].map((end) => isUnit(policy, parts, end));
   const open = [left, right].some(({ as }) => isPublic(policy, partNamed(parts, as)));
@@ -151,7 +151,7 @@ function refuseOthersRows(policy: Policy, parts: readonly Named[], left: Same['l
     );
 }
 
-/** Rows of persons are put together within one person alone: a condition that does not say so means something else in a database. */
+/** Rows of persons are joined within one person only; any other join condition means something else in a database. */
 function refuseStrangers(policy: Policy, parts: readonly Named[], same: readonly Same[]): void {
   const of = parts.filter((part) => !isPublic(policy, part));
   const own = same.filter((equal) => isOwn(policy, parts, equal)).map(({ left, right }) => [left.as, right.as]);
@@ -169,7 +169,7 @@ function refuseStrangers(policy: Policy, parts: readonly Named[], same: readonly
   );
 }
 
-/** Persons first, then what is known to everybody, each behind what it is found by; as written where rows without a partner stay. */
+/** Join order: persons first, then public tables, each after the part that finds it; as written where a join is optional. */
 function inOrder(policy: Policy, parts: readonly Named[], same: readonly Same[]): readonly Part[] {
   const waiting = [...parts];
   const placed: Part[] = [];

@@ -5,7 +5,7 @@ import type { Policy } from '../policy/policy.js';
 import type { ToldLevels } from '../privacy/dependence/model/told-levels.js';
 import type { RowKey } from './count/measure.js';
 
-/** The levels into which a key sorts the values of its column, position by position: what a table counted by the key speaks about. */
+/** Levels into which a key groups the values of its column, position by position: what a table by this key reveals. */
 export function levelsOfKey(policy: Policy, key: RowKey): ToldLevels {
   if (key.kind === 'code' && key.missing === 'cell') return [...key.groups.map((codes) => [...codes]), [null]];
   if (key.kind !== 'bin') throw new RangeError(`a ${key.kind} key does not place every answer`);

@@ -14,10 +14,10 @@ export interface LabelledKey {
 /** More cells than this are a mistake: no budget fills them. */
 export const mostCells = 1_000_000;
 
-/** What the measures of one request may have in all: each cell is held several times over while it is counted, noised and written down. */
+/** Most cells that the measures of one request have together; each is held several times while it is counted, noised and written. */
 export const mostCellsTogether = 2_000_000;
 
-/** The one bound on the size of an answer. It is asked before anything of that size is made, and speaks about policy and query alone. */
+/** Bound on the size of an answer, from policy and query alone, checked before anything of that size is allocated. */
 export function refuseManyCells(size: number, who: string, what: string, limit: number): void {
   if (size <= limit) return;
   throw new Fault(

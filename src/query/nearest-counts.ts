@@ -1,6 +1,6 @@
 /**
- * The nearest vector with non-negative entries and the given total, each entry's distance counted in its own `spread` (its variance; alike when absent):
- * values less what their spreads share out, and nought where that would be below it.
+ * Nearest vector with non-negative entries and the given total; distances are scaled by `spread` (variances; equal when absent).
+ * Each value is shifted in proportion to its spread, and set to 0 where it would be negative.
  */
 export function nearestCounts(values: readonly number[], total: number, spreads?: readonly number[]): number[] {
   const spread = (k: number): number => spreads?.[k] ?? 1;

@@ -19,16 +19,16 @@ const counted = (policy: Policy, query: object, cell: number | null) => {
 };
 const sumOf = (op: string, by: number) => ({ kind: 'sum', column: 'd', derive: { d: { op, of: ['x', by] } } });
 
-describe('one row moves a sum of what is worked out by no more than it says', () => {
-  it('where it is multiplied by nothing', () => {
+describe('the sensitivity of sums of derived values', () => {
+  it('a derived value multiplied by zero stays within its stated sensitivity', () => {
     const policy = samplePolicy([number('x', '0', '3')]);
     expect([null, 0, 3].map((cell) => counted(policy, sumOf('*', 0), cell))).toEqual([0n, 0n, 0n]);
-    // It is a number all the same where there was one.
+    // The product is a number wherever the input was one.
     const none = { kind: 'count', where: [{ column: 'd', op: '=', value: 0 }], derive: { d: { op: '*', of: ['x', 0] } } };
     expect([null, 0, 3].map((cell) => counted(policy, none, cell))).toEqual([0n, 1n, 1n]);
   });
 
-  it('also where the same words meant other bounds in an earlier question', () => {
+  it('a derived value keeps its own bounds when an earlier query used the same words with other bounds', () => {
     const policy = samplePolicy([number('x', '0', '3')]);
     one(policy, sumOf('+', 1000));
     const { l1 } = one(policy, sumOf('+', 1)).effects.get(everyRecord)!;
@@ -37,7 +37,7 @@ describe('one row moves a sum of what is worked out by no more than it says', ()
   });
 });
 
-it('a person who finds several rows by more than their name is in as many groups', () => {
+it('a person joined to several rows by more than the name counts in as many groups', () => {
   const base = samplePolicy([category('c', ['a', 'b'])], { secret: 'person', unit: 'person', maxRows: 1 });
   const clinic = category('clinic', ['v', 'w', 'x', 'y', 'z']);
   const visits = {
@@ -54,14 +54,14 @@ it('a person who finds several rows by more than their name is in as many groups
   expect(l1).toBeGreaterThanOrEqual(6n);
 });
 
-it('different values are no sum to which every record adds a part of its own', () => {
+it('a distinct count is not a sum of per-record contributions', () => {
   const policy = samplePolicy([number('x', '0', '3')]);
   const sums = { need: { kind: 'sums' } } as Parameters<typeof meets>[0];
   expect(meets(sums, 'zcdp', { measures: [one(policy, { kind: 'count' })] })).toBe(true);
   expect(meets(sums, 'zcdp', { measures: [one(policy, { kind: 'distinct', column: 'x' })] })).toBe(false);
 });
 
-it('a place that was reckoned to lie beyond its domain is none, row by row and in SQL', () => {
+it('a derived place outside its domain is missing, row by row and in SQL', () => {
   const policy = samplePolicy([number('x', '0', '3')]);
   const { counting, ...measure } = one(policy, { kind: 'sum', column: 'd', derive: { d: { op: '+', of: ['x', 1] } } });
   const beyond: Whole = {

@@ -14,7 +14,7 @@ const refused = (input: unknown): Pick<Fault, 'message' | 'hint'> => {
 const message = (input: unknown): string => refused(input).message;
 
 describe('a query in JSON', () => {
-  it('may stand alone, in a list, or under queries', () => {
+  it('a batch may be one query, a list of queries, or an object with queries', () => {
     const query = { kind: 'count' } as const;
     const batch = { queries: [query] };
     expect(parseBatch(query)).toEqual(batch);
@@ -22,7 +22,7 @@ describe('a query in JSON', () => {
     expect(parseBatch(batch)).toEqual(batch);
   });
 
-  it('names the field that is wrong', () => {
+  it('the fault for a malformed query names the faulty field', () => {
     expect(message({ kind: 'mean' })).toContain('queries[0].column');
     expect(message([{ kind: 'count' }, { kind: 'count', where: [{ column: 'a', op: '~', value: 1 }] }])).toContain(
       'queries[1].where[0].op',
@@ -35,14 +35,14 @@ describe('a query in JSON', () => {
     for (const input of [null, 7, 'count', undefined]) expect(message(input)).not.toBe('accepted');
   });
 
-  it('is refused in words, with the form of its own kind', () => {
+  it('the fault for a malformed query shows the form of its own kind', () => {
     const { message, hint } = refused({ kind: 'quantile', column: 'age' });
     expect(message).toBe('queries[0].at: this is missing.');
     expect(hint).toMatch(/^A query of kind "quantile" has kind, column, at, and may have from, /);
     expect(refused([]).message).toBe('queries: the list is empty.');
   });
 
-  it('with a misspelt name is told which one is meant', () => {
+  it('the fault for a misspelt field suggests the one that was meant', () => {
     expect(refused({ kind: 'mean', colum: 'age' })).toMatchObject({
       message: 'queries[0]: there is no "colum" here.',
       hint: 'Did you mean "column"?',
@@ -51,7 +51,7 @@ describe('a query in JSON', () => {
     expect(refused({ kind: 'count', where: [{ column: 'age', op: '>', valu: 3 }] }).hint).toMatch(/^A query of kind "count" /);
   });
 
-  it('has the same canonical text however it is written', () => {
+  it('a query has one canonical text, whatever the order of its fields', () => {
     const one = parseBatch(JSON.parse('{"kind":"sum","column":"a","by":["b"]}'));
     const two = parseBatch(JSON.parse('[{"by":["b"],"column":"a","kind":"sum"}]'));
     expect(canonical(one)).toBe(canonical(two));

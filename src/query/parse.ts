@@ -31,7 +31,7 @@ export function parseBatch(input: unknown): Batch {
   throw new Fault('QUERY_INVALID', `${pathText(path) || 'the query'}: ${text}`, hintFor(given, path, unknown));
 }
 
-/** How a query of the kind that is wrong is written; how queries are, where it is of none. */
+/** Hint with the form of the faulty query's kind, or of queries in general where it has no known kind. */
 function hintFor(given: unknown, [, place, ...within]: readonly PropertyKey[], unknown: string | undefined): string {
   const queries = (given as { readonly queries?: unknown } | null)?.queries;
   const kind = Array.isArray(queries) ? (queries[Number(place)]?.kind as unknown) : undefined;
@@ -59,5 +59,5 @@ const sorted = (value: unknown): unknown =>
         )
       : value;
 
-/** One text per meaning of the JSON form (key order, absent fields): what ledger keys are made of. */
+/** One text per meaning of the JSON form (key order, absent fields), used in ledger keys. */
 export const canonical = (value: Batch): string => JSON.stringify(sorted(value));

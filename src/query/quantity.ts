@@ -22,7 +22,7 @@ export interface Quantity {
   readonly high: bigint;
 }
 
-/** What databases and doubles hold exactly. */
+/** Bounds within which databases and doubles hold integers exactly. */
 const most = 2n ** 52n;
 const mostPlaces = 2n ** 40n;
 const tooFine = () =>
@@ -54,7 +54,7 @@ const ordered = (...ends: bigint[]): { low: bigint; high: bigint } => {
   return { low, high };
 };
 
-/** The ends of so many times a whole number: a step on the way, which fits by itself, whatever it is added to. */
+/** Ends of a multiple of a whole number, an intermediate value that fits by itself, whatever it is added to. */
 const scaled = ({ low, high }: Pick<Quantity, 'low' | 'high'>, by: bigint): readonly bigint[] =>
   [low, high].map((n) => BigInt(small(n * by)));
 
@@ -70,7 +70,10 @@ export const constant = (value: Rational): Quantity => ({ of: fixed(0n), offset:
 export const constantOf = ({ of, offset, scale }: Quantity): Rational | undefined =>
   of.kind === 'constant' ? add(offset, multiply(scale, rational(BigInt(of.value)))) : undefined;
 
-/** Times a constant. Times 0 it is 0 wherever there is a number, and its whole number with it: what is told by its place lies within its bounds. */
+/**
+ * Product with a constant. Times 0, the result is 0 wherever there is a number, and its integer expression is 0 as well,
+ * so places stay within the bounds.
+ */
 export const times = (a: Quantity, by: Rational): Quantity =>
   by.num === 0n
     ? { of: affine(0n, 0n, a.of), offset: zero, scale: zero, low: 0n, high: 0n }
@@ -144,7 +147,7 @@ export function round(a: Quantity, by: Rational): Quantity {
   );
 }
 
-/** What is left when `by` is taken away as often as it goes into it. */
+/** Remainder of the division by `by`. */
 export function remainder(a: Quantity, by: Rational): Quantity {
   const [least] = ends(a);
   if (compare(least, zero) < 0 || by.num < 0n)

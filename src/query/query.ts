@@ -5,12 +5,12 @@ import type { queryKinds } from './kinds.js';
 export type { Condition } from './form.js';
 
 type Kinds = typeof queryKinds;
-/** What an analyst asks: one JSON form for library, command line and HTTP; SQL text is compiled to it. Parsed by query/parse.ts. */
+/** Query of an analyst: one JSON form for library, command line and HTTP; SQL text is compiled to it. Parsed by query/parse.ts. */
 export type Query = { [K in keyof Kinds]: z.output<Kinds[K]['schema']> }[keyof Kinds];
 
 /** A batch shares one budget and one ledger entry. `{queries: […]}` in JSON. */
 export interface Batch {
   readonly queries: readonly Query[];
-  /** How their tables are shown. Asked again in another order, the answer is the same. */
+  /** Arrangement of the tables. It is no part of what is released, so the same tables in another order have the same answer. */
   readonly arrange?: readonly Arrangement[] | undefined;
 }

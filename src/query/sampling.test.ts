@@ -17,7 +17,7 @@ const tableOf = (counts: readonly bigint[], query: object = { kind: 'histogram',
 
 const designed = (effect: number, protect: object = {}) => ({ design: { effect }, protect: { ...policy.protect, ...protect } });
 
-/** Clusters of which half lean one way and half the other: the design effect is 1 + (size - 1) lean^2 / (p (1 - p)) for red. */
+/** Clusters, half leaning one way and half the other: the design effect is 1 + (size - 1) lean^2 / (p (1 - p)) for red. */
 const [clusters, size, red, lean] = [40, 20, 0.3, 0.12];
 const effect = 1 + ((size - 1) * lean ** 2) / (red * (1 - red));
 
@@ -35,7 +35,7 @@ function sample(): bigint[] {
   return counts;
 }
 
-/** How often the interval holds the share among all people, over samples and noise. */
+/** Share of draws of sample and noise in which the interval holds the population share. */
 function covered(interval: (table: ReturnType<typeof tableOf>) => { readonly low: number; readonly high: number }): number {
   const draw = laplaceSampler(rational(8));
   const tries = 1500;
@@ -48,13 +48,13 @@ function covered(interval: (table: ReturnType<typeof tableOf>) => { readonly low
 }
 
 describe('shares with sampling error', () => {
-  it('hold the share of the population 95 times in 100 where the design effect is declared as it is', () => {
+  it('the interval of a share holds the population share 95 times in 100 under a correctly declared design effect', () => {
     const share = covered((table) => withSampling(table, designed(effect)).rows[0]!.share!.withSampling!);
     expect(share).toBeGreaterThan(0.935);
     expect(share).toBeLessThan(0.995);
   });
 
-  it('are those of the same people, whether rows are counted by each answer or up to each', () => {
+  it('shares have the same sampling error when counted by answer and as a distribution', () => {
     const exact = (query: object) => {
       const bound = bindBatch(parseBatch([query]), policy);
       const [measure] = bound.measures;
@@ -71,12 +71,12 @@ describe('shares with sampling error', () => {
     expect(upTo[1]!.high - upTo[1]!.low).toBeCloseTo(each[2]!.high - each[2]!.low, 9);
   });
 
-  it('would not without the effect, nor from the noise alone: the trial can fail', () => {
+  it('intervals without the design effect, or from the noise alone, do not hold the population share', () => {
     expect(covered((table) => withSampling(table, designed(1)).rows[0]!.share!.withSampling!)).toBeLessThan(0.92);
     expect(covered((table) => table.rows[0]!.share!)).toBeLessThan(0.85);
   });
 
-  it('stay within 0 and 1, hold the interval of the noise, and are none for weights or without a design', () => {
+  it('intervals with sampling error stay within 0 and 1, contain the noise interval, and are absent for weights or without a design', () => {
     const plain = tableOf([0n, 2n, 500n, 3n]);
     for (const { share } of withSampling(plain, designed(2)).rows.slice(0, 3)) {
       expect(share!.withSampling!.low).toBeGreaterThanOrEqual(0);
@@ -89,7 +89,7 @@ describe('shares with sampling error', () => {
     expect(withSampling(weighted, designed(2))).toBe(weighted);
   });
 
-  it('of weights are those of as many people as the declared mean and effect say', () => {
+  it('weighted shares have the sampling error of the people that the declared mean and effect imply', () => {
     const weighted = (counts: readonly bigint[]) => {
       const table = tableOf(counts);
       return { ...table, query: { ...table.query, weight: 'w' } as typeof table.query };
@@ -103,11 +103,11 @@ describe('shares with sampling error', () => {
     expect(quiet(plain, { population: 600 }).high).toBeLessThan(quiet(plain, {}).high);
   });
 
-  it('are none where one person may be several rows: how many people a count stands for is not published', () => {
+  it('shares have no sampling error where one person may have several rows, since the number of people is not published', () => {
     const plain = tableOf([120n, 80n, 40n, 3n]);
     expect(withSampling(plain, designed(1, { secret: 'person', maxRows: 4 }))).toBe(plain);
     expect(withSampling(plain, designed(1, { secret: 'person', maxRows: 1 })).rows[0]!.share!.withSampling).toBeDefined();
-    // What it would be if rows were people: four rows of everybody.
+    // Sampling error if rows were taken for people: four rows of every person.
     const draw = laplaceSampler(rational(8));
     let held = 0;
     for (let k = 0; k < 600; k++) {
@@ -121,7 +121,7 @@ describe('shares with sampling error', () => {
   });
 });
 
-describe('clusters', () => {
+describe('cluster designs', () => {
   const two = samplePolicy([category('vote', ['red', 'blue']), category('sex', ['m', 'f']), category('town', ['a', 'b'])]);
   const clustered = (mixed: readonly string[]) => ({ ...two, design: { effect: 3, clusters: { effect: 2, mixed } } });
   const simple = (effect: number) => ({ ...two, design: { effect } });
@@ -131,17 +131,17 @@ describe('clusters', () => {
       .finish([quiet])[0]!
       .rows.map((row) => row.withSampling?.standardError ?? row.value);
 
-  it('blur a group by the part of them that belongs to it, and not what lies between groups that they mix', () => {
+  it('clusters affect a group by its share of them, and do not affect the difference between groups that they mix', () => {
     const [m, f, apart, chance] = asked('sex', clustered(['sex']));
-    // Two in three are of the first group: of the effect of clusters, 2, two thirds are left to it.
+    // Two in three are in the first group: the clusters' effect of 2 becomes 1 + 2/3.
     expect(m).toBeCloseTo(asked('sex', simple(1.5 * (1 + 2 / 3)))[0]!, 4);
     expect(f).toBeCloseTo(asked('sex', simple(1.5 * (1 + 1 / 3)))[1]!, 4);
     expect([apart, chance]).toEqual(asked('sex', simple(1.5)).slice(2));
-    // Of groups of which nothing is said clusters may hold one or the other.
+    // A group that is not declared as mixed may be made of whole clusters.
     expect(asked('town', clustered(['sex']))).toEqual(asked('town', simple(3)));
   });
 
-  it('do the same to percentages within groups, and to whether two columns have to do with each other', () => {
+  it('clusters affect percentages within groups and tests of independence in the same way', () => {
     const shares = (by: string, policy: typeof two) => {
       const values = [300n, 100n, 0n, 120n, 80n, 0n, 0n, 0n, 0n];
       const [table] = bindBatch(parseBatch({ kind: 'crosstab', columns: [by, 'vote'] }), policy).finish([
@@ -162,7 +162,7 @@ describe('a declared design', () => {
   let shop: Workshop;
   afterEach(() => shop.remove());
 
-  it('reaches tables, files and reports, and says what it assumes; nothing about it is read from the data', async () => {
+  it('a design appears in tables, files and reports with its assumptions, and is never read from the data', async () => {
     shop = openWorkshop(policyYaml({ extra: 'design: { effect: 1.5 }\n' }), 600);
     const { register } = await import('../app/cli/release.js');
     const { runCommand } = await import('../../test/command.js');
@@ -187,7 +187,7 @@ describe('a declared design', () => {
     expect(wide!.high - wide!.low).toBeGreaterThan(high - low);
   });
 
-  it('is read in all its parts', async () => {
+  it('all fields of a design are parsed', async () => {
     const { parsePolicy } = await import('../data/terms/read.js');
     const text = policyYaml({ extra: 'design: { clusters: { size: 21, alike: 0.05 }, effect: 1.5, population: 90000 }\n' });
     expect((await parsePolicy(text, '/nowhere/policy.yaml')).design).toEqual({ effect: 3, population: 90000 });
@@ -199,7 +199,7 @@ describe('a declared design', () => {
     shop = openWorkshop(policyYaml(), 30);
   });
 
-  it('must be a number that can be one', async () => {
+  it('a design with an impossible number is refused', async () => {
     for (const wrong of [
       '{ effect: 0 }',
       '{ effect: many }',
@@ -222,7 +222,7 @@ describe('a declared design', () => {
 });
 
 describe('a survey with weights', () => {
-  it('counts every question by the weight', async () => {
+  it('a survey with weights counts every column by the weight', async () => {
     const { surveyBatch } = await import('../analysis/survey/query.js');
     const { queries } = surveyBatch(policy, new Set(), { weight: 'w' });
     expect(queries).toEqual([{ kind: 'histogram', column: 'vote', weight: 'w' }]);

@@ -9,23 +9,22 @@ const [z, oneSided] = [1.959964, 1.644854];
 const endsUpTo = 0.25;
 
 /**
- * Shares with the error of having asked some people and not all, beside that of the noise (sampling.proof.md): from published numbers and the declared design
- * effect, so it costs nothing and tells nothing. Shares of weights get some where the design says what weights stand for; those of persons with
- * several rows none: how many people they are is not published.
+ * Shares with sampling error added to that of the noise (sampling.proof.md), from published numbers and the declared design: free.
+ * Weighted shares need declared weights; persons with several rows have none, since their number is not published.
  */
 export function withSampling(table: AnswerTable, { design, protect }: Pick<Policy, 'design' | 'protect'>): AnswerTable {
   if (!design) return table;
   const { weight } = table.query;
-  // How many people weights stand for is told by their declared mean.
+  // The declared mean weight gives the number of people that weights stand for.
   const weights = weight === undefined ? { mean: 1, effect: 1 } : design.weights?.column === weight ? design.weights : undefined;
   if (!weights) return table;
   if (protect.secret === 'person' && protect.maxRows > 1) return table;
   const group = ({ keys }: AnswerRow) => JSON.stringify(keys.slice(0, -1));
   const people = new Map<string, number>();
-  // Rows of a distribution hold those before them: the largest is everybody. Others lie apart.
+  // Rows of a distribution contain those before them, so the largest is the total; rows of other tables are disjoint.
   const together = table.query.kind === 'cdf' ? Math.max : (all: number, more: number) => all + more;
   for (const row of table.rows) if (row.share) people.set(group(row), together(people.get(group(row)) ?? 0, row.value ?? 0));
-  // All of a population of which everybody was asked is worth a sample without end.
+  // With finite-population correction, a full census has an infinite effective sample size.
   const all = [...people.values()].reduce((sum, more) => sum + Math.max(0, more), 0);
   const worth = (counted: number, mixed: boolean) => {
     const people = counted / weights.mean;
@@ -40,13 +39,12 @@ export function withSampling(table: AnswerTable, { design, protect }: Pick<Polic
   return { ...table, rows };
 }
 
-/** Whether those of one cluster differ by a column as people do anywhere. */
+/** The column varies within every cluster as it does in the population. */
 const isMixed = (design: Policy['design'], column: string): boolean => design?.clusters?.mixed.includes(column) ?? false;
 
 /**
- * By how much a variance over samples of so many people is larger than that of a simple random sample from a population without end; undefined where no
- * design is declared, or where one person may be several rows. `part`: of the members of a cluster, how many are meant; none where groups are compared
- * that are mixed in every cluster alike (sampling.proof.md).
+ * Ratio of a sampling variance to that of a simple random sample from an infinite population; undefined without a design, or with
+ * several rows per person. `part`: share of a cluster's members in the group; 0 for comparisons of mixed groups (sampling.proof.md).
  */
 export function varianceFactor(
   { design, protect }: Pick<Policy, 'design' | 'protect'>,
@@ -54,13 +52,16 @@ export function varianceFactor(
   part = 1,
 ): number | undefined {
   if (!design || (protect.secret === 'person' && protect.maxRows > 1)) return undefined;
-  // Of a large part of all there are, less is left to chance.
+  // Finite-population correction: sampling a large part of the population leaves less variance.
   const left = design.population === undefined ? 1 : Math.max(0, 1 - people / design.population);
   const clustered = design.clusters?.effect ?? 1;
   return ((1 + part * (clustered - 1)) / clustered) * design.effect * left;
 }
 
-/** The same for tests, which are about a population by nature: a simple random sample where no design is declared. `between`: columns whose groups are compared. */
+/**
+ * The same for tests, which are about a population: a simple random sample where no design is declared.
+ * `between`: columns whose groups are compared.
+ */
 export function testFactor(
   policy: Pick<Policy, 'design' | 'protect'>,
   { weight }: { readonly weight?: string | undefined },
@@ -85,7 +86,7 @@ export function testFactor(
 export const testNote = ({ design }: Pick<Policy, 'design'>): string =>
   `The test knows of the noise, and takes the people for ${design ? `a sample as declared under design` : 'a simple random sample of a large population'}.`;
 
-/** `people`: of a simple random sample that would be as exact. */
+/** `people`: effective sample size, as of a simple random sample. */
 function sampled(share: Share, people: number): Share {
   const { value, low, high } = share;
   if (value === null || !(people > 0)) return { ...share, withSampling: { low: 0, high: 1 } };
@@ -94,7 +95,7 @@ function sampled(share: Share, people: number): Share {
     const [least, most] = wilson(value, people, by);
     return [value - Math.hypot(fall, value - least), value + Math.hypot(rise, most - value)] as const;
   };
-  // So near to 0, or 1, nothing is ever missed on that side, since no share is told beyond it: what is left may be missed on the other (proof note).
+  // Near 0 or 1 the interval never fails on that side, since no share lies beyond it: all of alpha may be used on the other (proof note).
   const near = Math.hypot(up, wilson(0, people, z)[1]);
   const far = 1 - Math.hypot(down, wilson(0, people, z)[1]);
   const less = oneSided / z;
@@ -108,7 +109,7 @@ function sampled(share: Share, people: number): Share {
   };
 }
 
-/** Wilson's interval of a share, of so many deviations: holds also where few said so. */
+/** Wilson's interval of a share at z deviations; it holds for rare answers as well. */
 function wilson(share: number, people: number, z: number): readonly [number, number] {
   const shrink = 1 + (z * z) / people;
   const middle = (share + (z * z) / (2 * people)) / shrink;

@@ -34,23 +34,23 @@ export interface Rows {
   readonly weight?: string;
 }
 
-/** How much of the budget a measure gets beside others (query/count/measure.ts). */
+/** Weight of a measure when the budget is divided (query/count/measure.ts). */
 export type Sharing = Pick<CountedMeasure, 'tables' | 'worth'>;
 
-/** Where the queries of a batch meet: a measure asked for twice is measured once. */
+/** Scope that the queries of a batch share: a measure needed twice is measured once. */
 export interface Scope {
   readonly policy: Policy;
   readonly batch: readonly Query[];
   readonly measures: readonly Measure[];
   /** Index of the measure that adds `value` over the rows, per cell of their keys. */
   total(rows: Rows, value: RowValue, grid: Rational, name: string, sharing?: Sharing): number;
-  /** How many rows (or how much weight) there are, per cell; `tables` of the batch are read off it. */
+  /** Number of rows (or their total weight) per cell; `tables` of the batch use it. */
   rowCount(rows: Rows, tables?: number): Term;
-  /** How many of them have a usable value of a number column. */
+  /** Number of those rows that have a usable value of a number column. */
   presentCount(rows: Rows, column: string): Term;
-  /** The same with the derived columns that it names. */
+  /** The counting together with the derived columns that it names. */
   counting(counting: Counting): Counting;
-  /** One more derived column, for what a query needs and nobody named. */
+  /** Adds a derived column that the query needs but does not name. */
   derive(name: string, expression: Expression): void;
   select(measure: SelectedMeasure): number;
   /** Index of the measure of ordered counts, which a batch has once. */
@@ -73,12 +73,12 @@ export const furtherBy = (rows: Rows, key: LabelledKey): Rows => {
   const keys = [...rows.keys, key];
   return { ...rows, keys, cells: cellsOf(keys) };
 };
-/** Two queries with one text are about the same rows, cell by cell. */
+/** Queries with one text are about the same rows, cell by cell. */
 export const aboutText = ({ filter, keys, weight }: Rows): string => textOf([filter, keys.map(({ key }) => key), weight ?? null]);
 
 /**
- * A grouped COUNT(*) beside a grouped AVG(x) would count the same rows twice. Counting once, split by whether x is there, halves what a row moves
- * (2 instead of 2 + 2). Alone in one cell, or when the secret is a single answer, two counts are no dearer, so they stay apart.
+ * A grouped COUNT(*) with a grouped AVG(x) would count the same rows twice. One count split by the presence of x halves the sensitivity
+ * (2, not 2 + 2). Ungrouped, or when the secret is a single answer, two counts cost no more and stay separate.
  */
 function splitColumns(policy: Policy, batch: readonly Query[]): ReadonlyMap<string, string> {
   const split = new Map<string, string>();
@@ -102,7 +102,7 @@ function usedIn(derived: readonly DerivedColumn[], names: readonly string[]): re
 
 const isRatio = (query: Query) => query.kind === 'mean' || query.kind === 'variance';
 
-/** `seen`: whose rows are counted, where they are not the data's own; what is declared of them is the policy then. */
+/** `countedView`: view whose rows are counted, where they are not the data's own; the policy then declares the view's columns. */
 export function openScope(
   declared: Policy,
   batch: readonly Query[],
@@ -174,7 +174,7 @@ export function openScope(
     },
     total,
     rowCount(rows, tables) {
-      // COUNT(x) beside COUNT(*) and AVG(x) is one half of the split count.
+      // COUNT(x) together with COUNT(*) and AVG(x) is one half of the split count.
       const asked = rows.filter.find((test) => {
         const rest = { ...rows, filter: rows.filter.filter((other) => other !== test) };
         return test.kind === 'missing' && test.negate && split.get(aboutText(rest)) === test.column;

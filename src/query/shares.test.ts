@@ -16,8 +16,8 @@ const policy = samplePolicy([category('vote', ['red', 'blue', 'green']), categor
 const tableOf = (query: object, counts: readonly (number | bigint)[]) =>
   bindBatch(parseBatch([query]), policy).finish([{ noise: { kind: 'laplace', scale: 10 }, values: counts.map(BigInt) }])[0]!;
 
-describe('shares', () => {
-  test('are parts of those who answered', () => {
+describe('shares of a table', () => {
+  test('shares are fractions of the rows with an answer', () => {
     const { rows } = tableOf({ kind: 'histogram', column: 'vote' }, [100, 300, 600, 50]);
     expect(rows.map((r) => r.share?.value)).toEqual([0.1, 0.3, 0.6, undefined]);
     for (const { share } of rows.slice(0, 3)) {
@@ -26,12 +26,12 @@ describe('shares', () => {
       expect(share!.high - share!.low).toBeLessThan(0.15);
     }
   });
-  test('are parts of their own group', () => {
+  test('shares are fractions of their own group', () => {
     const { rows } = tableOf({ kind: 'histogram', column: 'vote', by: ['sex'] }, [10, 30, 60, 5, 80, 10, 10, 5, 0, 0, 0, 9]);
     expect(rows.map((r) => r.share?.value ?? null)).toEqual([0.1, 0.3, 0.6, null, 0.8, 0.1, 0.1, null, null, null, null, null]);
     expect(rows[8]!.share).toEqual({ value: null, low: 0, high: 1 });
   });
-  test('hold the true part with 95 % and not much more', () => {
+  test('the interval of a share covers the true share in 95 % of draws, and not much more', () => {
     const truth = [60, 90, 150, 20];
     const draw = laplaceSampler(rational(10));
     let [held, asked] = [0, 0];
@@ -48,7 +48,7 @@ describe('shares', () => {
     expect(held / asked).toBeGreaterThan(0.94);
     expect(held / asked).toBeLessThan(0.985);
   });
-  test('come from one estimate that is nowhere below nought: they add up to one, whatever was drawn', () => {
+  test('shares come from one non-negative estimate, so they add up to one whatever was drawn', () => {
     const { rows } = tableOf({ kind: 'histogram', column: 'vote' }, [90, 60, -50, 4]);
     expect(rows.slice(0, 3).map((r) => r.share!.value)).toEqual([0.65, 0.35, 0]);
     for (const { share } of rows.slice(0, 3)) {
@@ -56,12 +56,12 @@ describe('shares', () => {
       expect(share!.high).toBeGreaterThanOrEqual(share!.value!);
     }
   });
-  test('of each group add up by themselves', () => {
+  test('the shares of each group add up to one', () => {
     const { rows } = tableOf({ kind: 'histogram', column: 'vote', by: ['sex'] }, [40, 30, -30, 5, 9, -30, 80, 5, 0, 0, 0, 9]);
     const sums = [0, 4].map((first) => rows.slice(first, first + 3).reduce((all, { share }) => all + share!.value!, 0));
     for (const sum of sums) expect(sum).toBeCloseTo(1, 12);
   });
-  test('take most from the answers with most noise, where answers are made of several numbers each', () => {
+  test('the correction is largest for the noisiest answers, where answers are sums of several numbers', () => {
     expect(nearestCounts([60, 60, -30], 90)).toEqual([45, 45, 0]);
     expect(nearestCounts([60, 60, -30], 90, [1, 2, 1])).toEqual([50, 40, 0]);
     fc.assert(
@@ -72,7 +72,7 @@ describe('shares', () => {
           const [values, spreads] = [list.map(([value]) => value), list.map(([, spread]) => spread)];
           const nearest = nearestCounts(values, total, spreads);
           expect(nearest.reduce((a, b) => a + b)).toBeCloseTo(total, 6);
-          // What is above nought is moved by one shift for each spread, what is nought would be moved no further.
+          // Positive entries are shifted in proportion to their spread, all at one rate; entries at 0 reach 0 at no higher rate.
           const shifts = nearest.map((x, k) => [x, (values[k]! - x) / spreads[k]!] as const);
           const shift = shifts.find(([x]) => x > 0)![1];
           for (const [x, moved] of shifts)
@@ -92,7 +92,7 @@ describe('shares', () => {
     [3000, 'full'],
     [3000, 'sparse'],
   ] as const)(
-    'of %i people in a %s table hold the true part with 95 %, add up to one, and lie in their intervals',
+    'shares of %i people in a %s table cover the true share with 95 %, add up to one, and lie in their intervals',
     (n, shape) => {
       const all = people[shape].reduce((a, b) => a + b);
       const truth = people[shape].map((x) => Math.round((x * n) / all));
@@ -121,7 +121,7 @@ describe('shares', () => {
     },
   );
 
-  test('that nobody has are told to be small, also among many answers with Laplace noise', () => {
+  test('the share of an answer that nobody gave is small, also among many answers with Laplace noise', () => {
     const truth = levels.map((_, k) => (k % 3 === 0 ? 75 : 0));
     const draw = laplaceSampler(rational(10));
     const bound = bindBatch(parseBatch([{ kind: 'histogram', column: 'answer' }]), wide);

@@ -5,13 +5,12 @@ import type { AnswerTable, NoisyMeasure } from './bound.js';
 import type { LabelledKey } from './keys.js';
 import { nearestCounts } from './nearest-counts.js';
 
-/** Beyond this many values nobody reads percentages, and working out their errors takes longer than the release. */
+/** Most values for which shares are shown: with more, nobody reads them, and their errors take longer to compute than the release. */
 const mostValues = 64;
 
 /**
- * What part each count is of all who answered, among the rows with the same other keys: arithmetic on the noisy counts, so it costs nothing. The parts of
- * one table are those of one estimate of its counts: the nearest to the noisy ones that has their sum and nothing below nought, so that they add up to one.
- * Intervals are of the counts as they were noised, and hold the part told (shares.proof.md). None for multi-select columns, whose options overlap.
+ * Share of each count among the answers in rows with the same other keys: arithmetic on noisy counts, so free; none for multi-select.
+ * Shares come from the nearest non-negative counts of the same sum, so they add up to 1; intervals hold them (shares.proof.md).
  */
 export function withShares(
   table: AnswerTable,
@@ -56,7 +55,7 @@ export function withShares(
 
 const sum = (list: readonly number[]): number => list.reduce((a, b) => a + b, 0);
 
-/** The parts of the counts of one group, each made of so many noisy numbers; none where nobody seems to have answered. */
+/** Shares of one group's counts, each the sum of so many noisy numbers; none where the group's noisy total is not positive. */
 function partsOf(counts: readonly number[], numbers: readonly number[]): readonly (number | null)[] {
   const total = sum(counts);
   if (!(total > 0)) return counts.map(() => null);

@@ -3,7 +3,7 @@ import type { AnswerTable } from './bound.js';
 
 const mostDated = 24;
 
-/** Which days the numbers of a table are, said of the rows that are shown and of the numbers as they are shown. */
+/** Note with the dates of the numbers in a table, for the rows and numbers as they are shown. */
 export function withDates(table: AnswerTable): AnswerTable {
   const { rows, note } = table;
   if (rows.length === 0 || rows.length > mostDated) return table;

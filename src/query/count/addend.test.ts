@@ -32,7 +32,7 @@ function byHand(on: Grid, cells: readonly Cell[]): readonly [bigint, bigint] {
 const ends = [0, -0, 5e-324, -5e-324, 2 ** 53, -(2 ** 53), 2 ** 63, -(2 ** 63), Number.MAX_VALUE, -Number.MAX_VALUE];
 const endless = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NaN, null];
 const bits = new DataView(new ArrayBuffer(8));
-/** A double above 0 and so many farther. */
+/** The double that many steps above 0. */
 function moved(x: number, by: bigint): number {
   bits.setFloat64(0, x);
   bits.setBigInt64(0, bits.getBigInt64(0) + by);
@@ -48,8 +48,8 @@ const grids = [
   grid('0', '1e-98', '1e-100'),
 ];
 
-describe('places that are added up', () => {
-  it('are those of every row by itself, of doubles at every end there is', async () => {
+describe('summed grid positions', () => {
+  it("the database's sum of positions equals the sum row by row, for doubles at every end of the grid", async () => {
     for (const on of grids) {
       const beyond = firstBeyond(on, 2 ** 63);
       const near = [moved(beyond, -1n), beyond, moved(beyond, 1n)];
@@ -61,7 +61,7 @@ describe('places that are added up', () => {
     }
   });
 
-  it('are those of every row by itself, of doubles by chance', async () => {
+  it("the database's sum of positions equals the sum row by row, for random doubles", async () => {
     const cell = fc.oneof(fc.double(), fc.double({ min: -20, max: 120, noNaN: true }), fc.constantFrom(...ends, ...endless));
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...grids), fc.array(cell, { minLength: 1, maxLength: 12 }), async (on, cells) => {
@@ -71,7 +71,7 @@ describe('places that are added up', () => {
     );
   });
 
-  it('are those of every row by itself, of whole numbers', async () => {
+  it("the database's sum of positions equals the sum row by row, for whole numbers", async () => {
     const whole = [
       grid('17', '90', '1'),
       grid('-40', '-3', '1', ['-9', '99']),

@@ -1,17 +1,20 @@
 import type { Blocks, Dialect } from '../../data/engine/dialect.js';
 import { firstBeyond, type Places } from '../../policy/grid.js';
 
-/** What to add up for the sum of the grid positions of the rows in which a number is present, each with `base` on top (read-column.proof.md, Sums). */
+/**
+ * Summand whose total gives the sum of grid positions over the rows that have the number, each with `base` added
+ * (read-column.proof.md, Sums).
+ */
 export interface Addend {
-  /** Of one row; no farther from 0 than `most`. */
+  /** Summand of one row; its absolute value is at most `most`. */
   readonly expression: string;
   readonly base: number;
   readonly most: number;
-  /** The sum of these over rows; absent where it is that of whole numbers. */
+  /** Total of the summands over rows; absent where it is a plain integer sum. */
   readonly total?: (added: string) => string;
-  /** By how much the sum of these over the rows falls short; absent where it does not. */
+  /** Amount by which the total over rows falls short of the sum; absent where it does not. */
   readonly short?: string;
-  /** How many rows have the number; absent where those are the ones whose expression is not NULL. */
+  /** Number of rows that have the number; absent where those are the rows whose expression is not NULL. */
   readonly having?: string;
 }
 
@@ -52,7 +55,7 @@ export function wholeAddend(
   return { ...common, ...counted, expression };
 }
 
-/** A whole number held to these ends; NULL stays. */
+/** Whole number clamped to these ends; NULL stays. */
 export const heldByCases = (x: string, from: number, top: number): string =>
   `CASE WHEN ${x} < ${from} THEN ${from} WHEN ${x} > ${top} THEN ${top} ELSE ${x} END`;
 
@@ -84,7 +87,7 @@ function doublesInBlocks(dialect: Dialect, { held, endless, many }: Blocks, grid
 
 const notIn = (x: string, list: readonly string[]): string => (list.length > 0 ? ` AND ${x} NOT IN (${list.join(', ')})` : '');
 
-/** A double held to the ends of its grid, NULL where it is not present. */
+/** Double clamped to the ends of its grid, NULL where it is not present. */
 function clamped({ constant: real }: Dialect, grid: Places, y: string): string {
   const [from, top, lowest, highest] = [grid.from, grid.top, -Number.MAX_VALUE, Number.MAX_VALUE].map(real);
   const within = grid.missing.filter((m) => m >= grid.from && m <= grid.top);

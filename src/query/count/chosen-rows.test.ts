@@ -58,7 +58,7 @@ const holding = (rows: readonly Cell[][], who: keyof typeof persons, holds?: num
 const counted = async (data: Pinned, policy: Policy, sql: string) =>
   (await countCells(data, policy, bindBatch(parseSql(sql, policy), policy).measures)).map((found) => found.open());
 
-describe('rows of a person beyond a limit', () => {
+describe('rows of a person beyond the limit', () => {
   const pairs: Pairs = {
     digest: '',
     told: [],
@@ -71,7 +71,7 @@ describe('rows of a person beyond a limit', () => {
     ['chosen', undefined],
     ['left out with all others of theirs', pairs],
   ])(
-    'are %s, whether that is looked up once or by every statement',
+    'rows beyond the limit are %s, both when looked up once and when chosen by every statement',
     async (_, own) => {
       const draw = drawing(11);
       for (let turn = 0; turn < 25; turn++) {
@@ -98,26 +98,29 @@ describe('a table of many columns', () => {
   it.each([
     ['of which one is declared', 1, 64],
     ['all of them declared', 400, 96],
-  ])('is answered in little memory whether or not somebody has rows beyond the limit: %s', async (_, declared, memory) => {
-    const names = Array.from({ length: 400 }, (__, k) => `q${k}`);
-    const codes = ['0', '1', '2'];
-    const policy = samplePolicy(
-      names.slice(0, declared).map((name) => category(name, codes)),
-      { secret: 'person', unit: 'who', maxRows: 2 },
-    );
-    for (const many of [1, 4]) {
-      const source = join(folder, `wide-${declared}-${many}.csv`);
-      const rows = Array.from({ length: 12 }, (__, i) => [i < many ? 'ann' : `p${i}`, ...names.map((___, k) => (i + k) % 3)]);
-      writeFileSync(source, [['who', ...names], ...rows].map((row) => `${row.join(',')}\n`).join(''));
-      const engine = await openEngine({ source }, { memory: memory * 1024 ** 2, threads: 1 });
-      const [cells] = await pinned(engine, (data) => counted(data, policy, 'SELECT q0, COUNT(*) FROM data GROUP BY q0'));
-      expect(cells!.reduce((sum, n) => sum + n, 0n)).toBe(BigInt(12 - Math.max(0, many - 2)));
-      await engine.close();
-    }
-  });
+  ])(
+    'a table of many columns is answered in little memory, with or without rows beyond the limit: %s',
+    async (_, declared, memory) => {
+      const names = Array.from({ length: 400 }, (__, k) => `q${k}`);
+      const codes = ['0', '1', '2'];
+      const policy = samplePolicy(
+        names.slice(0, declared).map((name) => category(name, codes)),
+        { secret: 'person', unit: 'who', maxRows: 2 },
+      );
+      for (const many of [1, 4]) {
+        const source = join(folder, `wide-${declared}-${many}.csv`);
+        const rows = Array.from({ length: 12 }, (__, i) => [i < many ? 'ann' : `p${i}`, ...names.map((___, k) => (i + k) % 3)]);
+        writeFileSync(source, [['who', ...names], ...rows].map((row) => `${row.join(',')}\n`).join(''));
+        const engine = await openEngine({ source }, { memory: memory * 1024 ** 2, threads: 1 });
+        const [cells] = await pinned(engine, (data) => counted(data, policy, 'SELECT q0, COUNT(*) FROM data GROUP BY q0'));
+        expect(cells!.reduce((sum, n) => sum + n, 0n)).toBe(BigInt(12 - Math.max(0, many - 2)));
+        await engine.close();
+      }
+    },
+  );
 });
 
-describe('persons', () => {
+describe('persons of different spelling', () => {
   const nameOf = (cell: Cell): string | undefined => {
     const name = `${cell ?? ''}`.trim();
     return name === '' ? undefined : name === '1.0' ? '1' : name;
@@ -149,7 +152,7 @@ describe('persons', () => {
   ];
 
   it.each(asked)(
-    'are told apart however what they said is spelt: %s',
+    'different persons are counted as such however their answers are spelt: %s',
     async (sql, size, cellsOf) => {
       const draw = drawing(5);
       for (let turn = 0; turn < 25; turn++) {

@@ -5,8 +5,8 @@ import type { Policy } from '../../policy/policy.js';
 import { type Chosen, cutOfData, cutRows, ownerOf, personColumn } from './kept-rows.js';
 
 /**
- * Looks up once for a state of the data who has more than `maxRows` rows, and which of theirs stay (decision 0075): ranking the rows of everybody takes many times as long as counting them. The choice
- * is that of every statement. Undefined where nothing can be held, or too much, or where rows are left out: then a statement chooses.
+ * Persons with more than `maxRows` rows, and which of their rows are kept, looked up once per state of the data (decision 0075).
+ * Same choice as in every statement; undefined where it cannot be held or rows are left out, and then each statement chooses.
  */
 export async function chosenRows(data: Pinned, policy: Policy): Promise<Chosen | undefined> {
   const { secret, unit, maxRows, pairs } = policy.protect;
@@ -18,7 +18,7 @@ export async function chosenRows(data: Pinned, policy: Policy): Promise<Chosen |
   const beyond = await data.hold({ sql: many, values: [] }, 1);
   if (!beyond) return undefined;
   if (beyond.rows === 0) return {};
-  // Whoever has more is left out as a whole.
+  // Under pairs of values, persons with more rows are dropped as a whole.
   if (pairs) return { beyond: beyond.table };
   const rows = await data.hold(
     ...staying(data.dialect, policy, columns, `${person} IN (SELECT ${personColumn} FROM ${beyond.table})`),
@@ -26,7 +26,7 @@ export async function chosenRows(data: Pinned, policy: Policy): Promise<Chosen |
   return rows && { beyond: beyond.table, rows: rows.table };
 }
 
-/** The rows of some persons that stay, under the names that their cells have in the data: those of columns that are declared, since no other is ever asked for, however many and long they are. */
+/** Kept rows of some persons under the cell names of the data; declared columns only, since no other column is ever read. */
 function staying(dialect: Dialect, policy: Policy, columns: readonly SourceColumn[], where: string) {
   const declared = columns.filter(({ name }) => policy.columns.has(name) || name === policy.protect.unit);
   const names = new Set(

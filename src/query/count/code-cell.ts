@@ -6,8 +6,8 @@ import { quoteName } from '../../data/engine/structure.js';
 import { rawCell } from './read-column.js';
 
 /**
- * What the cell of a category says to whoever compares rows: its code, in one spelling, and nothing where it holds none of these. An engine may have forgotten
- * every other text or not (`CellReadings.domains`): rows are chosen and joined alike either way.
+ * Code of a category cell in one spelling, by which rows are compared; NULL where the cell holds no declared code.
+ * The result does not depend on whether the engine has dropped undeclared text (`CellReadings.domains`).
  */
 export function codeCell(dialect: Dialect, source: SourceColumn, codes: readonly string[], cell: string): string {
   const shown = shownAsCode(source, codes, cell);
@@ -23,21 +23,21 @@ function codeFound(dialect: Dialect, type: SourceColumn['type'], tables: CodeTab
   return known.length > 0 ? dialect.codeIn(type === 'text' ? cell : dialect.text(cell), known) : undefined;
 }
 
-/** Whole numbers are written as they are where they are stored as such. */
+/** Whole numbers are compared as text where they are stored as integers. */
 function realCode(dialect: Dialect, numbers: readonly number[], cell: string): string | undefined {
   if (numbers.length === 0) return undefined;
   const written = numbers.every(Number.isSafeInteger) ? dialect.whole(cell) : dialect.bits(cell);
   return `CASE WHEN ${cell} IN (${numbers.map(dialect.constant).join(', ')}) THEN ${dialect.text(written)} END`;
 }
 
-/** Where the engine shows these very codes and nothing else. */
+/** Cell that the engine already shows as exactly these codes. */
 function shownAsCode({ domain, ...source }: SourceColumn, codes: readonly string[], cell: string): string | undefined {
   if (!domain || domain.length !== codes.length || domain.some((code, i) => code !== codes[i])) return undefined;
   if (source.coded === undefined) return cell;
   return cell === rawCell(source) ? quoteName(source.coded) : undefined;
 }
 
-/** The name that a cell says, by which rows are joined; of a category that is no key, its code (`codes`). */
+/** Name in the cell, by which rows are joined; for a category that is no key, its code (`codes`). */
 export function cellName(dialect: Dialect, source: SourceColumn, codes: readonly string[] | undefined, cell: string): string {
   if (!codes) return dialect.name(cell, source.type);
   const code = codeCell(dialect, source, codes, cell);

@@ -21,9 +21,9 @@ export interface ColumnView {
   options(i: number): readonly number[];
 }
 
-/** Most distinct cells remembered per column; beyond it cells are read anew (garbage must not fill the memory). */
+/** Most distinct cells cached per column; further cells are read again (garbage must not fill the memory). */
 const mostRemembered = 50_000;
-/** Letters of a text that is remembered: codes are short, and what is longer is garbage, too. */
+/** Longest text that is cached: codes are short, and longer text is garbage. */
 const longestRemembered = 256;
 const isRemembered = (cell: Cell, known: ReadonlyMap<Cell, unknown>): boolean =>
   known.size < mostRemembered && !(typeof cell === 'string' && cell.length > longestRemembered);
@@ -112,7 +112,7 @@ function readerOf(column: Column, options: (cell: Cell) => readonly number[], lo
   };
 }
 
-/** `longest`: text comes as it is written, and counts up to so many bytes. */
+/** `longest`: text is raw, and this many bytes of it count. */
 export function viewColumn(column: Column, longest?: number): ColumnView {
   const options = column.type === 'multi' ? optionReader(column) : () => [];
   const reader = readerOf(column, options, longest);

@@ -40,7 +40,7 @@ function csv(rows: number): string {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
     return Math.floor((state / 2 ** 32) * n);
   };
-  // Columns nobody declared make the table too wide to be held in little memory.
+  // Undeclared columns make the table too wide to be held in little memory.
   const line = () => [...names.map((n) => texts[n][pick(texts[n].length)]!), `p${pick(rows / 5)}`, ...spare].join(',');
   return `${[...names, 'who', ...spare].join(',')}\n${Array.from({ length: rows }, line).join('\n')}\n`;
 }
@@ -71,7 +71,7 @@ const policies: readonly [string, Policy][] = [
   ['persons', samplePolicy(surveyColumns, { secret: 'person', unit: 'who', maxRows: 3 })],
 ];
 
-/** The same data for whoever is told no domains and keeps every text; codes are only brought to their spelling. */
+/** The same data from an engine that was given no domains and keeps every text, so only spellings of codes are normalised. */
 const keeping = (policy: Policy) => ({ ...sourceOf(policy), domains: new Map() });
 
 describe.each(policies)('counting a table of %s', (secret, bare) => {
@@ -96,13 +96,13 @@ describe.each(policies)('counting a table of %s', (secret, bare) => {
     await engine.close();
   };
 
-  it('gives the same integers whether categories are held as codes or read as text', async () => {
+  it('categories held as codes and categories read as text give the same integers', async () => {
     await agree(await openNow(policy), true);
     await agree(await openNow(policy, little), true);
     await agree(await openNow(keeping(policy)), false);
   });
 
-  it('gives the same integers from a database whose text stays where it is', async () => {
+  it('a database that keeps its text gives the same integers', async () => {
     const copy = { ...policy, data: { source: join(folder, `${secret}.duckdb`) } };
     const engine = await openNow({ source, codes: new Set(['party', 'grade']) });
     const all = [...names, 'who'];
@@ -123,13 +123,13 @@ describe.each(policies)('counting a table of %s', (secret, bare) => {
     await agree(await openNow(copy), true);
   });
 
-  it('gives the same integers by the database and here', async () => {
+  it('counting in the database and counting here give the same integers', async () => {
     await agree(await openNow(policy), true);
   });
 });
 
-describe('a category that says who is tied to whom', () => {
-  it('keeps its own text, declared or not', async () => {
+describe('a category that names tied records', () => {
+  it('a category that names ties keeps its own text, declared or not', async () => {
     const source = join(folder, 'tied.csv');
     writeFileSync(source, 'party,grade,who\ndem,1,a\nnobody knows,7,b\n');
     const groups: DeclaredTie = { kind: 'groups', by: ['party'], oddsRatio: 2, hidden: false };
@@ -150,7 +150,7 @@ describe('a category that says who is tied to whom', () => {
 
 describe('numbers in a Parquet file', () => {
   const cases = ['SMALLINT', 'UTINYINT', 'BIGINT', 'DOUBLE', 'FLOAT', 'DECIMAL(9,2)', 'HUGEINT', 'BOOLEAN'];
-  it.each(cases)('are counted alike with NULLs, fractions, negative and large ones among them (%s)', async (type) => {
+  it.each(cases)('numbers with NULLs, fractions, negative and large values are counted alike (%s)', async (type) => {
     const source = join(folder, `whole-${cases.indexOf(type)}.parquet`);
     const instance = await DuckDBInstance.create(':memory:');
     const connection = await instance.connect();
@@ -177,7 +177,7 @@ describe('numbers in a Parquet file', () => {
     expect((await countStreaming(bare, policy, measures)).map((cells) => cells.open())).toEqual(truth);
     expect((await countByDatabase(bare, policy, measures)).map((cells) => cells.open())).toEqual(truth);
     await bare.close();
-    // Once held, once read from the file every time.
+    // Once held in memory, once read from the file every time.
     for (const limits of [{}, { memory: 5 * 2 ** 20, threads: 1 }]) {
       const engine = await openNow(policy, limits);
       expect(await bySql(engine, policy, measures)).toEqual(truth);
@@ -189,8 +189,8 @@ describe('numbers in a Parquet file', () => {
   });
 });
 
-describe('places of numbers that the engine holds', () => {
-  it('serve the grid they were worked out for, and no other', async () => {
+describe('places of numbers that the engine stores', () => {
+  it('stored places serve the grid they were computed for, and no other', async () => {
     const source = join(folder, 'places.csv');
     writeFileSync(
       source,
@@ -236,7 +236,7 @@ describe('places of numbers that the engine holds', () => {
 });
 
 describe('a table of many columns', () => {
-  it('is never read by a statement that names more of them than a thousand', async () => {
+  it('no statement over a wide table names more than a thousand of its columns', async () => {
     const wide = Array.from({ length: 2_500 }, (_, k) => `q${k}`);
     writeFileSync(join(folder, 'wide.csv'), `${wide.join()}\n${wide.map(() => 'a').join()}\n${wide.map(() => 'b').join()}\n`);
     const policy = samplePolicy(wide.map((name) => category(name, ['a', 'b'])));
@@ -256,7 +256,7 @@ describe('a table of many columns', () => {
     await engine.close();
   });
 
-  it('reads the same cells whether it is split, left whole, or narrow enough to be held', async () => {
+  it('a wide table has the same cells when it is split, read whole, or narrow enough to be held', async () => {
     const cells = [
       ...texts.grade,
       '\u00a01',
@@ -307,7 +307,7 @@ describe('a table of many columns', () => {
     expect(found[0]!.flat().filter((n) => n > 0n).length).toBeGreaterThan(120);
   });
 
-  it('is cut to rows per person by all of them', async () => {
+  it('the rows of a person in a wide table are chosen by all of its columns', async () => {
     const wide = Array.from({ length: 1_100 }, (_, k) => `p${k}`);
     const line = (who: string, cell: string) => `${who},${wide.map(() => cell).join()}`;
     writeFileSync(
@@ -324,8 +324,8 @@ describe('a table of many columns', () => {
   });
 });
 
-describe('whole numbers that rows are grouped by', () => {
-  it('stand at their places, held to their bounds; those that are missing at none', async () => {
+describe('whole numbers as group keys', () => {
+  it('whole numbers are clamped to their bounds, and missing ones have no place', async () => {
     const source = join(folder, 'whole.duckdb');
     const instance = await DuckDBInstance.create(source);
     const connection = await instance.connect();
@@ -336,7 +336,7 @@ describe('whole numbers that rows are grouped by', () => {
     const policy = { ...samplePolicy([number('age', '17', '20'), category('g', ['a', 'b'])]), data: { source, table: 'people' } };
     const asked = [{ kind: 'quantile', column: 'age', at: [0.5] }, { kind: 'quantile', column: 'age', at: [0.5], by: ['g'] }, { kind: 'sum', column: 'age' }]; // biome-ignore format: one line
     const { measures } = bindBatch(parseBatch(asked), policy);
-    // As it is, not held by places.
+    // Read as it is, without stored places.
     const engine = await openNow({ source, table: 'people' });
     const found = (await bySql(engine, policy, measures)).map((cells) => cells.map(Number));
     expect((await countStreaming(engine, policy, measures)).map((cells) => cells.open().map(Number))).toEqual(found);

@@ -15,7 +15,7 @@ type Cells = Exact<readonly bigint[]>;
 const streamedCells = 200_000_000;
 const manyMeasures = 8;
 
-/** The exact integers of every measure. How they are counted depends on the table's shape; which integers come out does not. */
+/** Exact integers of every measure. The way of counting depends on the table's shape; the integers do not. */
 export async function countCells(engine: Pinned, policy: Policy, measures: readonly Measure[]): Promise<readonly Cells[]> {
   const counted = new Map<Measure, Cells>();
   for (const [seen, own] of byView(measures)) {
@@ -41,24 +41,24 @@ async function countTable(engine: Pinned, policy: Policy, measures: readonly Mea
   return wide ? countStreaming(engine, policy, measures) : countByDatabase(engine, policy, measures);
 }
 
-/** Persons are told apart by the database alone. */
+/** Distinct persons are counted by the database only. */
 const isWide = (measures: readonly Measure[]): boolean =>
   measures.length >= manyMeasures && !measures.some(({ counting }) => isDistinct(counting));
 const rowsHere = (measures: readonly Measure[]): number => Math.floor(streamedCells / measures.length);
 
-/** Where rows become counts: what the measures decide before any data is read, and the number of rows where it is public. */
+/** Execution plan for counting: decided from the measures before any data is read, and from the number of rows where that is public. */
 export interface HowCounted {
-  /** In the database, which gives back nothing but groups; here, row by row; or as the number of rows says (`streamed.upTo`). */
+  /** In the database, which returns groups only; here, row by row; or by the public number of rows (`streamed.upTo`). */
   readonly where: 'database' | 'here' | 'by size';
-  /** In the database: one GROUP BY each, and the rows that all of them give back at most. */
+  /** In the database: number of GROUP BY statements, and the most rows that all of them return. */
   readonly database?: { readonly statements: number; readonly rows: number };
-  /** Here: the columns that are read of every row; of tables of up to so many rows, where longer ones are counted by the database. */
+  /** Here: columns read of every row. Applies up to `upTo` rows; longer tables are counted by the database. */
   readonly streamed?: { readonly columns: readonly string[]; readonly upTo?: number };
-  /** What is read has to be held: so many rows, or ties, fit the memory that is allowed, and more are refused. */
+  /** Most rows, or ties, that fit the permitted memory; larger inputs are refused. */
   readonly held?: { readonly upTo: number };
 }
 
-/** How `countCells` will do it. `rows`: how many there are, where that is public. */
+/** Execution plan that `countCells` will follow. `rows`: number of rows, where that is public. */
 export function howCounted(measures: readonly Measure[], policy: Policy, rows?: number, dialect?: Dialect): HowCounted {
   const database = answersOf(measures, policy, dialect);
   if (!isWide(measures)) return { where: 'database', database };
@@ -98,7 +98,7 @@ function byBlock(measures: readonly Measure[], source: readonly SourceColumn[]):
   return [...groups.values()];
 }
 
-/** Neighbours that read at most so many columns together. */
+/** Consecutive measures that together read at most so many columns. */
 function* inParts(measures: readonly Measure[], atOnce: number): Iterable<readonly Measure[]> {
   let part: Measure[] = [];
   let read = new Set<string>();
@@ -115,7 +115,7 @@ function* inParts(measures: readonly Measure[], atOnce: number): Iterable<readon
 }
 
 async function countTogether(engine: Pinned, policy: Policy, measures: readonly Measure[]): Promise<readonly Cells[]> {
-  // Where the rows of a person are cut, the text of all columns is compared: as it is shown.
+  // Bounding the rows of a person compares the text of all columns, so cells are read as the engine shows them.
   const asWritten = policy.protect.secret !== 'person';
   const { statement, columns, written } = compileStream(
     columnsRead(measures),

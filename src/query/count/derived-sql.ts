@@ -2,13 +2,13 @@ import type { Dialect } from '../../data/engine/dialect.js';
 import { type DerivedColumn, lastPlace, type Whole } from './derived.js';
 import type { RowTest } from './row-test.js';
 
-/** What the cells of a row are read by. */
+/** SQL readers for the cells of a row. */
 interface Cells {
   readonly placeOf: (column: string) => string;
   readonly passes: (test: RowTest) => string;
 }
 
-/** Rows with the places of derived columns beside their cells, as d0, d1, …; NULL for none, and for what was reckoned to lie beyond the domain. */
+/** Rows extended by the places of derived columns as d0, d1, …; NULL for no value or one outside the domain. */
 export const withPlaces = (dialect: Dialect, rows: string, derived: readonly DerivedColumn[], cells: Cells): string =>
   derived.reduce((from, { of, column }, i) => {
     const fence = dialect.fence ?? '';
@@ -20,7 +20,7 @@ export const withPlaces = (dialect: Dialect, rows: string, derived: readonly Der
     return `SELECT *, CASE WHEN w${i} BETWEEN 0 AND ${lastPlace(column)} THEN w${i} END AS d${i} FROM (${reckoned}) AS q${i}`;
   }, rows);
 
-/** What is looked up in a long table: worked out once for a row, since it is mentioned at every edge. */
+/** Inputs of long look-up tables, computed once per row because every edge refers to them. */
 function lookedUp(whole: Whole): readonly Whole[] {
   if (whole.kind === 'pick') return whole.edges.length > 16 ? [whole.of] : lookedUp(whole.of);
   if (whole.kind === 'sum' || whole.kind === 'product') return whole.of.flatMap(lookedUp);
@@ -28,7 +28,7 @@ function lookedUp(whole: Whole): readonly Whole[] {
   return whole.kind === 'choose' ? [...whole.cases.map(({ give }) => give), whole.otherwise].flatMap(lookedUp) : [];
 }
 
-/** All of 64 bits: what a database takes a small constant for may be less. */
+/** Constant of 64 bits: a database may give a small constant a narrower type. */
 function wholeSql(dialect: Dialect, whole: Whole, cells: Cells, known?: ReadonlyMap<Whole, string>): string {
   const there = known?.get(whole);
   if (there !== undefined) return there;

@@ -6,8 +6,8 @@ import type { Counting } from './measure.js';
 import { foldTest, type LeafTest, type RowTest } from './row-test.js';
 
 /**
- * A column that is worked out from declared ones, row by row: what it may hold follows from what they may hold (derived.proof.md), and its place is a whole number made of their places. SQL and
- * the streaming count evaluate the same whole numbers.
+ * Column computed row by row from declared ones; its domain and place follow from theirs (derived.proof.md).
+ * SQL and the streaming count evaluate the same integer expression.
  */
 export interface DerivedColumn {
   readonly name: string;
@@ -18,7 +18,7 @@ export interface DerivedColumn {
   /** The declared columns that it reads. */
   readonly bases: readonly string[];
 }
-/** A whole number made of a row, or none. Neither it nor a step on the way leaves 52 bits, whatever the row holds. */
+/** Integer computed from a row, or none. Neither it nor any intermediate value leaves 52 bits, whatever the row holds. */
 export type Whole =
   /** The place of a column: of its code, or on its grid. */
   | { readonly kind: 'place'; readonly column: string }
@@ -26,9 +26,9 @@ export type Whole =
   | { readonly kind: 'none' }
   | { readonly kind: 'sum'; readonly of: readonly Whole[] }
   | { readonly kind: 'product'; readonly of: readonly [Whole, Whole] }
-  /** How often `by` (above 0) goes into a number of at least 0. */
+  /** Integer quotient of a number of at least 0 by `by`, which is above 0. */
   | { readonly kind: 'quotient'; readonly of: Whole; readonly by: number }
-  /** values[how many of the rising edges are reached]. */
+  /** values[number of rising edges that are reached]. */
   | { readonly kind: 'pick'; readonly of: Whole; readonly edges: readonly number[]; readonly values: readonly number[] }
   | {
       readonly kind: 'choose';
@@ -36,13 +36,13 @@ export type Whole =
       readonly otherwise: Whole;
     };
 
-/** The policy with these columns beside the declared ones. What is kept of a person is chosen by the declared ones alone. */
+/** Policy with the derived columns added. The kept rows of a person depend on declared columns only. */
 export function withDerived(policy: Policy, derived: readonly DerivedColumn[] | undefined): Policy {
   const more = (derived ?? []).filter(({ name, column }) => policy.columns.get(name) !== column);
   if (more.length === 0) return policy;
   const known = extended.get(policy) ?? new WeakMap<Column, Policy>();
   extended.set(policy, known);
-  // Two columns of one name and one whole number may have other bounds: only the very same columns are the same.
+  // Columns of the same name and expression may have different bounds, so policies are shared only for identical columns.
   const { column: last } = more.at(-1)!;
   const before = known.get(last);
   const columns = new Map<string, Column>([...policy.columns, ...more.map(({ name, column }) => [name, column] as const)]);
@@ -67,7 +67,7 @@ export type PassTest = (test: RowTest) => (row: number) => boolean;
 export const lastPlace = (column: DerivedColumn['column']): number =>
   isCoded(column) ? codesOf(column).length - 1 : gridOf(column).last;
 
-/** The place of a row in a derived column; -1 for none. What was reckoned to lie beyond its domain has none, so its effects hold by construction. */
+/** Place of a row in a derived column; -1 for none. A value outside the domain has none, so the sensitivities hold by construction. */
 export function derivedPlace({ of, column }: DerivedColumn, read: ReadPlace, pass: PassTest): (row: number) => number {
   const [whole, last] = [wholeOf(of, read, pass), lastPlace(column)];
   return (row) => {
@@ -128,7 +128,7 @@ function reached(edges: readonly number[], n: number): number {
   return from;
 }
 
-/** Whether a place passes a leaf; of columns with one place. */
+/** Predicate on the places of a column with one place per row. */
 export function placePasses(column: Column, leaf: LeafTest): (place: number) => boolean {
   if (leaf.kind === 'missing') return (place) => place < 0 !== leaf.negate;
   if (leaf.kind === 'range') return (place) => place >= 0 && (place >= leaf.from && place <= leaf.to) !== leaf.negate;
@@ -137,7 +137,7 @@ export function placePasses(column: Column, leaf: LeafTest): (place: number) => 
   return (place) => place >= 0 && wanted[place]!;
 }
 
-/** Whether a row passes that has one value only: place p of column `base`; undefined where other columns are read, too. */
+/** Predicate for rows whose only value is place p of column `base`; undefined where the test reads other columns as well. */
 export function passesAt(policy: Policy, derived: readonly DerivedColumn[], leaf: LeafTest, base: string) {
   const own = derived.find(({ name }) => name === leaf.column);
   if (own?.bases.length !== 1 || own.bases[0] !== base || columnNamed(policy, base).type === 'multi') return undefined;

@@ -30,7 +30,7 @@ import { effectsOverSteps } from './running-count.js';
 type Row = readonly Cell[];
 type Vector = readonly bigint[];
 
-/** Every row there can be, as far as the policy can tell rows apart. */
+/** All rows that the policy can distinguish. */
 function allRows(columns: readonly Column[]): readonly Row[] {
   const cellsOf = (column: Column): readonly Cell[] => {
     if (column.type === 'category') return [...column.values, null];
@@ -73,7 +73,7 @@ function apart(a: Vector, b: Vector): Effect {
   return { l1, l2squared };
 }
 
-/** Sums add up over rows, so the other rows cancel: the farthest two single rows (or none at all) are the exact effect. */
+/** Sums add up over rows, so the other rows cancel: the two farthest rows (or none at all) give the exact sensitivity. */
 function exactEffect(
   policy: Policy,
   measure: Measure,
@@ -97,28 +97,31 @@ const small: readonly Column[] = [
   multi('media', ['p', 'q']),
   weight('w', '0.5', '1.5', '0.5'),
 ];
-/** With a design, so that what only the error of sampling needs is measured too. */
+/** With a design, so that measures for the sampling error are included. */
 const under = (columns: readonly Column[], protect: Partial<Protect>): Policy => ({
   ...samplePolicy(columns, protect),
   design: { effect: 1 },
 });
 const within = (exact: Effect, stated: Effect) => exact.l1 <= stated.l1 && exact.l2squared <= stated.l2squared;
 
-describe('the stated effect of replacing a row', () => {
+describe('the sensitivity to replacing a row', () => {
   const policy = under(small, {});
   const rows = allRows(small);
-  it.each(queries.map((query) => [JSON.stringify(query), query] as const))('is the exact one or above: %s', (_, query) => {
-    for (const measure of bindBatch(parseBatch(query), policy).measures) {
-      const stated = measure.effects.get(everyRecord) ?? nothing;
-      const exact = exactEffect(policy, measure, rows, () => true, true);
-      expect(
-        within(exact, stated),
-        `${measure.name}: exact ${exact.l1}, ${exact.l2squared}; stated ${stated.l1}, ${stated.l2squared}`,
-      ).toBe(true);
-    }
-  });
+  it.each(queries.map((query) => [JSON.stringify(query), query] as const))(
+    'the stated sensitivity to replacing a row is at least the exact one: %s',
+    (_, query) => {
+      for (const measure of bindBatch(parseBatch(query), policy).measures) {
+        const stated = measure.effects.get(everyRecord) ?? nothing;
+        const exact = exactEffect(policy, measure, rows, () => true, true);
+        expect(
+          within(exact, stated),
+          `${measure.name}: exact ${exact.l1}, ${exact.l2squared}; stated ${stated.l1}, ${stated.l2squared}`,
+        ).toBe(true);
+      }
+    },
+  );
 
-  it('is the exact one for the basic kinds', () => {
+  it('the stated sensitivity to replacing a row is exact for the basic kinds', () => {
     const basic = queries.filter(
       (query) => !('where' in query) && !(query.kind === 'sum' && query.by?.some((name) => name !== 'party')),
     );
@@ -132,7 +135,7 @@ describe('the stated effect of replacing a row', () => {
     expect(loose).toEqual([]);
   });
 
-  it('is what a row alone adds where rows are added or removed, exactly for the basic kinds', () => {
+  it("the stated sensitivity to adding or removing a row is that row's contribution, exactly for the basic kinds", () => {
     const present = under(small, { neighbours: 'add-remove' });
     for (const query of queries)
       for (const measure of bindBatch(parseBatch(query), present).measures) {
@@ -146,7 +149,7 @@ describe('the stated effect of replacing a row', () => {
     expect([l1({ kind: 'count', by: ['party'] }), l1({ kind: 'histogram', column: 'media' })]).toEqual([1n, 2n]);
   });
 
-  it('would be caught if it were one too small', () => {
+  it('a sensitivity that is one too small is detected', () => {
     for (const query of queries.slice(0, 3)) {
       const [measure] = bindBatch(parseBatch(query), policy).measures;
       const stated = measure!.effects.get(everyRecord)!;
@@ -156,13 +159,13 @@ describe('the stated effect of replacing a row', () => {
   });
 });
 
-describe('the stated effect of replacing an answer', () => {
+describe('the sensitivity to replacing an answer', () => {
   const policy = under(small, { secret: 'answer' });
   const rows = allRows(small);
   const names = small.map((column) => column.name);
   const differOnly = (j: number) => (a: Row, b: Row) => a.every((cell, k) => k === j || cell === b[k]);
   it.each(queries.map((query) => [JSON.stringify(query), query] as const))(
-    'is the exact one or above, column by column: %s',
+    'the stated sensitivity to replacing an answer is at least the exact one, column by column: %s',
     (_, query) => {
       for (const measure of bindBatch(parseBatch(query), policy).measures)
         names.forEach((name, j) => {
@@ -183,18 +186,21 @@ describe('the stated effect of replacing an answer', () => {
       by: ['media', 'has'],
       derive: { has: { cases: [{ when: { column: 'media', op: '=', value: 'p' }, value: 1 }], otherwise: 0 } },
     },
-  ])('is the exact one or above where options are asked about in two ways: %j', (query) => {
-    const three = [multi('media', ['p', 'q', 'r'])];
-    const own = under(three, { secret: 'answer' });
-    for (const measure of bindBatch(parseBatch(query), own).measures) {
-      const stated = measure.effects.get(answersTo('media'))!;
-      const exact = exactEffect(own, measure, allRows(three), () => true, false);
-      expect(exact.l1).toBe(5n);
-      expect([exact, within(exact, stated)]).toEqual([exact, true]);
-    }
-  });
+  ])(
+    'the stated sensitivity to replacing an answer is at least the exact one where two keys use the same options: %j',
+    (query) => {
+      const three = [multi('media', ['p', 'q', 'r'])];
+      const own = under(three, { secret: 'answer' });
+      for (const measure of bindBatch(parseBatch(query), own).measures) {
+        const stated = measure.effects.get(answersTo('media'))!;
+        const exact = exactEffect(own, measure, allRows(three), () => true, false);
+        expect(exact.l1).toBe(5n);
+        expect([exact, within(exact, stated)]).toEqual([exact, true]);
+      }
+    },
+  );
 
-  it('is the exact one where one answer is a number and weighs it', () => {
+  it('the stated sensitivity is exact where one answer is a number and its own weight', () => {
     const weighed = [number('x', '5', '7'), weight('w', '1', '1', '1')];
     const own = under(weighed, { secret: 'answer' });
     const query = { kind: 'sum', column: 'x', weight: 'heavy', derive: { heavy: { op: '-', of: ['x', 'w'] } } };
@@ -203,7 +209,7 @@ describe('the stated effect of replacing an answer', () => {
     expect(measure!.effects.get(answersTo('x'))).toEqual(exact);
   });
 
-  it('names no class for a number of rows, nor for a public column', () => {
+  it('a number of rows and a public column have no class under secret answers', () => {
     const [measure] = bindBatch(parseBatch({ kind: 'count' }), policy).measures;
     expect([...measure!.effects]).toEqual([]);
     const open = under([category('form', ['1', '2'], { public: true }), ...small], { secret: 'answer' });
@@ -211,7 +217,7 @@ describe('the stated effect of replacing an answer', () => {
     expect([...byForm!.effects.keys()]).toEqual(['party', '*']);
   });
 
-  it('is two for a histogram and the width of the bounds for a mean', () => {
+  it('the sensitivity to replacing an answer is two for a histogram and the width of the bounds for a mean', () => {
     const [histogram] = bindBatch(parseBatch({ kind: 'histogram', column: 'party' }), policy).measures;
     expect([...histogram!.effects]).toEqual([
       ['party', { l1: 2n, l2squared: 2n }],
@@ -222,7 +228,7 @@ describe('the stated effect of replacing an answer', () => {
   });
 });
 
-describe('the stated effect on random schemas', () => {
+describe('the sensitivity on random schemas', () => {
   const schema = fc.record({
     low: fc.integer({ min: -4, max: 3 }),
     width: fc.integer({ min: 1, max: 5 }),
@@ -233,7 +239,7 @@ describe('the stated effect on random schemas', () => {
     kind: fc.constantFrom('count', 'sum', 'mean', 'variance', 'histogram'),
     secret: fc.constantFrom('row', 'answer'),
   });
-  it('is never below the farthest two rows', () => {
+  it('the stated sensitivity is never below the difference of the two farthest rows', () => {
     fc.assert(
       fc.property(schema, (s) => {
         const columns = [
@@ -265,9 +271,9 @@ describe('the stated effect on random schemas', () => {
   });
 });
 
-describe('the stated effect of replacing a person', () => {
+describe('the sensitivity to replacing a person', () => {
   const tiny = [number('x', '0', '2'), category('party', ['a', 'b'])];
-  it('covers up to maxRows rows at once, and is reached', () => {
+  it('the stated sensitivity covers a change of up to maxRows rows at once, and is attained', () => {
     const maxRows = 2;
     const policy = under(tiny, { secret: 'person', unit: 'who', maxRows });
     const rows = allRows(tiny);
@@ -282,7 +288,7 @@ describe('the stated effect of replacing a person', () => {
   });
 });
 
-describe('the stated effect on how many different values, or persons, there are', () => {
+describe('the sensitivity of the number of different values, or of persons', () => {
   const columns = [number('x', '0', '2'), category('party', ['a', 'b'])];
   const rows = allRows(columns);
   const some = fc.array(fc.constantFrom(...rows), { maxLength: 5 });
@@ -302,31 +308,34 @@ describe('the stated effect on how many different values, or persons, there are'
       ],
     },
   ];
-  it.each(asked)('is never exceeded, beside any other rows, and is reached: %j', (query) => {
-    for (const [protect, most] of [
-      [{}, 1],
-      [{ secret: 'person', unit: 'who', maxRows: 2 }, 2],
-    ] as const) {
-      const policy = under(columns, protect);
-      const [measure] = bindBatch(parseBatch(query), policy).measures;
-      const own = fc.array(fc.constantFrom(...rows), { maxLength: most });
-      let exact = nothing;
-      fc.assert(
-        fc.property(some, own, own, (others, a, b) => {
-          exact = farther(exact, apart(count(policy, measure!, [...others, ...a]), count(policy, measure!, [...others, ...b])));
-        }),
-        { numRuns: 3000, seed: 5 },
-      );
-      const stated = measure!.effects.get(everyRecord)!;
-      expect(within(exact, stated)).toBe(true);
-      expect(exact.l1).toBe(stated.l1);
-    }
-  });
+  it.each(asked)(
+    'the sensitivity of a distinct count is never exceeded, whatever the other rows, and is attained: %j',
+    (query) => {
+      for (const [protect, most] of [
+        [{}, 1],
+        [{ secret: 'person', unit: 'who', maxRows: 2 }, 2],
+      ] as const) {
+        const policy = under(columns, protect);
+        const [measure] = bindBatch(parseBatch(query), policy).measures;
+        const own = fc.array(fc.constantFrom(...rows), { maxLength: most });
+        let exact = nothing;
+        fc.assert(
+          fc.property(some, own, own, (others, a, b) => {
+            exact = farther(exact, apart(count(policy, measure!, [...others, ...a]), count(policy, measure!, [...others, ...b])));
+          }),
+          { numRuns: 3000, seed: 5 },
+        );
+        const stated = measure!.effects.get(everyRecord)!;
+        expect(within(exact, stated)).toBe(true);
+        expect(exact.l1).toBe(stated.l1);
+      }
+    },
+  );
 
   /** Persons in each cell, counted by hand: their names are not in the chunks of a stream. */
   const persons = (list: readonly { readonly who: string; readonly row: Row }[]): Vector =>
     ['a', 'b', null].map((party) => BigInt(new Set(list.filter(({ row }) => row[1] === party).map(({ who }) => who)).size));
-  it.each([1, 2, 3])('of persons with up to %d rows is never exceeded, and is reached', (maxRows) => {
+  it.each([1, 2, 3])('the sensitivity of a count of persons with up to %d rows is never exceeded, and is attained', (maxRows) => {
     const policy = under(columns, { secret: 'person', unit: 'who', maxRows });
     const [measure] = bindBatch(parseBatch({ kind: 'distinct', column: 'who', by: ['party'] }), policy).measures;
     const own = fc.array(fc.constantFrom(...rows), { maxLength: maxRows });
@@ -343,13 +352,13 @@ describe('the stated effect on how many different values, or persons, there are'
   });
 });
 
-describe('the stated effect on the penalties of a quantile', () => {
+describe('the sensitivity of the penalties of a quantile', () => {
   const columns = [number('x', '0', '3'), category('party', ['a', 'b'])];
   const table = fc.array(fc.tuple(fc.constantFrom<Cell>(0, 1, 2, 3, null), fc.constantFrom<Cell>('a', 'b', null)), {
     maxLength: 7,
   });
   const one = fc.option(fc.tuple(fc.constantFrom<Cell>(0, 1, 2, 3, null), fc.constantFrom<Cell>('a', 'b', null)));
-  it.each([0.5, 0.25, 0.9])('is never exceeded and is reached at %d', (at) => {
+  it.each([0.5, 0.25, 0.9])('the sensitivity of the penalties is never exceeded and is attained at %d', (at) => {
     for (const by of [[], ['party']]) {
       const policy = under(columns, {});
       const [measure] = bindBatch(parseBatch({ kind: 'quantile', column: 'x', at: [at], by }), policy).measures;
@@ -379,12 +388,12 @@ describe('the stated effect on the penalties of a quantile', () => {
   });
 });
 
-describe('the stated effect of one answer on the penalties of a quantile', () => {
+describe('the sensitivity of the penalties of a quantile to one answer', () => {
   const columns = [number('x', '0', '3'), category('party', ['a', 'b'])];
   const policy = under(columns, { secret: 'answer' });
   const cell = fc.constantFrom<Cell>(0, 1, 2, 3, null);
   const code = fc.constantFrom<Cell>('a', 'b', null);
-  it('is never exceeded', () => {
+  it('the sensitivity of the penalties to one answer is never exceeded', () => {
     const [measure] = bindBatch(parseBatch({ kind: 'quantile', column: 'x', at: [0.25], by: ['party'] }), policy).measures;
     if (measure?.mechanism !== 'exponential') throw new Error('not a selection');
     const width = measure.candidates.length;
@@ -414,14 +423,14 @@ describe('the stated effect of one answer on the penalties of a quantile', () =>
   });
 });
 
-describe('the stated effect on rows with one value of a public column', () => {
+describe('the sensitivity by values of a public column', () => {
   const columns = [
     number('week', '2', '5', '1', { public: true, missing: ['4'] }),
     category('form', ['x', 'y', 'z'], { public: true }),
     category('party', ['a', 'b']),
   ];
   const policy = under(columns, {});
-  // Beyond the bounds, between the steps, and codes that nobody declared.
+  // Beyond the bounds, between the steps, and undeclared codes.
   const rows = allRows(columns).flatMap((row) => [row, [99, ...row.slice(1)], [2.5, ...row.slice(1)], [row[0]!, 'w', row[2]!]]);
   const tests = fc.oneof(
     fc.record({
@@ -460,7 +469,7 @@ describe('the stated effect on rows with one value of a public column', () => {
     }),
   });
   const slicings = slicingsOf(policy);
-  /** Whether no row that has, or lacks, the values of a slice moves what those of other values do not pay for. */
+  /** True if rows outside the stated values of a public column add nothing to any measure. */
   const holds = (query: object, stated: (m: Measure, slicing: Slicing) => Values): boolean =>
     bindBatch(parseBatch(query), policy).measures.every((measure) =>
       slicings.every((by) => {
@@ -471,14 +480,14 @@ describe('the stated effect on rows with one value of a public column', () => {
       }),
     );
 
-  it('is none where the filter lets none of them pass, whatever is asked of the column', () => {
+  it('rows whose public value the filter excludes have sensitivity zero, whatever the query does with the column', () => {
     fc.assert(
       fc.property(asked, (query) => holds(query, (m, slicing) => valuesIn(m.effects, slicing))),
       { numRuns: 300 },
     );
   });
 
-  it('would be caught where a value that passes were left out', () => {
+  it('a slice that leaves out a passing value is detected', () => {
     const short = (m: Measure, slicing: Slicing): Values => {
       const { ranges, missing } = valuesIn(m.effects, slicing);
       return { ranges: ranges.map(({ from, to }) => ({ from, to: Number.isFinite(to) ? to - 1 : from + 1 })), missing };
@@ -514,7 +523,7 @@ describe('the stated effect on rows with one value of a public column', () => {
   const [everybody, some] = [all, all.filter((_, k) => k % 7 === 0)];
   const placeOf = (row: Row): readonly number[] =>
     known.map(({ column, read }) => read(row[[...wider.columns.keys()].indexOf(column.name)]!));
-  /** What is booked for a row of these values, in the reading of one public column or of all together. */
+  /** Stated sensitivity for a row of these values, in the reading of one public column or of all together. */
   const statedFor = ({ effects }: Measure, reading: Slicing, at: readonly number[]): Effect => {
     if (!effects.has(sliced(reading))) return effects.get(everyRecord) ?? nothing;
     const pays = (box: ReturnType<typeof boxIn>['box']) =>
@@ -526,7 +535,7 @@ describe('the stated effect on rows with one value of a public column', () => {
     expect(own.length).toBeLessThanOrEqual(1);
     return own[0]?.[1] ?? nothing;
   };
-  /** The farthest that replacing a row by one of the same values of the columns of a reading, or by none, moves a measure, by those values. */
+  /** Largest change of a measure when a row is replaced by one with the same values of a reading's columns, or removed, by those values. */
   const farthest = (
     measure: Measure,
     reading: Slicing,
@@ -548,20 +557,20 @@ describe('the stated effect on rows with one value of a public column', () => {
     );
 
   it.each(tables.map((query) => [JSON.stringify(query), query] as const))(
-    'covers rows that keep their values of the columns of a reading, and of no others: %s',
+    'a slice covers rows that keep their values of its own columns, and of no others: %s',
     (_, query) => {
       for (const measure of measuresOf(query)) expect(covers(measure, some)).toBe(true);
     },
   );
 
-  it('is half of what any row moves in a table by public columns alone, no more than that in others, and would be caught if it were less', () => {
+  it('the sensitivity of a slice is half the full one in a table by public columns only, at most the full one in others, and detected when smaller', () => {
     const l1 = (query: object): readonly bigint[] => {
       const [{ effects }] = measuresOf(query) as [Measure];
       const own = [...effects].filter(([name]) => isSlice(name)).map(([, effect]) => effect.l1);
       return [effects.get(everyRecord)!.l1, ...new Set(own)];
     };
     expect(l1(tables[0]!)).toEqual([2n, 1n]);
-    // Who keeps one of two values may move to another cell by the other.
+    // A row that keeps only one of the two values may move to another cell through the other.
     expect(l1(tables[4]!)).toEqual([2n, 1n]);
     expect(l1(tables[5]!)).toEqual([2n, 2n, 1n]);
     expect(l1(tables[2]!)).toEqual([2n]);
@@ -571,7 +580,7 @@ describe('the stated effect on rows with one value of a public column', () => {
       expect(measuresOf(query).every((m) => covers(m, everybody, halved))).toBe(false);
   });
 
-  it('covers what is counted step by step up to a horizon, by steps and for whoever changes them, and would be caught were it shorter', () => {
+  it('the sensitivity of a running count covers all steps up to the horizon, and is detected when the horizon is shorter', () => {
     const steps = stepsOf(wider, 'week', 1);
     const overTwo = (query: object, stated: number): Measure => {
       const [measure] = measuresOf(query) as [CountedMeasure];
@@ -596,7 +605,7 @@ describe('the stated effect on rows with one value of a public column', () => {
     }
   });
 
-  it('is booked by values of the columns that the filter asks about, and for rows and steps only', () => {
+  it('costs are charged by values of the columns in the filter, and for rows and steps only', () => {
     const query = { kind: 'count', where: [{ column: 'week', op: '>=', value: 3 }] };
     const classes = (protect: Partial<Protect>) =>
       bindBatch(parseBatch(query), under(columns, protect)).measures.map((m) =>
@@ -608,7 +617,7 @@ describe('the stated effect on rows with one value of a public column', () => {
     expect(classes({ secret: 'answer' })).toEqual([[]]);
   });
 
-  it('is the same whether the last declared value lies nearer or farther', () => {
+  it('a slicing keeps its name when the last declared value moves, and a slice that reaches that value has no upper end', () => {
     const query = (op: string) => ({ kind: 'count', where: [{ column: 'week', op, value: 5 }] });
     const kinds = (high: string, op: string) => [
       ...bindBatch(
@@ -622,20 +631,20 @@ describe('the stated effect on rows with one value of a public column', () => {
   });
 });
 
-describe('bounds that would not fit', () => {
-  it('are refused before anything is counted', () => {
+describe('sums that could overflow', () => {
+  it('a sum that could overflow is refused before anything is counted', () => {
     const wide = under([number('x', '0', '1000000000'), weight('w', '0', '1000000', '0.001')], {});
     expect(() => bindBatch(parseBatch({ kind: 'variance', column: 'x', weight: 'w' }), wide)).toThrow(Fault);
     expect(() => bindBatch(parseBatch({ kind: 'variance', column: 'x' }), wide)).not.toThrow();
   });
 
-  it('are refused by their factors, though a weight that is always 0 makes their product small', () => {
+  it('a sum is refused for its factors even if a weight that is always 0 makes their product small', () => {
     const column = number('x', '1/1000000000039', '1', '1/999999999989');
     const fine = under([column, weight('w', '0', '0', '1')], {});
     expect(() => bindBatch(parseBatch({ kind: 'sum', column: 'x', weight: 'w' }), fine)).toThrow(/too fine/);
   });
 
-  it('protect ties of a relation by refusing to count rows', () => {
+  it('a policy that protects ties of a relation refuses to count rows', () => {
     expect(() => bindBatch(parseBatch({ kind: 'count' }), under(small, { secret: 'edge' }))).toThrow(/ties of a relation/);
   });
 });

@@ -23,7 +23,10 @@ interface Interval {
   readonly low: bigint;
   readonly high: bigint;
 }
-/** How far one row can lift a cell (`most`), and how far a row's change within a cell can move it (`range`, zero included). What stands for a cell may be several numbers. */
+/**
+ * Largest contribution of one row to a cell (`most`), and largest change when the row stays in the cell (`range`, zero included).
+ * A cell may stand for several numbers.
+ */
 interface Reach {
   readonly most: Effect;
   readonly range: Effect;
@@ -55,7 +58,7 @@ const product = (a: Interval, b: Interval): Interval => {
   return { low: -larger(...ends.map((x) => -x)), high: larger(...ends) };
 };
 
-/** Range of what the number part of a value adds, before weighting. */
+/** Range of the number factor of a value, before weighting. */
 function numberInterval(policy: Policy, value: RowValue): Interval {
   if (value.kind !== 'number') return { low: 1n, high: 1n };
   const grid = gridOf(numberNamed(policy, value.column));
@@ -71,7 +74,7 @@ export function valueInterval(policy: Policy, value: RowValue): Interval {
   const weight = weightInterval(policy, weightOf(value));
   const number = numberInterval(policy, value);
   const interval = product(number, weight);
-  // The factors too: where every weight is 0 their product is small, however large they are.
+  // The factors are checked as well: a weight that is always 0 makes the product small, however large the number is.
   if ([number, weight, interval].some(({ low, high }) => larger(absolute(low), absolute(high)) > largestValue))
     throw new Fault(
       'QUERY_UNSUPPORTED',
@@ -81,7 +84,7 @@ export function valueInterval(policy: Policy, value: RowValue): Interval {
   return interval;
 }
 
-/** Two rows touch at most `touched` of `cells` cells each; they share as few or as many as hurts most. */
+/** Change when two rows touch at most `touched` of `cells` cells each, for the overlap that is worst. */
 function apart(touched: bigint, cells: bigint, { most, range }: Reach): Effect {
   const spare = 2n * touched - cells;
   const shared = spare > 0n ? spare : 0n;
@@ -92,23 +95,23 @@ function apart(touched: bigint, cells: bigint, { most, range }: Reach): Effect {
   };
 }
 
-/** Persons are counted: one adds 1 to each cell that has a row of theirs, however many. */
+/** Sensitivity of a count of persons: a person adds 1 to each cell that has a row of theirs, however many rows. */
 function ofPersons(rows: bigint, { cells, row }: Shape, present: boolean): Effect {
   const touched = smaller(rows, cells);
   return present ? alone(touched, row) : apart(touched, cells, row);
 }
 
-/** A row that is there or not: every cell it touches moves by what it adds. */
+/** Sensitivity to adding or removing a row: every cell it touches changes by its contribution. */
 const alone = (touched: bigint, { most }: Reach): Effect => ({ l1: touched * most.l1, l2squared: touched * most.l2squared });
 
 interface Shape {
   readonly counting: Counting;
-  /** Cells (or groups) the row is spread over, and how far it moves one of them. */
+  /** Cells (or groups) over which a row is spread, and the change of one of them. */
   readonly cells: bigint;
   readonly row: Reach;
   /** Change of one cell when only this column's answer changes and the row stays in its cells. */
   readonly within: (column: string) => Effect;
-  /** What else moving a row along pairs asks. */
+  /** Further inputs of the sensitivity along pairs. */
   readonly moving: Pick<Moving, 'value' | 'inner'>;
 }
 
@@ -129,7 +132,7 @@ function answerEffect(column: string, { counting, cells, row, within }: Shape): 
   const whole = apart(touched, cells, row);
   if (keys.length > 0 && valued) return whole;
   const moved = (cellsMoved: bigint, by: Effect): Effect => ({ l1: cellsMoved * by.l1, l2squared: cellsMoved * by.l2squared });
-  // Where another key is made of the same answer, options that both answers name stand in other cells, too.
+  // If the answer also makes another key, an option named in both answers stands in different cells.
   const options = keys.length === 1 ? keys.find((key) => key.kind === 'options') : undefined;
   const effect = options
     ? moved(optionCount(counting, column) * BigInt(options.size), row.most)
@@ -162,7 +165,7 @@ function perClass(policy: Policy, shape: Shape): Effects {
   if (secret === 'answer') {
     const secrets = columnsOf(shape.counting).filter((column) => !policy.columns.get(column)?.public);
     for (const column of secrets) entries.push([answersTo(column), answerEffect(column, shape)]);
-    // The whole row as one record: what any dependence between a person's answers can be worth at most.
+    // All of the row as one record: upper bound for any dependence between a person's answers.
     if (secrets.length > 0) entries.push([everyRecord, row]);
   } else {
     const m = secret === 'person' ? BigInt(policy.protect.maxRows) : 1n;
@@ -178,15 +181,15 @@ function perClass(policy: Policy, shape: Shape): Effects {
   return withPairs(policy, effects, { ...shape.moving, counting: shape.counting, touched, most: shape.row.most, full: row });
 }
 
-/** Whether the keys send all rows of one person to the same cells. */
+/** All rows of one person fall into the same cells. */
 const isSteady = ({ view }: Policy, counting: Counting): boolean =>
   counting.keys.every((key) =>
     columnsOfKey(key).every((name) => basesOf(counting, name).every((column) => view?.steady.has(column))),
   );
 
 /**
- * The slices that rows must lie in to be counted at all, for each public column that the question asks about and for all of them together: with what a row moves that is replaced by
- * one with the same values of these very columns, which keeps its place in every key made of them. A reading is booked where that is less than what any row moves, too (effects.proof.md).
+ * Slices in which a row must lie to be counted, per public column of the query and for all of them together, with the sensitivity
+ * to replacing a row by one with the same values of those columns (sensitivity.proof.md, Values of public columns).
  */
 function bySlice(policy: Policy, shape: Shape, row: Effect): readonly (readonly [RecordClass, Effect])[] {
   const slicings = slicingsOf(policy);
@@ -208,7 +211,7 @@ function bySlice(policy: Policy, shape: Shape, row: Effect): readonly (readonly 
   });
 }
 
-/** What a row moves that is replaced by one with the same values of these columns. */
+/** Sensitivity to replacing a row by one with the same values of these columns. */
 function keeping(policy: Policy, shape: Shape, columns: readonly SlicingColumn[], row: Effect): Effect {
   if (addsRemoves(policy)) return row;
   const fixed = shape.counting.keys.filter((key) => isFixed(shape.counting, key, columns));
@@ -216,7 +219,7 @@ function keeping(policy: Policy, shape: Shape, columns: readonly SlicingColumn[]
   return apart(optionCount(shape.counting), cells, shape.row);
 }
 
-/** Combinations of values of one request; where there are more, combinations are not told apart and it counts for all of them. */
+/** Most combinations of values per request; with more, the request counts for all combinations. */
 const mostBoxes = 256;
 
 function boxesOf(values: readonly Values[]): readonly Box[] | undefined {
@@ -229,7 +232,7 @@ function boxesOf(values: readonly Values[]): readonly Box[] | undefined {
 }
 const none: Range = { from: Number.NaN, to: Number.NaN };
 
-/** Whether the place of a row in a key is told by its value of a public column. */
+/** The row's position in the key is determined by its values of public columns. */
 const isFixed = (counting: Counting, key: RowKey, slicings: readonly SlicingColumn[]): boolean =>
   key.kind !== 'options' &&
   key.kind !== 'joint' &&
@@ -240,7 +243,7 @@ const present = ({ first }: SlicingColumn): Values => ({
   missing: false,
 });
 
-/** The values of a public column that rows may have which pass a test, whatever else they hold: a tree passes where some (every) part does. */
+/** Values of a public column that can pass a test, whatever the other cells hold: union over OR, intersection over AND. */
 const valuesPassing = (policy: Policy, test: RowTest, by: SlicingColumn, derived: readonly DerivedColumn[]): Values =>
   foldTest(test, {
     leaf: (leaf) => {
@@ -251,10 +254,10 @@ const valuesPassing = (policy: Policy, test: RowTest, by: SlicingColumn, derived
     all: (parts) => parts.reduce(both, everyValue),
   });
 
-/** More values than this are not looked at one by one: all of them may pass. */
+/** Most values that are tested one by one; with more, all of them are taken to pass. */
 const mostValues = 20_000;
 
-/** The values that pass what is worked out from this column alone. */
+/** Values that pass a test on a column derived from this column alone. */
 function derivedPassing(passes: ((place: number) => boolean) | undefined, { first, last }: SlicingColumn): Values {
   if (!passes || last - first >= mostValues) return everyValue;
   const ranges: Range[] = [];
@@ -263,7 +266,7 @@ function derivedPassing(passes: ((place: number) => boolean) | undefined, { firs
   return { ranges: inOrder(ranges), missing: passes(-1) };
 }
 
-/** The values that pass a test. A number beyond the last declared one is read as that, so the last has no end. */
+/** Values that pass a test. Numbers beyond the last declared one are clamped to it, so the last range has no upper end. */
 function passing(test: LeafTest, { column, first, last }: SlicingColumn): Values {
   const declared = [{ from: first, to: Number.POSITIVE_INFINITY }];
   if (test.kind === 'missing') return test.negate ? { ranges: declared, missing: false } : { ranges: [], missing: true };
@@ -287,7 +290,7 @@ function outside(ranges: readonly Range[], first: number): readonly Range[] {
   return inOrder(Number.isFinite(from) ? [...gaps, { from, to: Number.POSITIVE_INFINITY }] : gaps);
 }
 
-/** Replace-one effects of a vector of sums. Proofs in effects.proof.md. */
+/** Replace-one sensitivity of a vector of sums. Proof in sensitivity.proof.md. */
 export function sumEffects(declared: Policy, counting: Counting): Effects {
   const policy = withDerived(declared, counting.derived);
   const { value } = counting;
@@ -295,7 +298,7 @@ export function sumEffects(declared: Policy, counting: Counting): Effects {
   const weight = weightInterval(policy, weightOf(value));
   const number = numberInterval(policy, value);
   const within = (column: string): Effect => {
-    // Where it is in both: no weight is below 0, so the product moves as far as the number by the largest weight.
+    // If the column is in both factors: weights are at least 0, so the product changes by at most range(number) times the largest weight.
     const inNumber = value.kind === 'number' && basesOf(counting, value.column).includes(column);
     return ofOne(inNumber ? sizeOf(number).range * sizeOf(weight).most : sizeOf(weight).range * sizeOf(number).most);
   };
@@ -303,13 +306,16 @@ export function sumEffects(declared: Policy, counting: Counting): Effects {
   return perClass(policy, { counting, cells, row: { most: ofOne(most), range: ofOne(range) }, within, moving: { value } });
 }
 
-/** Replace-one effects of the penalties of a quantile num/den, chosen once per group (all keys but the last, which is the grid). */
+/** Replace-one sensitivity of the penalties of a quantile num/den, chosen once per group (all keys but the last, which is the grid). */
 export function rankEffects(policy: Policy, counting: Counting, num: bigint, den: bigint): Effects {
   const row = { most: ofOne(larger(num, den - num)), range: ofOne(den) };
   return insideGroups(policy, counting, row, () => ofOne(den));
 }
 
-/** Replace-one effects of what a strategy makes of the counts of each group over positions in a row: all keys but the last, which says the position. */
+/**
+ * Replace-one sensitivity of the numbers that a strategy forms of each group's counts; the last key is the position, the others
+ * the group.
+ */
 export function orderedEffects(policy: Policy, counting: Counting, strategy: Strategy): Effects {
   const most = presenceOf(strategy);
   const move = moveOver(strategy, strategy.ends.length - 1);
@@ -318,7 +324,7 @@ export function orderedEffects(policy: Policy, counting: Counting, strategy: Str
   return insideGroups(policy, counting, { most, range }, (pairs) => moveOver(strategy, endsCrossed(pairs, pieces)));
 }
 
-/** The last key stands for a value inside the groups that the others make: its answer moves a row there, within its groups. */
+/** Sensitivity where the last key is a value inside the groups of the other keys: changing that answer moves a row within its groups. */
 export function insideGroups(declared: Policy, counting: Counting, row: Reach, moves: Inner['moves']): Effects {
   const policy = withDerived(declared, counting.derived);
   const keys = counting.keys.slice(0, -1);

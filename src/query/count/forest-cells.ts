@@ -7,7 +7,7 @@ import { type Forest, forestOf } from '../../privacy/mechanism/ordered/forest.js
 import type { Axis } from './measure.js';
 import { dropped, type OneKey, placer } from './pair-effects.js';
 
-/** Cells of a key that pairs of its column may join: beyond this the forest is not looked for. */
+/** Most cells of a key for which a forest of pairs is sought. */
 const mostCells = 256;
 
 /** The cells of a key on the positions that pairs are declared on; no answer is in the last one, or nowhere. */
@@ -29,7 +29,7 @@ export function cellPieces(policy: Policy, key: Axis): { readonly pieces: readon
   };
 }
 
-/** The cells of a key as pairs join them, where that is a forest. */
+/** Forest of a key's cells under the pairs; undefined where the pairs form a cycle. */
 export function forestFor(policy: Policy, key: Axis): Forest | undefined {
   const pairs = policy.protect.pairs?.columns.get(key.column);
   if (!pairs || key.size > mostCells) return undefined;
@@ -37,7 +37,7 @@ export function forestFor(policy: Policy, key: Axis): Forest | undefined {
   const edges = new Map<number, readonly [number, number]>();
   for (const set of cliques(pairs, pieces, missing)) {
     const cells = [...set].filter((cell) => cell >= 0);
-    // Three of which any two are pairs are a ring.
+    // Three positions of which any two are pairs form a cycle.
     if (cells.length > 2) return undefined;
     const [a, b] = [Math.min(...cells), Math.max(...cells)];
     if (cells.length === 2) edges.set(a * key.size + b, [a, b]);

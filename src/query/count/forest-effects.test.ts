@@ -56,7 +56,7 @@ const asked = [
 ] as const; // biome-ignore format: one line each
 
 describe('cells that pairs join to a forest', () => {
-  it.each(asked)('are read off sums of which a pair moves one by one: %s', (_, policy, query) => {
+  it.each(asked)('cells of a forest are computed from sums of which a pair changes one by one: %s', (_, policy, query) => {
     const { measures } = bound(policy, query);
     const measure = forestIn(measures)!;
     expect(measure).toBeDefined();
@@ -85,7 +85,7 @@ describe('cells that pairs join to a forest', () => {
     for (const other of measures) if (other !== measure) expect(other.effects.size).toBe(0);
   });
 
-  it.each(asked)('add up to the counts: %s', (_, policy, query) => {
+  it.each(asked)('the cells of a forest add up to the counts: %s', (_, policy, query) => {
     const { pick } = randomFrom(7);
     const rows = Array.from({ length: 300 }, () => pick(allRows));
     const { measures, finish } = bound(policy, query);
@@ -102,7 +102,7 @@ describe('cells that pairs join to a forest', () => {
     expect(told[0]!.rows.map(({ value }) => value)).toEqual(expected.map(({ value }) => value));
   });
 
-  it('err less than a histogram: by the root of a quarter of their neighbours', () => {
+  it('the error of forest cells is that of a histogram times the root of a quarter of the number of neighbours', () => {
     const foreseen = (policy: Policy, query: object) => {
       const { measures, foresee } = bound(policy, query);
       const { mechanisms } = chooseNoise(measures, strangersOf(policy), one, nothingSpent)[0]!;
@@ -113,7 +113,7 @@ describe('cells that pairs join to a forest', () => {
     expect(foreseen(policy, { kind: 'ranges', column: 'x' }) / plain).toBeCloseTo(Math.SQRT1_2, 1);
   });
 
-  it('are read as ever where pairs close a ring, people are tied, a pair leads out, or more of the column is asked', () => {
+  it('cells are counted as usual where pairs form a cycle, records are tied, a pair leads out, or other queries use the column', () => {
     const query = { kind: 'ranges', column: 'party' };
     const by = { area: same(2), x: same(12) };
     expect(forestIn(bound(policyOf({ party: ring, ...by }), query).measures)).toBeUndefined();
@@ -124,7 +124,7 @@ describe('cells that pairs join to a forest', () => {
     expect(forestIn(both.measures)).toBeUndefined();
   });
 
-  it('are public, each by itself, where pairs join none of them', () => {
+  it('cells that no pair joins are public', () => {
     const blocks: ColumnPairs = { form: 'ranges', starts: range(11).map((k) => k + 1), missing: 'apart', size: 12 };
     const policy = policyOf({ party: same(6), area: same(2), x: blocks });
     for (const query of [
@@ -140,7 +140,7 @@ describe('cells that pairs join to a forest', () => {
     }
   });
 
-  it('count as many times for a person as there are rows', () => {
+  it('the sensitivity of forest cells to a person is maxRows times that of a row', () => {
     const policy = policyOf({ party: tree, area: same(2), x: same(12) }, { secret: 'person', unit: 'id', maxRows: 3 });
     expect(forestIn(bound(policy, { kind: 'ranges', column: 'party' }).measures)!.effects.get(along('abcd'))!.l1).toBe(3n);
   });

@@ -8,7 +8,7 @@ import type { Axis, Counting } from './measure.js';
 
 const larger = (a: Effect, b: Effect): Effect => (a.l1 > b.l1 ? a : b);
 
-/** Replace-one effects of the sums along a forest of the last key's cells, group by group. */
+/** Replace-one sensitivity of the sums along a forest of the last key's cells, group by group. */
 export function forestEffects(policy: Policy, counting: Counting, forest: Forest): Effects {
   const most = presenceIn(forest);
   const range = larger(most, moveAmong(forest, forest.parent.keys()));

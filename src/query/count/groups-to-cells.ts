@@ -24,15 +24,16 @@ function cellsSql(of: Counted, binder: Binder, countings: readonly Counting[]): 
   const different = folds ? 'count(DISTINCT a0)' : 'count(a0)';
   const totals = countings.map((_, j) => (told ? different : totalOf(of, `a${j}`)));
   const placed = `SELECT ${cell} AS cell, ${countings.map((_, j) => `a${j}`).join(', ')} FROM (${groups.sql}) AS g${joins}`;
-  // Said of groups, because a test of cells would be made of every row, by a database that thinks it gains by that.
+  // HAVING, not WHERE: the planner would push a condition on cells down to every row.
   return `SELECT ${whole('cell')} AS cell, ${totals.join(', ')} FROM (${placed}) AS cells GROUP BY 1 HAVING count(cell) > 0`;
 }
 
-/** Whether what two groups hold may be one cell: two spellings of a code, two codes of a group, whatever is missing. Places are one for one. */
+/** Two groups may fall into one cell: spellings of a code, codes pooled in one group, missing values. Grid places map one to one. */
 const mayFold = ({ kind }: RowKey): boolean => kind !== 'grid' && kind !== 'bin';
 
 /**
- * Different values in each cell, from those in each group. Where a cell is one group, as nearly all are, it has as many as the group, which were told apart once already; the others are told apart again.
+ * Distinct values per cell from those per group. A cell that is one group, as nearly all are, takes the group's number;
+ * cells made of several groups count their distinct values again.
  */
 function foldedOnce(
   of: Counted,
@@ -53,7 +54,7 @@ function foldedOnce(
   return `SELECT ${whole('cell')} AS cell, many FROM (${parts}) AS cells`;
 }
 
-/** Where groups stand: the number of a group's cell, and the joins that it needs behind the groups `g`. */
+/** Cell number of a group, and the joins it needs after the groups `g`. */
 class Places {
   readonly cell: string;
   readonly #of: Counted;

@@ -18,9 +18,8 @@ export interface CountPlan {
   /** Its result rows are (cell index, one integer per measure); absent cells are 0. */
   readonly statement: Statement;
   /**
-   * The same before codes are looked up, which is faster to plan and to run: rows (raw code or position for each key, one integer per measure).
-   * More rows than `most` are not all of them: text outside the domain makes groups of its own. Absent where a row can be in several groups, and for databases from
-   * afar, which are asked once whatever the rows hold.
+   * The same integers before codes are looked up, which is faster: rows (raw code or position per key, one integer per measure),
+   * incomplete above `most` rows. Absent where a row can be in several groups, and for remote databases.
    */
   readonly groups?: { readonly statement: Statement; readonly most: number };
   /** Indices into the measures given to `compileMeasures`, in the order of the result's columns. */
@@ -69,16 +68,16 @@ function together(measures: readonly Measure[]): readonly (readonly number[])[] 
   return [...groups.values()];
 }
 
-/** Whether a row is in one group only. */
+/** Every row is in one group only. */
 const isSingle = ({ keys, derived }: Counting, policy: Policy): boolean =>
   keys.every(
     (key) =>
       key.kind === 'bin' || key.kind === 'grid' || (key.kind === 'code' && isCategory(withDerived(policy, derived), key.column)),
   );
-/** Different values are not told by groups of raw codes, of which several may be one; a statement of its own counts them, each by itself. */
+/** Distinct values cannot be added over groups of raw codes, since several codes may be one; a separate statement counts them. */
 export const isDistinct = ({ value }: Counting): boolean => value.kind === 'distinct';
 
-/** How many statements `compileMeasures` makes of them, and how many rows come back at most: groups by raw codes first, and by cells where those are too many. */
+/** Number of statements that `compileMeasures` makes, and the most rows returned: groups by raw codes, or cells where groups are too many. */
 export function answersOf(
   measures: readonly Measure[],
   policy: Policy,

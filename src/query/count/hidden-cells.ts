@@ -9,31 +9,31 @@ import { isCoded } from '../../policy/domain.js';
 import { numberFromText } from '../../policy/number-text.js';
 import type { CategoryColumn, Column, MultiColumn, Policy } from '../../policy/policy.js';
 
-/** What a declaration does to the rows of one column: exact figures, as private as the rows. */
+/** Effect of a column's declaration on its rows: exact figures, as private as the rows. */
 export interface HiddenCells {
   readonly column: string;
   readonly type: Column['type'];
   /** Rows with no answer: empty, or a code declared as missing. */
   readonly missing: number;
-  /** Rows that hold something else than was declared, and so count as missing. */
+  /** Rows with an undeclared value, which therefore count as missing. */
   readonly hidden: number;
-  /** What they hold, the most frequent first, at most `mostListed`. */
+  /** Undeclared values, the most frequent first, at most `maxListed`. */
   readonly undeclared: readonly {
     readonly code: string;
     readonly rows: number;
-    /** The declared code that it spells otherwise: by case, blanks, leading noughts or a comma. */
+    /** Declared code of which this is another spelling: by case, blanks, leading zeros or a comma. */
     readonly declaredAs?: string;
   }[];
-  /** How many different such codes there are. */
+  /** Number of different undeclared codes. */
   readonly undeclaredCodes: number;
   /** Declared codes that no row holds. */
   readonly unseen: readonly string[];
-  /** Rows pulled to the lower and to the upper bound. */
+  /** Rows clamped to the lower and to the upper bound. */
   readonly below?: number;
   readonly above?: number;
 }
 
-/** How many rows share one value. */
+/** Group sizes: number of rows per value of a column. */
 export interface Sizes {
   readonly column: string;
   readonly groups: number;
@@ -42,7 +42,10 @@ export interface Sizes {
   readonly sizes: readonly { readonly size: number; readonly groups: number }[];
   /** Rows without a value. */
   readonly nameless: number;
-  /** Rows left out because one person has more than `maxRows`: those beyond it, or all of them where pairs are declared. And how many persons that are. */
+  /**
+   * Rows left out because a person has more than `maxRows` (the excess, or all of them where pairs are declared), and the number of
+   * such persons.
+   */
   readonly beyond?: number;
   readonly cut?: number;
 }
@@ -55,13 +58,13 @@ export interface PrivateFigures {
 }
 
 const mostListed = 10;
-/** Different undeclared texts that are told apart; a column of free text would hold as many as there are rows. */
+/** Most undeclared texts that are kept; a free-text column has about one per row. */
 const mostKept = 10_000;
 const atOnce = 500;
 
 /**
- * What the declared domains hide, for the steward's eyes only. Whoever calls this must have opened the data without a policy: an engine that knows the
- * declared codes may have forgotten all others. Nothing of it may be written down or released.
+ * Values that the declared domains hide, for the data steward only: never write them down or release them.
+ * Open the data without a policy, since an engine that knows the declared codes may have dropped all others.
  */
 export async function countHidden(
   engine: Pinned,
@@ -106,7 +109,7 @@ interface Tally {
 
 const tallyOf = (column: Column): Tally => (isCoded(column) ? new CodeTally(column) : new NumberTally(column));
 
-/** What was found instead of what was declared. */
+/** Tally of undeclared values. */
 class Undeclared {
   rows = 0;
   readonly #codes = new Map<string, number>();
@@ -126,7 +129,7 @@ class Undeclared {
   }
 }
 
-/** What is left of a code when nothing counts but what it says. */
+/** Spelling of a code without case, width, blanks, leading zeros and decimal comma. */
 const bareSpelling = (code: string): string =>
   code
     .normalize('NFKC')
@@ -236,7 +239,7 @@ class KeyTally {
   readonly #counts = new Map<string, number>();
   #nameless = 0;
 
-  /** `whole`: of a person with more rows none is used. */
+  /** `whole`: a person with more rows is dropped as a whole. */
   constructor(column: string, most?: number, whole = false) {
     this.#column = column;
     this.#most = most;

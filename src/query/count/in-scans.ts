@@ -5,10 +5,10 @@ import { integerOf } from './groups.js';
 import { placesOfRows } from './rows-to-groups.js';
 import type { Tables } from './tables.js';
 
-/** Tables that one scan counts: what a row is spread to, and what a database plans at once. */
+/** Tables per scan: bounded by the fan-out of a row and by what a database plans at once. */
 const tablesAtOnce = 250;
 
-/** How many statements `countInScans` asks, and how many rows all of them give back at most: the cells of the tables. */
+/** Number of statements that `countInScans` runs, and the most rows that all of them return: the cells of the marginals. */
 export const scansOf = ({ axes, tables }: Tables): { readonly statements: number; readonly rows: number } => ({
   statements: Math.ceil(tables.length / tablesAtOnce),
   rows: tables.reduce((n, own) => n + cellsIn(axes, own), 0),
@@ -17,8 +17,8 @@ export const scansOf = ({ axes, tables }: Tables): { readonly statements: number
 const cellsIn = (axes: Tables['axes'], own: readonly number[]): number => own.reduce((n, k) => n * axes[k]!.size, 1);
 
 /**
- * Counts many tables in the database, many of them in one scan: every row is spread to its cell in each of them, and cells are counted. What comes back are
- * cells that have rows, whatever the number of rows is. `found` is told each once.
+ * Counts many marginals per scan in the database: each row is mapped to its cell in each of them. Only non-empty cells come back,
+ * so the result does not grow with the data. `found` is called once per cell.
  */
 export async function countInScans(
   engine: Pinned,
@@ -38,7 +38,7 @@ export async function countInScans(
   }
 }
 
-/** The first cell of each table where all are numbered through; one more at the end. */
+/** First cell of each table when all cells are numbered consecutively; one more at the end. */
 const startsOf = (axes: Tables['axes'], tables: Tables['tables']): readonly number[] => {
   const starts = [0];
   for (const own of tables) starts.push(starts.at(-1)! + cellsIn(axes, own));

@@ -8,10 +8,8 @@ import { codeCell } from './code-cell.js';
 import { rawCell, sourceColumn } from './read-column.js';
 
 /**
- * `SELECT columns FROM fugu_data`, cut to `maxRows` rows per person when the secret is a person. The rows that stay are a keyed pseudo-random choice
- * among the person's own rows, taken as a set: neither other people nor the order in which a database happens to hand out rows can change it
- * (effects.proof.md needs that), and no value is favoured. Rows that name nobody belong to nobody and are left out. Under pairs of values no such choice is made, because it would change with a value
- * that moves along one: all rows of a person are used, or none where there are more. `chosen`: where that was looked up once, nothing is chosen again.
+ * `SELECT columns FROM fugu_data`, bounded to `maxRows` rows per person by a keyed pseudo-random choice among the person's own rows,
+ * or, under pairs, to persons with no more rows. `chosen`: that choice, where looked up before (sensitivity.proof.md, Person).
  */
 export function keptRows(
   dialect: Dialect,
@@ -49,20 +47,23 @@ export function keptRows(
   return cutRows(dialect, binder, columns, cutOfData(dialect, policy, source));
 }
 
-/** What was looked up once for a state of the data: tables with the persons who have more rows than are used (`personColumn`), and with those of their rows that are. Absent where there are none. */
+/**
+ * Tables looked up once per state of the data: persons with more rows than are used (`personColumn`), and their kept rows.
+ * Absent where there are none.
+ */
 export interface Chosen {
   readonly beyond?: string;
   readonly rows?: string;
 }
 export const personColumn = 'fugu_person';
 
-/** Whose a row is: whole numbers are told apart as they are, all else by its name. */
+/** Person of a row: integers are compared as they are, all else by its name. */
 export function ownerOf(dialect: Dialect, source: readonly SourceColumn[], unit: string): string {
   const owner = sourceColumn(source, unit);
   return owner.type === 'integer' ? rawCell(owner) : dialect.name(rawCell(owner), owner.type);
 }
 
-/** How the rows of the data are cut to what is used of one person. */
+/** Contribution bound of the data: the rows used of one person. */
 export function cutOfData(dialect: Dialect, policy: Policy, source: readonly SourceColumn[]): Cut {
   const { protect, population, columns, data } = policy;
   const owner = sourceColumn(source, protect.unit!);
@@ -76,12 +77,13 @@ export function cutOfData(dialect: Dialect, policy: Policy, source: readonly Sou
   };
 }
 
-/** Whether persons may be left out as a whole: then it is no public number how many rows are used, and replacing a person may leave one row fewer. */
+/** Persons may be dropped as a whole, so the number of used rows is not public and replacing a person may remove a row. */
 export const leavesOut = ({ protect }: Pick<Policy, 'protect'>): boolean =>
   protect.secret === 'person' && protect.pairs !== undefined;
 
 /**
- * What a cell says, in the same letters in every database: each of them writes fractions in its own way, so these are told by their bits. `codes`: of a category of which nothing else is asked.
+ * Text of a cell, equal in every database: fractions are written as the integer of their bits, since formats differ.
+ * `codes`: of a category that is read by its codes only.
  */
 export function cellText(dialect: Dialect, column: SourceColumn, codes?: readonly string[], cell = rawCell(column)): string {
   if (codes) return codeCell(dialect, column, codes, cell);
@@ -90,7 +92,10 @@ export function cellText(dialect: Dialect, column: SourceColumn, codes?: readonl
     : dialect.name(column.type === 'real' ? dialect.bits(cell) : cell, 'integer');
 }
 
-/** The same so that no two lists of cells read alike one after the other: with its length before it, or, of a code that has none inside, with a line's end behind it. A cluster compiles so much and no more, and a code is mentioned once then. */
+/**
+ * Text of a cell from which concatenated cells can be parsed back: preceded by its length, or, for a code, ended by a line break,
+ * which mentions the code once only; some databases limit the size of what they compile.
+ */
 export function cellContent(dialect: Dialect, column: SourceColumn, codes?: readonly string[]): string {
   const text = cellText(dialect, column, codes);
   // No code is a blank.
@@ -103,21 +108,21 @@ export const contentOf = (columns: Policy['columns'], ...joining: (readonly stri
   ...new Set([...columns.keys(), ...joining.flatMap((names) => names ?? [])]),
 ];
 
-/** Rows of persons, and how many of them stay. */
+/** Rows of persons, and the number of them that is kept. */
 export interface Cut {
   readonly from: string;
   readonly population: string;
-  /** Whose a row is; rows of nobody are left out. Constant where rows belong to nobody in particular. */
+  /** Person of a row; rows without a name are left out. Constant where rows belong to no person. */
   readonly person: string;
   /** Every cell that is ever read (`cellContent`): rows that agree in all of them are interchangeable. */
   readonly content: readonly string[];
-  /** One after the other: of the rows of a person that agree in `by`, so many stay. */
+  /** Limits applied in order: of a person's rows that agree in `by`, at most so many are kept. */
   readonly limits: readonly { readonly by?: readonly string[]; readonly most: number }[];
-  /** Which rows are looked at. */
+  /** Condition on the rows considered. */
   readonly where?: string;
 }
 
-/** `SELECT columns` of the rows that stay: the one place that chooses them. */
+/** `SELECT columns` of the kept rows: the only place that chooses them. */
 export function cutRows(
   dialect: Dialect,
   binder: Binder,
@@ -158,18 +163,18 @@ export function cutRows(
   return select([], stay);
 }
 
-/** Texts one after the other, nested no deeper than need be: databases bound how deep an expression is, and a survey has a thousand columns. */
+/** Concatenation as a balanced tree: databases limit the depth of an expression, and a survey has a thousand columns. */
 const joined = (texts: readonly string[]): string => {
   const half = texts.length >> 1;
   return half === 0 ? texts[0]! : `(${joined(texts.slice(0, half))} || ${joined(texts.slice(half))})`;
 };
 
 /**
- * How many records there are: a number that replacing one record does not change, so it may steer an analysis and be told (docs/known-limits.md).
- * With secret `person` that is the number of persons; the number of rows would depend on how many rows one person has.
+ * Number of records: not changed by replacing a record, so it may be published and steer an analysis (docs/known-limits.md).
+ * With secret `person`, the number of persons; the number of rows would depend on how many rows one person has.
  */
 export async function publicRecords(engine: Pinned, policy: Policy): Promise<number> {
-  // There it is a secret.
+  // Under add-remove neighbours the number of records is protected.
   if (addsRemoves(policy)) throw new Error('the number of records is protected');
   if (policy.protect.secret !== 'person') return (await engine.size()).open();
   const person = ownerOf(engine.dialect, await engine.columns(), policy.protect.unit!);

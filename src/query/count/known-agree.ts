@@ -3,10 +3,10 @@ import type { Policy } from '../../policy/policy.js';
 import { countCells } from './count.js';
 import { totalMeasure } from './margin-cells.js';
 
-/** Whether the data holds what was published. As private as the rows: it is one more answer about them. */
+/** Agreement of the data with published totals. As private as the rows: it is one more answer about them. */
 export interface KnownAgreement {
   readonly total: string;
-  /** Cells that are not as published; absent where no numbers are declared. */
+  /** Number of cells that differ from the published ones; absent where no numbers are declared. */
   readonly different?: number;
 }
 

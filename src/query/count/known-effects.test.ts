@@ -34,10 +34,10 @@ function vectorsOf(policy: Policy, measure: Measure, rows: readonly Row[]): read
   });
 }
 
-/** What everybody knows, written down anew: for each row what it adds. */
+/** Publicly known totals, written independently of the product: the summands of each row. */
 type Adds = (row: Record<string, Cell>) => readonly number[];
 
-/** Every change of records that keeps the totals and of which no part does, up to so many records. No code is shared with what is tested. */
+/** All changes of at most so many records that keep the totals and contain no smaller such change. Shares no code with what is tested. */
 function* changes(
   rows: readonly Row[],
   adds: readonly (readonly number[])[],
@@ -100,7 +100,7 @@ const queries = [
   { kind: 'share', column: 'party', values: ['a'], by: ['region'] },
 ];
 
-describe('beside totals that everybody knows, the stated effect', () => {
+describe('the sensitivity under known totals', () => {
   const rows = allRows(columns);
   const check = (entry: unknown, adds: Adds, most: number) => {
     const policy = knownPolicy(columns, entry);
@@ -117,17 +117,17 @@ describe('beside totals that everybody knows, the stated effect', () => {
     }));
   };
 
-  it('of a margin is the exact one, and nothing for what the margin tells', () => {
+  it('the sensitivity under a known margin is exact, and zero for what follows from the margin', () => {
     const found = check([{ margin: ['region'] }], ({ region }) => cellOf(regions, region!), 3);
     for (const { query, found: pairs } of found)
       for (const [declared, real] of pairs) expect([query, declared]).toEqual([query, real]);
-    // Three kinds of region, no answer among them: three rows move at once, two cells each.
+    // Three kinds of region, counting a missing answer: three rows change at once, two cells each.
     expect(found.map(({ found: f }) => f[0]![0].l1)).toEqual([0n, 6n, 3n, 2n, 4n, 0n, 6n, expect.anything()]);
     expect(found[6]!.found[0]![0].l2squared).toBe(6n);
     expect(found[1]!.found[0]![0].l2squared).toBe(18n);
   });
 
-  it('of counts that exclude each other is the exact one or above, and nothing for the counts', () => {
+  it('the sensitivity under disjoint known counts is at least the exact one, and zero for those counts', () => {
     const found = check(
       [{ count: { where: { region: 'n', party: 'a' } } }, { count: { where: { region: 's' } } }],
       ({ region, party }) => [region === 'n' && party === 'a' ? 1 : 0, region === 's' ? 1 : 0],
@@ -151,7 +151,7 @@ describe('beside totals that everybody knows, the stated effect', () => {
     expect(measuresOf(asked, policy)[0]!.effects.size).toBe(0);
   });
 
-  it('of counts that overlap is the exact one or above', () => {
+  it('the sensitivity under overlapping known counts is at least the exact one', () => {
     const found = check(
       [{ count: { where: { region: 'n' } } }, { count: { where: { party: 'a' } } }],
       ({ region, party }) => [region === 'n' ? 1 : 0, party === 'a' ? 1 : 0],
@@ -163,7 +163,7 @@ describe('beside totals that everybody knows, the stated effect', () => {
     expect(found[0]!.found[0]![0].l1).toBe(4n);
   });
 
-  it('of a sum is the exact one or above, and nothing for the sum', () => {
+  it('the sensitivity under a known sum is at least the exact one, and zero for the sum', () => {
     const own = [number('x', '0', '2'), category('party', ['a', 'b'])];
     const all = allRows(own);
     const policy = knownPolicy(own, [{ sum: 'x' }]);
@@ -188,7 +188,7 @@ describe('beside totals that everybody knows, the stated effect', () => {
     expect(measuresOf({ kind: 'sum', column: 'x' }, policy)[0]!.effects.size).toBe(0);
   });
 
-  it('of a distribution is the exact one or above, and what the margin tells is asked otherwise', () => {
+  it('the sensitivity of a distribution under a known margin is at least the exact one, and a distribution that follows is refused', () => {
     const own = [category('region', ['n', 's']), number('age', '0', '5')];
     const policy = knownPolicy(own, [{ margin: ['region'] }]);
     const all = allRows(own);
@@ -217,7 +217,7 @@ describe('beside totals that everybody knows, the stated effect', () => {
     expect(() => measuresOf({ kind: 'cdf', column: 'age' }, knownPolicy(own, [{ margin: ['age'] }]))).toThrow('everybody knows');
   });
 
-  it('is not that of one record: a twin that takes neighbours for single rows falls short', () => {
+  it('the sensitivity of one record is too small under known totals: a model with single-row neighbours is detected', () => {
     const all = [
       ...changes(
         rows,
@@ -232,7 +232,7 @@ describe('beside totals that everybody knows, the stated effect', () => {
     expect(short.map((q) => q.kind)).toEqual(['count', 'count', 'count', 'crosstab', 'share']);
   });
 
-  it('holds for margins of any small columns and every question of them', () => {
+  it('the sensitivity is exact for margins of small columns and every query over them', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 2 }), fc.integer({ min: 1, max: 3 }), fc.boolean(), (r, p, numbers) => {
         const own = [
@@ -279,7 +279,7 @@ describe('published numbers', () => {
   const byNumber = withPublished({ margin: ['x'] }, ([x]) => cellOf(numbers, x!));
   const bySum = withPublished({ sum: 'x' }, ([x]) => [Number(x ?? 0)]);
 
-  it('are told where the data would tell the same, for every question that they answer', () => {
+  it('a query that follows from published numbers returns them where the data agrees', () => {
     let told = 0;
     for (const [policy, queries] of [
       [
@@ -311,7 +311,7 @@ describe('published numbers', () => {
     expect(told).toBe(12);
   });
 
-  it('of columns that the policy merges are told by their combinations', () => {
+  it('published numbers of merged columns are returned by combination', () => {
     const policy = withPublished({ margin: ['region', 'only'] }, ([, region, only]) =>
       regions.flatMap((r) => ['a', null].map((o) => (r === region && o === only ? 1 : 0))),
     );
@@ -334,7 +334,7 @@ describe('published numbers', () => {
     expect(publishedCells(policy, counting)).toEqual(counted(policy, m));
   });
 
-  it('are not passed over by a quantile, which would tell what the data holds', () => {
+  it('a quantile that follows from published numbers is refused, since it would reveal the data', () => {
     expect(() => measuresOf({ kind: 'quantile', column: 'x', at: [0.5] }, byNumber)).toThrow('everybody knows');
     expect(() => measuresOf({ kind: 'quantile', column: 'x', at: [0.5] }, bySum)).not.toThrow();
   });

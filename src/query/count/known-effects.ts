@@ -9,8 +9,8 @@ import { alongPairs, type Moving } from './pair-effects.js';
 import { columnsTested, type LeafTest, mayPass, type RowTest } from './row-test.js';
 
 /**
- * Beside totals that everybody knows: how far a change moves a measure that keeps all of them and of which no part does, however many records it takes (effects.proof.md, "Beside known totals"). What
- * the totals tell depends on no secret: it has no class, and needs no noise.
+ * Sensitivity of a measure to changes that keep all known totals and contain no smaller such change, however many records they take
+ * (sensitivity.proof.md, known totals). A measure that follows from the totals has no class and needs no noise.
  */
 export function besideKnown(policy: Policy, known: Known, moving: Moving): Effects {
   if (known.totals.some((total) => tells(policy, total, moving))) return new Map();
@@ -27,14 +27,14 @@ const several = ({ l1, l2squared }: Effect, records: bigint): Effect => ({
 function inMargin(policy: Policy, margin: readonly Cut[], moving: Moving): Effect {
   const own = alongPairs(policy, within(margin, policy.columns), moving);
   const cells = margin.reduce((n, cut) => n * BigInt(counted(policy, cut, moving.counting)), 1n);
-  // Rows of different cells of the margin stand in different cells of the table.
+  // Rows of different margin cells are in different cells of the table.
   const apart = margin.every((cut) => moving.counting.keys.some((key) => tellsApart(policy, cut, key)));
   return apart ? { l1: cells * own.l1, l2squared: cells * own.l2squared } : several(own, cells);
 }
 
-/** What of a measure says whether it follows from a total. */
+/** Parts of a measure that decide if it follows from a total. */
 export type Placed = Pick<Moving, 'counting' | 'inner' | 'value'>;
-/** As far as a row stays where it is, whatever it adds there. */
+/** The move of a row between cells, whatever it adds there. */
 const moved = (placed: Placed): Moving => ({
   ...placed,
   touched: 1n,
@@ -42,7 +42,7 @@ const moved = (placed: Placed): Moving => ({
   full: { l1: 2n, l2squared: 2n },
 });
 
-/** Whether a measure follows from a total. */
+/** True where a measure follows from a known total. */
 export function tells(policy: Policy, total: KnownTotal, moving: Placed): boolean {
   const { counting, value } = moving;
   if (counting.derived || value?.kind === 'distinct') return false;
@@ -66,7 +66,7 @@ export function tells(policy: Policy, total: KnownTotal, moving: Placed): boolea
   );
 }
 
-/** Where rows are counted, whatever they add. A row without a number adds nothing to a sum, so it does not matter whether it is left out. */
+/** Count of the rows of a measure, whatever they add. A row without the number adds 0 to a sum, so dropping it changes nothing. */
 export const placing = (moving: Placed, column: string): Placed => ({
   ...moving,
   value: { kind: 'one' },
@@ -83,7 +83,7 @@ export const testFor = (test: Extract<KnownTotal, { kind: 'count' }>['where'][nu
 const sorted = (tests: readonly RowTest[]): readonly RowTest[] =>
   [...tests].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 
-/** How many pieces of a column hold rows that can be counted. */
+/** Number of pieces of a column that hold rows that can be counted. */
 function counted(policy: Policy, cut: Cut, { filter, keys }: Moving['counting']): number {
   const tests = filter.filter((test) => columnsTested([test]).includes(cut.column));
   const drops = keys.some(
@@ -113,7 +113,7 @@ function pieceMayPass(test: LeafTest, piece: Piece): boolean {
   return test.negate ? !inside : !outside;
 }
 
-/** Whether different pieces of a cut have different positions in a key. */
+/** Different pieces of a cut have different positions in the key. */
 function tellsApart(policy: Policy, { column, starts }: Cut, key: RowKey): boolean {
   if (key.kind === 'options' || key.kind === 'joint' || key.column !== column) return false;
   if (starts) return key.kind === 'bin' && starts.every((start) => key.edges.includes(start));

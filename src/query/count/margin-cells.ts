@@ -27,7 +27,7 @@ const valuesOf = (policy: Policy, { column, starts }: Cut): readonly Value[] =>
 
 type Simple = Pick<Counting, 'filter' | 'keys'>;
 
-/** Of a column that a margin does not go by nothing may hang on its value where the margin tells all: no answer stands for any. */
+/** Value of a column that the margin does not have: where the margin determines everything, no result depends on it, so none is used. */
 const valueIn = (values: ReadonlyMap<string, Value>, column: string): Value => values.get(column) ?? null;
 
 /** The position of a row in a key; undefined where the key drops it. */
@@ -44,7 +44,7 @@ function positionOf(key: RowKey): (values: ReadonlyMap<string, Value>) => number
   };
 }
 
-/** For every cell of a margin, the cell of a table that follows from it; -1 where its rows are not counted. */
+/** For every cell of a margin, the table cell that its rows are in; -1 where its rows are not counted. */
 function placesOf(policy: Policy, cuts: readonly Cut[], { filter, keys }: Simple): readonly number[] {
   const passes = new Map(leavesOf(filter).map((leaf) => [leaf, passer(leaf)]));
   const positions = keys.map((key) => ({ size: key.size, position: positionOf(key) }));
@@ -57,7 +57,7 @@ function placesOf(policy: Policy, cuts: readonly Cut[], { filter, keys }: Simple
   });
 }
 
-/** What a table holds that follows from published numbers; undefined where none does, or none are published. */
+/** Cells of a table that follow from published numbers; undefined where none do, or where no numbers are published. */
 export function publishedCells(policy: Policy, counting: Counting): readonly bigint[] | undefined {
   const asked = { counting, value: counting.value };
   const total = policy.known?.totals.find((own) => own.values !== undefined && tells(policy, own, asked));
@@ -68,10 +68,10 @@ export function publishedCells(policy: Policy, counting: Counting): readonly big
     : summed(policy, total.by, worthOf(policy, total.by, total.values!, counting.value), counting);
 }
 
-/** What the rows of every cell of a margin add up to. The margin tells what one of them adds: the value at the place that stands for the cell. */
+/** Sums over the rows of each margin cell: the number of rows times the value at the place that stands for the cell. */
 function worthOf(policy: Policy, cuts: readonly Cut[], rows: readonly bigint[], value: RowValue): readonly bigint[] {
   if (value.kind === 'one') return rows;
-  // A weight is in no margin: only one that never adds anything is told.
+  // No margin has weights, so a weighted value reaches this point only where it never adds anything.
   if (value.kind !== 'number' || value.weight !== undefined) return rows.map(() => 0n);
   const grid = gridOf(numberNamed(policy, value.column));
   return [...cellsIn(policy, cuts)].map((values, k) => {
@@ -88,7 +88,7 @@ function summed(policy: Policy, cuts: readonly Cut[], values: readonly bigint[],
   return cells;
 }
 
-/** How a total is counted in the data. */
+/** Counting of a known total in the data. */
 function countingOf(policy: Policy, total: KnownTotal): Counting {
   if (total.kind === 'count') return { filter: total.where.map(testFor), keys: [], value: { kind: 'one' } };
   const value: RowValue =
@@ -108,7 +108,7 @@ const keysOf = (policy: Policy, cuts: readonly Cut[]): readonly RowKey[] =>
     };
   });
 
-/** A total as something that is told without noise, by the published numbers where there are any. */
+/** Known total as a measure without noise, answered from the published numbers where there are any. */
 export function totalMeasure(policy: Policy, total: KnownTotal): CountedMeasure {
   const counting = countingOf(policy, total);
   const published = publishedCells(policy, counting);
@@ -124,7 +124,7 @@ export function totalMeasure(policy: Policy, total: KnownTotal): CountedMeasure 
   };
 }
 
-/** Cells of a table that a margin says the total of. */
+/** Cells of a table whose sums a margin fixes. */
 export interface Agreeing {
   /** The group of every cell. */
   readonly groupOf: readonly number[];
@@ -133,7 +133,10 @@ export interface Agreeing {
   readonly from: readonly number[];
 }
 
-/** How a table of counts hangs on a margin: cells with the same place by the margin's columns hold as many rows as the margin says. Undefined where other columns decide who is counted. */
+/**
+ * Constraint of a margin on a table of counts: cells with the same place by the margin's columns add up to the margin's number.
+ * Undefined where other columns decide which rows are counted.
+ */
 export function agreeingWith(policy: Policy, cuts: readonly Cut[], m: Measure): Agreeing | undefined {
   if (m.mechanism !== 'additive' || m.counting.value.kind !== 'one' || m.effects.size === 0) return undefined;
   const { filter, keys } = m.counting;
@@ -141,7 +144,7 @@ export function agreeingWith(policy: Policy, cuts: readonly Cut[], m: Measure): 
   const isOwn = (key: RowKey) => key.kind !== 'joint' && key.kind !== 'options' && names.has(key.column);
   const keepsAll = (key: RowKey) => key.kind === 'bin' || key.kind === 'joint' || (key.kind === 'code' && key.missing === 'cell');
   if (!keys.every((key) => isOwn(key) || (keepsAll(key) && !columnsOfKey(key).some((name) => names.has(name))))) return undefined;
-  // What is worked out from other columns may be anything in rows of one cell of the margin.
+  // Rows of one margin cell may differ in a column derived from other columns.
   if (columnsTested(filter).some((name) => m.counting.derived?.some((derived) => derived.name === name))) return undefined;
   const own: Simple = { filter, keys: keys.filter(isOwn) };
   if (!tells(policy, { kind: 'margin', by: cuts }, { counting: own, value: { kind: 'one' } })) return undefined;

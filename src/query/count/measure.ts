@@ -10,7 +10,7 @@ import type { DerivedColumn } from './derived.js';
 import { columnsTested, type RowTest } from './row-test.js';
 
 /**
- * A measure is what is noised: a vector of exact integers. A bound query is one or more measures plus a way to finish them into a table.
+ * A measure is a vector of exact integers to be noised; a bound query is measures plus a way to finish them into a table.
  * answer = (exact integer + discrete noise) x grid.
  */
 export interface CountedMeasure {
@@ -18,28 +18,29 @@ export interface CountedMeasure {
   readonly name: string;
   /** One integer per cell; the labels say what it is, e.g. ["rep", "(missing)"]. */
   readonly cells: readonly (readonly string[])[];
-  /** What one integer unit is worth in the answer. */
+  /** Value of one integer unit in the answer. */
   readonly grid: Rational;
   /**
-   * Effect of replacing one record of a class, in integer units. Classes that are absent do not move the measure;
-   * a measure without classes depends on no secret (the number of rows when the secret is an answer) and needs no noise.
+   * Sensitivity to replacing one record of a class, in integer units; absent classes do not change the measure.
+   * A measure without classes depends on no secret (the number of rows when the secret is an answer) and needs no noise.
    */
   readonly effects: Effects;
   readonly counting: Counting;
   readonly seen?: Seen;
-  /** Numbers that are published: told as they are, whatever the data holds. Only of what needs no noise. */
+  /** Published numbers, returned unchanged whatever the data holds; only for measures without classes. */
   readonly published?: readonly bigint[];
-  /** How many of the batch's tables are read off it, every cell entering each of them; 1 when absent. For sharing the budget, not for costs. */
+  /** Number of the batch's tables that use every cell of it; 1 when absent. Used to divide the budget, not for costs. */
   readonly tables?: number;
-  /** What it counts for where the budget is shared, as a number of cells; as many as it has when absent. Less for what tells only how sure an answer is. */
+  /**
+   * Weight when the budget is divided, as a number of cells; the cells it has when absent.
+   * Lower for measures that only determine how certain an answer is.
+   */
   readonly worth?: number;
 }
 
 /**
- * Chosen by the exponential mechanism among finite public candidates, once per group: quantiles.
- * Counting gives, for each group and candidate (candidate fastest), the rows at the candidate; P(candidate) ~ exp(-sharpness x penalty).
- * With d_g = how far one record moves any penalty of group g, `effects` bounds sum d_g (l1) and sum d_g^2 (l2squared) over the groups;
- * the release is then 2 x sharpness x l1 pure, and sharpness^2 x l2squared / 2 in zCDP (an epsilon-DP selection is epsilon^2/8-zCDP).
+ * Quantiles: the exponential mechanism over finite public candidates, once per group, P(candidate) ~ exp(-sharpness x penalty).
+ * Counts are per group and candidate (candidate fastest); `sensitivity` and cost: sensitivity.proof.md, Quantiles.
  */
 export interface SelectedMeasure {
   readonly mechanism: 'exponential';
@@ -50,7 +51,7 @@ export interface SelectedMeasure {
   readonly effects: Effects;
   /** Integer penalties (0 is best) of one group's candidates from its counts. */
   readonly penalties: (at: readonly bigint[]) => bigint[];
-  /** What its penalties are of counts: two with one rule have the same. */
+  /** Rule from counts to penalties: measures with one rule have the same penalties. */
   readonly rule: string;
   /** Penalty units per row of rank error. */
   readonly perRank: number;
@@ -58,32 +59,32 @@ export interface SelectedMeasure {
   readonly seen?: Seen;
 }
 /**
- * Counts over positions in a row, of which sums are noised that a strategy names: whole multiples of prefix counts and of trees, or the sums along a forest of cells. Counting gives, for each group, the rows at each position
- * (position fastest); what is noised are the numbers of the strategy, group by group.
+ * Counts over ordered positions, from which a strategy forms noised sums: prefix counts and trees, or sums along a forest of cells.
+ * Counts are per group and position (position fastest); the noised numbers are those of the strategy, group by group.
  */
 export interface OrderedMeasure {
   readonly mechanism: 'ordered';
   readonly name: string;
-  /** One for each number that is noised, with the label of its group. */
+  /** One label for each noised number, with the label of its group. */
   readonly cells: readonly (readonly string[])[];
   readonly strategy: Strategy | Forest;
-  /** Of replacing one record, on the numbers that are noised. */
+  /** Sensitivity of the noised numbers to replacing one record. */
   readonly effects: Effects;
   readonly counting: Counting;
   readonly seen?: Seen;
 }
-/** Whose rows a measure counts, where those are not the data's own: a view over the tables, as one more `fugu_data`. */
+/** View whose rows a measure counts instead of the data's own, as one more `fugu_data`. */
 export interface Seen {
-  /** What is declared of its rows. */
+  /** Declarations for the rows of the view. */
   readonly policy: Policy;
   /** Two views with one text have the same rows of the same data. */
   readonly text: string;
-  /** The tables beside the data that it reads. */
+  /** Tables that it reads in addition to the data. */
   readonly tables: readonly string[];
   over(engine: Pinned): Pinned;
 }
 export type Measure = CountedMeasure | SelectedMeasure | OrderedMeasure;
-/** The mechanism that lets a measure out. */
+/** Mechanism that releases a measure. */
 export type MechanismOf<M extends Measure = Measure> = M extends CountedMeasure | OrderedMeasure
   ? Additive
   : M extends SelectedMeasure
@@ -94,22 +95,21 @@ export type MechanismOf<M extends Measure = Measure> = M extends CountedMeasure 
 export const otherLabel = '(other)';
 
 /**
- * How the exact integers are obtained, independent of any dialect; query/count/rows-to-groups.ts and groups-to-cells.ts turn it into SQL, query/count/rows.ts into a streaming count.
- * Rows are first cut to `maxRows` per person, then filtered, then keyed, then valued.
- * A number column is read through its public grid only: position p = 0..last stands for bounds[0] + p x step (policy/grid.ts).
+ * Counting of exact integers, in any dialect: rows are bounded to `maxRows` per person, then filtered, keyed and valued.
+ * A number is read on its public grid only: position p = 0..last is bounds[0] + p x step (policy/grid.ts).
  */
 export interface Counting {
   readonly filter: readonly RowTest[];
   /** Each key maps a row to one of `size` positions; the cell index is the mixed-radix number of the positions (last key fastest). */
   readonly keys: readonly RowKey[];
-  /** What a row adds to its cell. */
+  /** Contribution of a row to its cell. */
   readonly value: RowValue;
-  /** The columns among those named above that are worked out from declared ones, each after those that it needs. */
+  /** Derived columns among those named above, each after the ones it needs. */
   readonly derived?: readonly DerivedColumn[];
 }
 export type RowKey =
   | CodeKey
-  /** How many of `edges` (grid positions, increasing) the grid position reaches; missing is the last position. */
+  /** Number of `edges` (grid positions, increasing) that the grid position reaches; missing is the last position. */
   | { readonly kind: 'bin'; readonly column: string; readonly edges: readonly number[]; readonly size: number }
   /** floor(grid position / width); missing drops the row. */
   | { readonly kind: 'grid'; readonly column: string; readonly width: number; readonly size: number }
@@ -148,7 +148,7 @@ export type RowValue =
       readonly shift: bigint;
       readonly weight?: string;
     }
-  /** How many different values of a column the rows of a cell hold, or of how many persons they are: no sum, but a row moves it by no more than one. */
+  /** Number of different values of a column, or of persons, in the rows of a cell: not a sum, but a row changes it by at most 1. */
   | { readonly kind: 'distinct'; readonly column?: string };
 
 export const weightOf = (value: RowValue): string | undefined => ('weight' in value ? value.weight : undefined);
@@ -174,13 +174,13 @@ export const cellCount = ({ keys }: Counting): number => keys.reduce((n, key) =>
 /** Two values with one text are one. */
 export function textOf(value: unknown): string {
   try {
-    // Without a replacer it is several times quicker, and the same where there is no bigint.
+    // Without a replacer it is several times faster, and equal where there is no bigint.
     return JSON.stringify(value);
   } catch {
     return JSON.stringify(value, (_, v) => (typeof v === 'bigint' ? `${v}n` : v));
   }
 }
-/** What measures count under a policy: the cells, what is declared of the columns they read, and what is noised of it where that is not the cells. */
+/** Text of everything that measures count under a policy: cells, declarations of the columns read, and the strategy of ordered counts. */
 export const countedText = (measures: readonly Measure[], policy: Policy): string =>
   textOf(
     measures.map((m) => [

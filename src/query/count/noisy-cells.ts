@@ -9,7 +9,7 @@ import type { Selection } from '../../privacy/mechanism/select.js';
 import { countCells } from './count.js';
 import type { Measure, MechanismOf, OrderedMeasure } from './measure.js';
 
-/** A batch's noisy integers as plain data: what the ledger keeps for replay. */
+/** A batch's noisy integers as plain data, as the ledger keeps them for recorded answers. */
 export interface NoisyAnswer {
   readonly measures: readonly NoisyVector[];
 }
@@ -20,7 +20,7 @@ export interface NoisyVector {
   readonly chosen?: readonly number[];
 }
 
-/** Draws the noise, then counts, then adds: in this order, so that the time the noise takes cannot depend on the data. */
+/** Draws the noise, then counts, then adds, so that the time the noise takes cannot depend on the data. */
 export async function noisyCells(
   engine: Pinned,
   policy: Policy,
@@ -47,7 +47,7 @@ function letOut(m: Measure, mechanism: MechanismOf, paid: Paid): (exact: readonl
   return (exact) => ({ chosen: m.cells.map((_, group) => (mechanism as Selection).choose(paid, penalties(exact, group))) });
 }
 
-/** Group by group, what the strategy makes of the counts at the positions. */
+/** Numbers that the strategy forms of the counts at the positions, group by group. */
 export function numbersToNoise({ strategy }: OrderedMeasure, counts: readonly bigint[]): bigint[] {
   const numbersOf = (own: readonly bigint[]) => ('parent' in strategy ? sumsBeyond(strategy, own) : encoded(strategy, own));
   const numbers: bigint[] = [];

@@ -44,7 +44,7 @@ const ofParty = fc.constantFrom<ColumnPairs | undefined>(
   { form: 'same', missing: 'apart', size: 2 },
   { form: 'blocks', blockOf: [0, 1], missing: 'any', size: 2 },
 );
-/** Written down once more from the words of a policy: no code is shared with what is tested. */
+/** Pairs, written independently from the words of a policy: shares no code with what is tested. */
 function near(pairs: ColumnPairs | undefined, a: number, b: number): boolean {
   if (a === b || pairs === undefined) return true;
   if (a < 0 || b < 0) return pairs.missing === 'any';
@@ -127,7 +127,7 @@ const alongIn = (policy: Policy, { counting, strategy }: Case): Effect =>
 const isPair = (pairs: Pairs) => (a: Row, b: Row) =>
   near(pairs.columns.get('x'), a[0], b[0]) && near(pairs.columns.get('party'), a[1], b[1]);
 
-describe('the stated effect on what is noised of ordered counts', () => {
+describe('the sensitivity of ordered counts', () => {
   const holds = (bound: typeof alongIn) =>
     fc.property(anyCase, ofX, ofParty, (one, x, party) => {
       const pairs = pairsOf(x, party);
@@ -142,11 +142,11 @@ describe('the stated effect on what is noised of ordered counts', () => {
         within(bound(policy, one), full)
       );
     });
-  it('is the exact one or above, for any two rows and along every form of pairs, whatever the strategy', () => {
+  it('the stated sensitivity of ordered counts is at least the exact one, for any two rows, any pairs and any strategy', () => {
     fc.assert(holds(alongIn), { numRuns: Number(process.env.FUGU_CASES ?? 100) });
   });
 
-  it('is the exact one where prefixes are noised, among all who have a position', () => {
+  it('the stated sensitivity is exact where prefixes are noised among rows that all have a position', () => {
     for (const steps of [1, 2, 5, 11, 12]) {
       const pairs = pairsOf(
         { form: 'steps', steps, missing: 'apart', size: last + 1 },
@@ -163,7 +163,7 @@ describe('the stated effect on what is noised of ordered counts', () => {
       const crossed = BigInt(Math.min(11, steps));
       expect(alongIn(policy, prefixes)).toEqual({ l1: crossed, l2squared: crossed });
       expect(exactOver(policy, prefixes, isPair(pairs))).toEqual({ l1: crossed, l2squared: crossed });
-      // A prefix at every third place, and the three places between: what He et al. 2014 call ordered hierarchical.
+      // A prefix at every third position, and the three positions between: the ordered hierarchical strategy of He et al. 2014.
       const blocks = { counting, strategy: { size: 12, ends: [3, 6, 9, 12], arity: 3, prefix: 2, tree: 1 } };
       const over = BigInt(Math.min(3, Math.ceil(steps / 3)));
       expect(alongIn(policy, blocks)).toEqual({ l1: 2n * over + 2n, l2squared: 4n * over + 2n });
@@ -171,7 +171,7 @@ describe('the stated effect on what is noised of ordered counts', () => {
     }
   });
 
-  it('would be caught if an end of a block that a pair crosses were forgotten, or the way out of a filter', () => {
+  it('a sensitivity that omits a block end within a pair, or a pair leading out of the filter, is detected', () => {
     const less =
       (by: (effect: Effect, one: Case) => Effect): typeof alongIn =>
       (policy, one) =>
@@ -186,7 +186,7 @@ describe('the stated effect on what is noised of ordered counts', () => {
   });
 });
 
-describe('the strategy', () => {
+describe('the strategy of ordered counts', () => {
   const policyFor = (size: number, x?: ColumnPairs, more: Partial<Policy> = {}): Policy => ({
     ...samplePolicy([number('x', '0', String(size - 1))], x ? { pairs: { digest, columns: new Map([['x', x]]), told: [] } } : {}),
     ...more,
@@ -206,19 +206,19 @@ describe('the strategy', () => {
     const { ends, arity, tree } = strategyFor(policy, counting(size));
     return { blocks: ends.length, arity: tree === 0 ? 0 : arity };
   };
-  it('is prefixes where pairs are short, blocks with trees where they are longer, one tree where there are none', () => {
+  it('the strategy is prefixes for short pairs, blocks with trees for longer ones, and one tree without pairs', () => {
     expect(shape(policyFor(512, steps(512, 1)), 512)).toEqual({ blocks: 512, arity: 0 });
     expect(shape(policyFor(512, steps(512, 40)), 512).blocks).toBeGreaterThan(4);
     expect(shape(policyFor(512, steps(512, 40)), 512).blocks).toBeLessThan(60);
     expect(shape(policyFor(512), 512)).toEqual({ blocks: 1, arity: 23 });
   });
-  it('is one tree where whether there is an answer is a secret, or where records are tied', () => {
+  it('the strategy is one tree where the presence of an answer is secret, or records are tied', () => {
     expect(shape(policyFor(512, steps(512, 1, 'any')), 512).blocks).toBe(1);
     expect(shape(policyFor(512, steps(512, 1), { dependence: [{ kind: 'groups' }] as Policy['dependence'] }), 512).blocks).toBe(
       1,
     );
   });
-  it('needs less than a tenth of the noise of the best tree over 4,096 values that are told apart but for neighbours, and less with a hundred', () => {
+  it('the strategy needs less than a tenth of the noise of the best tree over 4,096 values with neighbouring pairs, and less with pairs of a hundred', () => {
     const error = (x?: ColumnPairs) => {
       const policy = policyFor(4096, x);
       const strategy = strategyFor(policy, counting(4096));
@@ -232,13 +232,13 @@ describe('the strategy', () => {
     expect(error(steps(4096, 1)) / tree).toBeLessThan(0.07);
     expect(error(steps(4096, 100)) / tree).toBeLessThan(0.65);
   });
-  it('ends its blocks where those of a partition end, which no pair crosses', () => {
+  it('the strategy ends its blocks at the ends of a partition, which no pair crosses', () => {
     const policy = policyFor(100, { form: 'ranges', starts: [30, 65], missing: 'apart', size: 100 });
     const found = strategyFor(policy, counting(100));
     expect(found.ends).toEqual([30, 65, 100]);
     expect(found.prefix / found.tree).toBeGreaterThan(4);
   });
-  it('has deeper trees for Gaussian noise', () => {
+  it('the strategy has deeper trees for Gaussian noise', () => {
     const gaussian = { budget: { ...policyFor(512).budget, delta: { num: 1n, den: 100n } } };
     expect([shape(policyFor(4096), 4096).arity, shape(policyFor(4096, undefined, gaussian), 4096).arity]).toEqual([16, 2]);
   });

@@ -19,7 +19,7 @@ export function endsOnPositions(policy: Policy, key: RowKey, { ends }: Strategy)
   return codesOf(column).map((code, k) => ({ from: k, to: k, kind: blockAt(place.get(code)!) }));
 }
 
-/** How many ends of blocks lie between two values that are a pair, at most. */
+/** Largest number of block ends between two values that are a pair. */
 export function endsCrossed(pairs: ColumnPairs | undefined, pieces: readonly Piece<number>[]): number {
   let most = 0;
   for (const set of cliques(pairs, pieces, none)) {

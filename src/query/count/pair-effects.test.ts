@@ -41,7 +41,7 @@ function allRows(columns: readonly Column[]): readonly Row[] {
   return rows;
 }
 
-/** The pairs of a column, written down once more from the words of the policy: no code is shared with what is tested. */
+/** Pairs of a column, written independently from the words of the policy: shares no code with what is tested. */
 function near(pairs: ColumnPairs | undefined, a: number, b: number): boolean {
   if (a === b || pairs === undefined) return true;
   if (a < 0 || b < 0) return pairs.missing === 'any';
@@ -86,7 +86,7 @@ const pairsOf = (columns: Record<string, ColumnPairs>): Pairs => ({
   columns: new Map(Object.entries(columns)),
   told: [],
 });
-/** With ties, so that what no pair moves is not simply exact. */
+/** With ties, so that a measure that no pair changes still has classes. */
 const tied = (columns: readonly Column[], pairs: Pairs): Policy => ({
   ...samplePolicy(columns, { pairs }),
   dependence: [{ kind: 'groups' }],
@@ -160,7 +160,7 @@ const queries = [
 /** Those that read only the columns they need, to keep the rows few. */
 const readBy = (query: object): readonly Column[] => columns.filter(({ name }) => JSON.stringify(query).includes(`"${name}"`));
 
-describe('the stated effect of replacing a row along a pair', () => {
+describe('the sensitivity to replacing a row along a pair', () => {
   const check = (query: object, pairs: Pairs, own: (m: Measure) => Effect): boolean => {
     const schema = readBy(query);
     const policy = tied(schema, pairs);
@@ -168,14 +168,17 @@ describe('the stated effect of replacing a row along a pair', () => {
     return measuresOf(query, policy).every((m) => within(exact(policy, m, rows, isPairOfRows(pairs, schema)), own(m)));
   };
 
-  it.each(queries.map((query) => [JSON.stringify(query), query] as const))('is the exact one or above: %s', (_, query) => {
-    fc.assert(
-      fc.property(anyPairs, (pairs) => check(query, pairs, stated)),
-      { numRuns: 25 },
-    );
-  });
+  it.each(queries.map((query) => [JSON.stringify(query), query] as const))(
+    'the stated sensitivity along a pair is at least the exact one: %s',
+    (_, query) => {
+      fc.assert(
+        fc.property(anyPairs, (pairs) => check(query, pairs, stated)),
+        { numRuns: 25 },
+      );
+    },
+  );
 
-  it('is exact for tables and for moments without weights and filters', () => {
+  it('the stated sensitivity along a pair is exact for tables, and for moments without weights and filters', () => {
     const claimed = queries.filter(
       (q) =>
         !('weight' in q) && !('where' in q) && !(q.kind === 'sum' && q.by?.includes('x')) && !JSON.stringify(q).includes('media'),
@@ -194,7 +197,7 @@ describe('the stated effect of replacing a row along a pair', () => {
       );
   });
 
-  it('is exact for filters, where no value is added that a filter could cut', () => {
+  it('the stated sensitivity along a pair is exact for counts with filters', () => {
     const claimed = queries.filter((q) => q.kind === 'count' && 'where' in q && !JSON.stringify(q).includes('media'));
     expect(claimed).toHaveLength(3);
     for (const query of claimed)
@@ -209,13 +212,13 @@ describe('the stated effect of replacing a row along a pair', () => {
       );
   });
 
-  it('is never above that of any replacing, which stays what it was and is noted', () => {
+  it('the sensitivity along a pair never exceeds that of any replacement, which stays the same and is recorded', () => {
     fc.assert(
       fc.property(fc.constantFrom(...queries), anyPairs, (query, pairs) => {
         const plain = measuresOf(query, { ...samplePolicy(columns), design: { effect: 1 } });
         return measuresOf(query, tied(columns, pairs)).every((m, k) => {
           const full = m.effects.get(everyRecord)!;
-          // What is noised of ordered counts is chosen by pairs.
+          // The strategy of ordered counts depends on the pairs.
           const known = m.mechanism === 'ordered' ? full : plain[k]!.effects.get(everyRecord);
           expect([full, m.effects.get(paired(digest))]).toEqual([known, full]);
           return within(stated(m), full);
@@ -225,7 +228,7 @@ describe('the stated effect of replacing a row along a pair', () => {
     );
   });
 
-  it('would be caught if a pair were shorter, if columns moved one at a time, or if no answer were forgotten', () => {
+  it('a sensitivity with shorter pairs, with one moving column at a time, or without missing answers is detected', () => {
     const shorter = (pairs: ColumnPairs): ColumnPairs => (pairs.form === 'steps' ? { ...pairs, steps: pairs.steps - 1 } : pairs);
     const forgotten = (pairs: ColumnPairs): ColumnPairs => ({ ...pairs, missing: 'apart' });
     for (const wrong of [shorter, forgotten])
@@ -258,7 +261,7 @@ describe('the stated effect of replacing a row along a pair', () => {
   });
 });
 
-describe('the stated effect along pairs on merged columns', () => {
+describe('the sensitivity along pairs of merged columns', () => {
   const schema = [category('p', ['a', 'b', 'c']), category('q', ['a', 'b', 'c'])];
   const key = (column: string) => ({
     kind: 'code' as const,
@@ -272,7 +275,7 @@ describe('the stated effect along pairs on merged columns', () => {
     [1, 0],
     [2, 1],
   ];
-  it('is the exact one or above', () => {
+  it('the stated sensitivity along pairs of merged columns is at least the exact one', () => {
     fc.assert(
       fc.property(fc.record({ p: ofCodes(3), q: ofCodes(3) }).map(told), (pairs) => {
         const policy = tied(schema, pairs);
@@ -290,12 +293,12 @@ describe('the stated effect along pairs on merged columns', () => {
   });
 });
 
-describe('a measure that no pair moves', () => {
+describe('a measure that no pair changes', () => {
   const blocks: ColumnPairs = { form: 'blocks', blockOf: [0, 0, 1], missing: 'apart', size: 3 };
   const strangers = (pairs: Pairs) => samplePolicy(columns, { pairs });
   const grouped = { kind: 'count', where: [{ column: 'party', op: 'in', values: ['a', 'b'] }] };
 
-  it('has no class where nobody is tied, and needs noise for what ties carry where somebody is', () => {
+  it('a measure that no pair changes has no class without ties, and needs noise for what ties carry', () => {
     const pairs = pairsOf({ party: blocks });
     expect([...measuresOf(grouped, strangers(pairs))[0]!.effects]).toEqual([]);
     expect([...measuresOf(grouped, tied(columns, pairs))[0]!.effects.keys()]).toEqual([everyRecord, paired(digest)]);
@@ -305,12 +308,12 @@ describe('a measure that no pair moves', () => {
     });
   });
 
-  it('is noised as ever where answers are the secret', () => {
+  it('a measure that no pair changes is noised as usual under secret answers', () => {
     const [m] = measuresOf(grouped, samplePolicy(columns, { secret: 'answer', pairs: pairsOf({ party: blocks }) }));
     expect([m!.effects.has(everyRecord), m!.effects.has(paired(digest))]).toEqual([true, false]);
   });
 
-  it('is exactly one of which every two rows that are a pair say the same', () => {
+  it('a measure without a class has the same value for every two rows of a pair', () => {
     fc.assert(
       fc.property(fc.constantFrom(...queries), anyPairs, (query, pairs) => {
         const schema = readBy(query);
@@ -325,11 +328,11 @@ describe('a measure that no pair moves', () => {
   });
 });
 
-describe('the stated effect along pairs on the penalties of a quantile', () => {
+describe('the sensitivity of the penalties of a quantile along pairs', () => {
   const schema = [number('x', '0', '3'), category('party', ['a', 'b', 'c'])];
   const row = fc.tuple(fc.integer({ min: -1, max: 3 }), fc.integer({ min: -1, max: 2 }));
   const cellsOf = ([x, p]: readonly [number, number]): readonly Cell[] => [x < 0 ? null : x, p < 0 ? null : ['a', 'b', 'c'][p]!];
-  it('is never exceeded, and reached where the candidates are moved', () => {
+  it('the sensitivity of the penalties along pairs is never exceeded, and is attained where the candidates change', () => {
     const reached = new Set<bigint>();
     fc.assert(
       fc.property(

@@ -13,38 +13,38 @@ const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 const size = (x: bigint): bigint => (x < 0n ? -x : x);
 
-/** Where rows stand inside their cells, and how far moving there along pairs of that column moves a cell. */
+/** Key inside the cells, and the change of a cell when a row moves there along pairs of that column. */
 export interface Inner {
   readonly key: RowKey;
   readonly moves: (pairs: ColumnPairs | undefined) => Effect;
 }
 
-/** A measure as far as moving a row along pairs asks. */
+/** The part of a measure that decides its sensitivity along pairs. */
 export interface Moving {
   readonly counting: Pick<Counting, 'filter' | 'keys' | 'derived'>;
   /** The grid of a quantile, the positions of ordered counts. */
   readonly inner?: Inner;
-  /** What a row adds to its cells, where that is a value. */
+  /** Value that a row adds to its cells, where it adds one. */
   readonly value?: RowValue;
-  /** How many cells a row touches, the most it adds to one, and how far replacing it by any other, or by none, moves them all. */
+  /** Cells that a row touches, its largest contribution to one, and the change of all when it is replaced by any other row or removed. */
   readonly touched: bigint;
   readonly most: Effect;
   readonly full: Effect;
 }
 
-/** Without ties, nothing but its own change tells anything about a record. */
+/** Without ties, only a record's own change reveals anything about it. */
 const areStrangers = ({ dependence, undecided }: Policy): boolean => dependence.length === 0 && undecided !== true;
 
 /**
- * Beside the effect of replacing a row by any other, that of replacing it along a pair. Where no pair moves anything and nobody is tied, the measure depends on nothing that is protected: it has no
- * class, and needs no noise.
+ * Adds the sensitivity to replacing a row along a pair. If no pair changes the measure and there are no ties,
+ * it depends on no protected value: it has no class and needs no noise.
  */
 export function withPairs(policy: Policy, effects: Effects, moving: Moving): Effects {
   const { pairs, secret, maxRows } = policy.protect;
   const full = effects.get(everyRecord);
-  // Of answers pairs.proof.md says why not.
+  // Answers take no pairs (pairs.proof.md).
   if (!pairs || !full || secret === 'answer') return effects;
-  // Every row of a person may move at once.
+  // All rows of a person may move at once.
   const rows = secret === 'person' ? BigInt(maxRows) : 1n;
   const { l1, l2squared } = alongPairs(policy, pairs, moving);
   const own = { l1: smaller(rows * l1, full.l1), l2squared: smaller(rows * rows * l2squared, full.l2squared) };
@@ -52,7 +52,10 @@ export function withPairs(policy: Policy, effects: Effects, moving: Moving): Eff
   return new Map([...effects, [paired(pairs.digest), full], ...(own.l1 > 0n ? [[along(pairs.digest), own] as const] : [])]);
 }
 
-/** How far replacing a row along a pair moves a measure: every column stays, or moves along a pair of its own, all at once (effects.proof.md, "Along pairs"). */
+/**
+ * Sensitivity to replacing a row along a pair, when each column stays or moves along a pair of its own (sensitivity.proof.md,
+ * Along pairs).
+ */
 export function alongPairs(policy: Policy, pairs: Pairs, moving: Moving): Effect {
   const { inner, value, touched, most, full } = moving;
   const moves = movesOf(policy, pairs, moving);
@@ -79,7 +82,7 @@ function movesOf(policy: Policy, pairs: Pairs, { counting, inner }: Moving): Mov
   const moves = { out: false, over: false, inside: false };
   for (const name of reads) {
     if (counting.derived?.some((derived) => derived.name === name)) {
-      // A pair of what it is made of may lead anywhere.
+      // A pair of a base column may change the derived value in any way.
       [moves.out, moves.over, moves.inside] = [true, true, true];
       continue;
     }
@@ -109,16 +112,16 @@ const keysInside = (key: RowKey): readonly OneKey[] => (key.kind === 'joint' ? k
 interface Asked {
   readonly name: string;
   readonly tests: readonly LeafTest[];
-  /** Tests of several parts of which some are about this column. */
+  /** Trees in which some leaf tests this column. */
   readonly trees: readonly RowTest[];
   readonly keys: readonly OneKey[];
   readonly inner: RowKey | undefined;
 }
-/** What the column makes of a row: counted or not, where it puts it, and where inside that. */
+/** Outcome of a row as decided by one column: counted or not, in which cell, and where inside it. */
 interface Kind {
-  /** It may be, if other columns let it. */
+  /** Counted, if the other columns allow it. */
   readonly counted: boolean;
-  /** Which parts of trees it passes: where they are the same, so is what becomes of the row. */
+  /** Results of the filter's trees that this column decides: with equal results, a row has the same outcome. */
   readonly told: string;
   readonly place: string;
   readonly inside: string;
@@ -157,7 +160,10 @@ function movesInside(pairs: ColumnPairs | undefined, { pieces, missing }: Return
   return false;
 }
 
-/** The positions of a column in pieces that tests and keys treat alike, equal kinds being one object; `fine`: and that stand in one place inside. */
+/**
+ * Positions of a column in pieces that tests and keys treat alike, equal outcomes being one object;
+ * `fine`: pieces also have one place inside the cell.
+ */
 function kindsIn(column: Exclude<Column, { type: 'multi' }>, { name, tests, trees, keys, inner }: Asked, fine: boolean) {
   const known = new Map<string, Kind>();
   const passing = tests.map(passer);
@@ -210,7 +216,7 @@ export function passer(test: LeafTest): (value: string | number | null) => boole
 }
 
 export const dropped = -2;
-/** Where a key puts a value; no answer in a place of its own, or nowhere. */
+/** Position of a value in a key; a missing answer has its own position, or is dropped. */
 export function placer(key: OneKey): (value: string | number | null) => number {
   if (key.kind === 'bin') return (value) => (value === null ? -1 : blockAt(key.edges, Number(value)));
   if (key.kind === 'grid') return (value) => (value === null ? dropped : Math.floor(Number(value) / key.width));
@@ -221,10 +227,10 @@ export function placer(key: OneKey): (value: string | number | null) => number {
   return (value) => places.get(value) ?? none;
 }
 
-/** How far a row's value moves along a pair: that of its number or of its weight, or of both at once. */
+/** Largest change of a row's value along a pair: of its number, its weight, or both at once. */
 function valueMoves(policy: Policy, pairs: Pairs, value: RowValue): bigint {
   if (value.kind === 'one') return 0n;
-  // Another value or another person may come in the place of the one that was there.
+  // The old value or person may be replaced by another.
   if (value.kind === 'distinct') return 1n;
   const weight = factorOf(
     value.weight === undefined ? undefined : gridOf(weightNamed(policy, value.weight)),
@@ -240,7 +246,7 @@ function valueMoves(policy: Policy, pairs: Pairs, value: RowValue): bigint {
   return number.lost || weight.lost ? larger(both, number.most * weight.most) : both;
 }
 
-/** What enters a product: its largest size, how far a pair moves it, and whether a pair leads to no answer, which adds nothing. */
+/** Factor of a product: its largest size, its largest change along a pair, and whether a pair leads to no answer, which adds nothing. */
 interface Factor {
   readonly most: bigint;
   readonly moves: bigint;
@@ -265,7 +271,7 @@ function moveOf(grid: Grid, pairs: ColumnPairs | undefined, curve: Curve): bigin
     return high - low;
   };
   if (pairs === undefined) return span(0, last);
-  // A convex curve moves most at the ends.
+  // A convex curve changes most at the ends.
   if (pairs.form === 'steps') return larger(span(0, Math.min(last, pairs.steps)), span(Math.max(0, last - pairs.steps), last));
   if (pairs.form !== 'ranges') return 0n;
   const starts = [0, ...pairs.starts, last + 1];

@@ -12,7 +12,10 @@ import type { Measure } from './measure.js';
 import { numbersToNoise } from './noisy-cells.js';
 import { rowCounter } from './rows.js';
 
-/** All rows of one person move along pairs at once, as many as there were: every person of two rows against every other, by rules of pairs that are written down anew. */
+/**
+ * All rows of one person move along pairs at once: every person of two rows against every other,
+ * by rules of pairs that are written independently.
+ */
 const columns = [number('x', '0', '2'), category('party', ['a', 'b'])];
 const places = [0, 1, 2, -1].flatMap((x) => [0, 1, -1].map((p) => [x, p] as const));
 const cells = places.map(([x, p]): readonly Cell[] => [x < 0 ? null : x, p < 0 ? null : 'ab'[p]!]);
@@ -98,23 +101,26 @@ const policyOf = (pairs: Pairs, tied: boolean): Policy => ({
 });
 const measuresOf = (query: object, policy: Policy) => bindBatch(parseBatch(query), policy).measures;
 
-describe('the stated effect of moving all rows of a person along pairs', () => {
-  it.each(queries.map((query) => [JSON.stringify(query), query] as const))('is the exact one or above: %s', (_, query) => {
-    const random = randomFrom(15);
-    for (let k = 0; k < 8; k++) {
-      const pairs = anyPairs(random);
-      const policy = policyOf(pairs, true);
-      for (const m of measuresOf(query, policy)) {
-        const [stated, found] = [m.effects.get(along('abcd')) ?? nothing, exact(policy, pairs, m)];
-        expect([m.name, found.l1 <= stated.l1, found.l2squared <= stated.l2squared]).toEqual([m.name, true, true]);
-        const full = m.effects.get(everyRecord)!;
-        expect(m.effects.get(paired('abcd'))).toEqual(full);
-        expect(stated.l1 <= full.l1 && stated.l2squared <= full.l2squared).toBe(true);
+describe('the sensitivity to moving all rows of a person along pairs', () => {
+  it.each(queries.map((query) => [JSON.stringify(query), query] as const))(
+    'the stated sensitivity along pairs of a person is at least the exact one: %s',
+    (_, query) => {
+      const random = randomFrom(15);
+      for (let k = 0; k < 8; k++) {
+        const pairs = anyPairs(random);
+        const policy = policyOf(pairs, true);
+        for (const m of measuresOf(query, policy)) {
+          const [stated, found] = [m.effects.get(along('abcd')) ?? nothing, exact(policy, pairs, m)];
+          expect([m.name, found.l1 <= stated.l1, found.l2squared <= stated.l2squared]).toEqual([m.name, true, true]);
+          const full = m.effects.get(everyRecord)!;
+          expect(m.effects.get(paired('abcd'))).toEqual(full);
+          expect(stated.l1 <= full.l1 && stated.l2squared <= full.l2squared).toBe(true);
+        }
       }
-    }
-  });
+    },
+  );
 
-  it('is reached for counts, sums and tables, and nothing is noised that no pair moves', () => {
+  it('the sensitivity along pairs of a person is attained for counts, sums and tables, and zero where no pair changes the measure', () => {
     const pairs: Pairs = {
       digest: 'abcd',
       columns: new Map<string, ColumnPairs>([

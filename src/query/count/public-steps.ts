@@ -9,20 +9,20 @@ import { addsRemoves } from '../../policy/neighbours.js';
 import type { NumberColumn, Policy } from '../../policy/policy.js';
 import { numberExpression, numberReading, sourceColumn } from './read-column.js';
 
-/** The steps of a table: so many units of a public whole-number column each, from its lower bound on, numbered from 1. */
+/** Steps of a table: equal numbers of units of a public integer column, from its lower bound on, numbered from 1. */
 export interface Steps {
   readonly column: string;
   readonly width: number;
-  /** How many there can be. */
+  /** Largest possible number of steps. */
   readonly count: number;
   /** The first and the last unit of a step. */
   unitsOf(step: number): readonly [first: number, last: number];
 }
 
-/** Steps that are looked at. */
+/** Most units that the steps may span. */
 const mostUnits = 10_000_000;
 
-/** Before anything is read: where records are added and removed, a step that has rows, or none, tells who is there. */
+/** Refuses steps, before any data is read, where records are added and removed: empty steps would reveal who is present. */
 export function refuseSecretSteps(policy: Policy): void {
   if (addsRemoves(policy)) throw presence();
 }
@@ -34,8 +34,8 @@ const presence = (): Fault =>
   );
 
 /**
- * Why rows may not be counted step by step before anything is paid for; undefined where neighbouring data sets agree in the column. They do where rows, steps
- * or answers are the secret and the column is public. A person's rows may stand at other steps, and so may records that change together within known totals.
+ * Fault where rows may not be counted by step before payment; undefined where neighbouring data sets agree in the column:
+ * for rows, steps and answers with a public column, but not for persons, nor for several records changing within known totals.
  */
 export function hiddenSteps(policy: Policy, name: string): Fault | undefined {
   const { secret } = policy.protect;
@@ -53,12 +53,12 @@ export function hiddenSteps(policy: Policy, name: string): Fault | undefined {
       );
 }
 
-/** Which rows belong to which step is told and relied on, so the column must be declared to be known to everybody. */
+/** Steps of a column: row numbers by step are published and relied on, so the column must be declared public. */
 export function stepsOf(policy: Policy, name: string, width: number): Steps {
   const column = columnNamed(policy, name);
   if (column.type !== 'integer' || toNumber(column.step) !== 1)
     throw new Fault('QUERY_UNSUPPORTED', `The column "${name}" is no column of whole numbers.`, `Declare it: ${form(name)}.`);
-  // Persons may stand at any step, so nothing is relied on (hiddenSteps).
+  // A person's rows may be at any step, so nothing is relied on (protectedStepsFault).
   if (column.public !== true && policy.protect.secret !== 'person')
     throw new Fault(
       'QUERY_UNSUPPORTED',
@@ -82,20 +82,20 @@ export function stepsOf(policy: Policy, name: string, width: number): Steps {
 }
 const form = (name: string): string => `${name}: { type: integer, bounds: [1, 365], public: true }`;
 
-/** The steps that rows are counted by, and the column that puts them in order where that is another one. */
+/** Steps by which rows are counted, and the column that orders them where it is another one. */
 export interface StepRowsAsked {
   readonly steps: Steps;
   readonly order: string;
 }
 
-/** What public columns say of the steps, read from one state of the data. */
+/** Facts about the steps from public columns, read from one state of the data. */
 export interface StepRows {
   readonly moment: object | string;
   /** Number of rows of each step, from the first on. */
   readonly rows: Float64Array;
   /** Number of rows at no step: no number, or one beyond the last step. */
   readonly without: number;
-  /** Number of rows that came in before what they are about. */
+  /** Number of rows that arrived before the time they are about. */
   readonly before: number;
 }
 
@@ -110,7 +110,7 @@ export async function rowsOfSteps(engine: Pinned, policy: Policy, steps: Steps):
   return rows;
 }
 
-/** Number of rows that stand at no step: no number, or one beyond the declared bounds. */
+/** Number of rows without a step: no number, or one beyond the declared bounds. */
 export async function rowsWithoutStep(engine: Pinned, policy: Policy, steps: Steps): Promise<number> {
   refuseCounting(policy, steps.column);
   const { place, last } = await publicPlace(engine, policy, steps.column);
@@ -136,8 +136,8 @@ async function counted(engine: Pinned, places: string, test: string): Promise<nu
 }
 
 /**
- * SQL for the value of a public column, counted from its lower bound; NULL for none. The same reading as that of slices (`unboundedGrid`), so two rows that
- * neighbouring data sets may exchange have one place. Places above `last` lie beyond the upper bound.
+ * SQL for the value of a public column counted from its lower bound, NULL for none; the same reading as that of slices
+ * (`unboundedGrid`), so two rows that neighbouring data sets may exchange have one place. Places above `last` exceed the upper bound.
  */
 export async function publicPlace(engine: Pinned, policy: Policy, name: string) {
   const { dialect } = engine;

@@ -29,15 +29,15 @@ export function sourceColumn(source: readonly SourceColumn[], name: string): Sou
 export const rawCell = ({ name }: SourceColumn): string => quoteName(name);
 
 /**
- * The number in a cell: an integer where the column shows one, else a double; NULL when there is none. Both ways of counting start from it.
- * `mark`: what stands before fractions where the column is shown as text, because it is also a name.
+ * Number in a cell: an integer where the column has integers, else a double; NULL where there is none. Both ways of counting use it.
+ * `mark`: prefix of fractions where the column is shown as text because it is also a name.
  */
 export const numberExpression = (dialect: Dialect, source: SourceColumn, mark?: DecimalMark): string =>
   source.type === 'text' && mark !== undefined
     ? dialect.numberInText(rawCell(source), mark)
     : dialect.numberIn(rawCell(source), source.type);
 
-/** What is asked of a number column in SQL, as expressions of the number x. None of them can fail on a row; all agree with positionOf (read-column.proof.md). */
+/** SQL expressions for a number column, over its number x. None can fail on a row; all agree with positionOf (read-column.proof.md). */
 export interface NumberReading {
   /** Neither NULL nor NaN nor infinite nor a missing code. */
   readonly present: string;
@@ -47,17 +47,17 @@ export interface NumberReading {
   readonly inside: (from: number, to: number) => string;
   /** The grid position, for x that is present. */
   readonly position: string;
-  /** The grid position, NULL where x is not present. */
+  /** The grid position, or NULL where x is not present. */
   readonly positionOrNull: string;
   /** For adding up at most `rows` rows. */
   readonly addend: (rows: number) => Addend;
-  /** For grouping, where fewer steps for each row do: absent where nothing is gained. */
+  /** Proxy for grouping that needs fewer operations per row; absent where there is none. */
   readonly held?: Held;
 }
-/** Something that is NULL where x is not present, and else one for one with its grid position. */
+/** Expression that is NULL where x is not present, and otherwise one-to-one with its grid position. */
 export interface Held {
   readonly by: string;
-  /** The position, of what was grouped by. */
+  /** Position of the proxy's value. */
   readonly place: (by: string) => string;
 }
 export function numberReading(dialect: Dialect, source: SourceColumn, grid: Grid, x: string): NumberReading {
@@ -65,7 +65,7 @@ export function numberReading(dialect: Dialect, source: SourceColumn, grid: Grid
   return source.type === 'integer' && isWhole(grid) ? wholeReading(dialect, grid, x) : doubleReading(dialect, source, grid, x);
 }
 
-/** Where the engine holds the places of the numbers on this very grid. */
+/** Column of places that the engine stores for this very grid. */
 export const placesIn = ({ places }: SourceColumn, grid: Grid): string | undefined =>
   places?.grid === gridText(grid) ? places.column : undefined;
 
@@ -81,8 +81,8 @@ export const placeReading = (dialect: Dialect, { last }: Grid, x: string): Numbe
 const orNull = (present: string, position: string): string => `CASE WHEN ${present} THEN ${position} END`;
 
 /**
- * Whether integers can be compared as they are, without becoming doubles: an integer that a double cannot hold lies beyond the grid either way, and is
- * no missing code either way.
+ * True where integers can be compared without conversion to doubles: an integer that no double holds exactly
+ * is beyond the grid and no missing code either way.
  */
 const isWhole = ({ from, top, rate, missing }: Grid): boolean =>
   rate === 1 && Number.isSafeInteger(from) && Number.isSafeInteger(top) && missing.every((m) => Math.abs(m) < 2 ** 53);
@@ -144,7 +144,7 @@ function doubleReading(dialect: Dialect, source: SourceColumn, grid: Grid, x: st
   };
 }
 
-/** How a coded cell is compared: an expression of the raw cell, and what cells with each declared code (by index) look like. */
+/** Comparison of a coded cell: an expression of the raw cell, and the value of cells with each declared code (by index). */
 export interface CodeReading {
   readonly expression: (raw: string) => string;
   readonly list: readonly (readonly [string | number, number])[];
@@ -157,7 +157,7 @@ export function codeReading(dialect: Dialect, source: SourceColumn, tables: Code
   };
 }
 
-/** The text of a multi-select cell, of up to so many letters. */
+/** Text of a multi-select cell, up to so many letters. */
 export function optionTextExpression(dialect: Dialect, source: SourceColumn, raw: string, longest: number): string {
   if (source.type === 'real') return dialect.plainDigits(raw);
   return source.type === 'text' ? `CASE WHEN length(${raw}) <= ${longest} THEN ${raw} END` : dialect.text(raw);

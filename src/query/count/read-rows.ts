@@ -33,7 +33,7 @@ export function testRows(policy: Policy, views: Views, test: RowTest): Filler<Ui
   };
 }
 
-/** Whether row i of the current chunk passes. */
+/** Predicate for row i of the current chunk. */
 function passesRow(policy: Policy, views: Views, test: RowTest): (i: number) => boolean {
   return foldTest<(i: number) => boolean>(test, {
     leaf: (leaf) => leafPasses(policy, views, leaf),
@@ -55,7 +55,7 @@ function leafPasses(policy: Policy, views: Views, leaf: LeafTest): (i: number) =
   return (i) => passes(view.indices()[i]!);
 }
 
-/** A column that is worked out from others of the same chunk, which are turned first. */
+/** View of a column derived from others of the same chunk, which are loaded first. */
 export function viewDerived(policy: Policy, views: Views, derived: DerivedColumn): ColumnView {
   const place = derivedPlace(
     derived,

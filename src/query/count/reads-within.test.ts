@@ -34,7 +34,7 @@ const toldOf = (name: string, level: readonly number[]): ToldLevels => {
   return told.filter(Boolean);
 };
 
-/** What each row adds, counted one row at a time by the product's own counter. */
+/** Contribution of each row, counted one row at a time by the product's own counter. */
 const added = (measure: Measure): readonly string[] =>
   rows.map((row) => {
     const counter = rowCounter([measure], names, policy);
@@ -84,8 +84,8 @@ const resolve = (levelOf: Readonly<Record<string, readonly number[]>>) =>
     refuse,
   );
 
-describe('reading by levels', () => {
-  it('means that rows which agree in all levels add the same', () => {
+describe('dependence of a query on levels only', () => {
+  it('rows that agree in all levels add the same where a query depends on levels only', () => {
     let within = 0;
     fc.assert(
       fc.property(both, ([asked, x, party]) => {
@@ -101,7 +101,7 @@ describe('reading by levels', () => {
     expect(within).toBeGreaterThan(5);
   });
 
-  it('is seen where it is so, for levels that are runs of numbers', () => {
+  it('a query that depends on levels only is recognised, for levels that are ranges of numbers', () => {
     const runs = fc.array(fc.boolean(), { minLength: 7, maxLength: 7 }).map((cuts) => {
       let level = 0;
       return [0, ...cuts.map((cut) => (cut ? ++level : level)), 8];
@@ -111,9 +111,9 @@ describe('reading by levels', () => {
         const levelOf = { x };
         const { measures } = bindBatch(parseBatch(asked), policy);
         const all = measures.map((measure) => ({ measure, contributions: added(measure) }));
-        // A row at the origin of a sum adds nothing, as one that is left out does: only its count tells them apart.
+        // A row at the origin of a sum adds nothing, as a dropped row does: only its count distinguishes them.
         if (!all.every(({ contributions }) => isConstant(contributions, levelOf))) return;
-        // two tests that nothing passes together are not seen through
+        // Two tests that no row passes together are not recognised as a contradiction.
         for (const { measure, contributions } of all)
           if (contributions.some((text) => /[1-9]/.test(text)))
             expect(readsWithin(measure.counting, resolve(levelOf))).toBe(true);
@@ -122,7 +122,7 @@ describe('reading by levels', () => {
     );
   });
 
-  it('is asked of every column of a joint table', () => {
+  it('every column of a joint table is checked for its levels', () => {
     const merged = {
       ...samplePolicy([category('party', ['a', 'b', 'c', 'd']), category('form', ['f', 'g'])]),
       merge: [
@@ -144,7 +144,7 @@ describe('reading by levels', () => {
     expect(by([['a'], ['b', null], ['c'], ['d']])).toBe(false);
   });
 
-  it('would be claimed wrongly by a check that looked at keys and forgot tests or values', () => {
+  it('a check that looks at keys but not at tests or values is detected', () => {
     const [filtered] = bindBatch(parseBatch({ kind: 'count', where: [{ column: 'x', op: '<', value: 3 }] }), policy).measures;
     const [sum] = bindBatch(parseBatch({ kind: 'sum', column: 'x' }), policy).measures;
     const levelOf = { x: [0, 0, 0, 0, 1, 1, 1, 1, 2] };

@@ -4,8 +4,8 @@ import { basesOf, columnsOf, namesIn, weightOf } from './measure.js';
 import { columnsTested, isLeaf, type LeafTest, leavesOf, mayPass } from './row-test.js';
 
 /**
- * Whether what a row adds depends on its answers through their levels alone. Column by column: what the tests, keys and value make of an answer must be
- * the same for all values of a level. Columns without levels (public ones, ones tied by statements about any value) may be read as they are.
+ * True where a row's contribution depends on its answers through their levels only: tests, keys and value treat all values
+ * of a level alike, column by column. Columns without levels (public, or tied by statements about any value) may be read in full.
  */
 export function readsWithin(counting: Counting, { columns }: Resolution): boolean {
   return columnsOf(counting).every((name) => {
@@ -17,15 +17,15 @@ export function readsWithin(counting: Counting, { columns }: Resolution): boolea
 /** The declared values of a column in pieces that tests and keys treat alike, each with its level. */
 interface Piece {
   readonly level: number;
-  /** A code, a grid position that stands for the whole piece, or no answer. */
+  /** A code, a grid position that represents the piece, or no answer. */
   readonly value: string | number | null;
-  /** How many declared values it holds. */
+  /** Number of declared values that it holds. */
   readonly size: number;
 }
 
 function columnWithin(counting: Counting, levels: ColumnLevels): boolean {
   const { column } = levels;
-  // What is worked out from a column may be anything of its values.
+  // A derived column may distinguish any two values of its base.
   if (namesIn(counting).some((name) => name !== column && basesOf(counting, name).includes(column))) return false;
   const tests = counting.filter.filter((test) => isLeaf(test) && test.column === column) as LeafTest[];
   const trees = counting.filter.filter((test) => !isLeaf(test) && columnsTested([test]).includes(column));
@@ -85,7 +85,7 @@ function passesTest(test: LeafTest, value: Piece['value']): boolean {
   return inside !== test.negate;
 }
 
-/** The key's position; a code that no group has goes where no answer goes. */
+/** Position in the key; a code in no group has the position of a missing answer. */
 function place(key: OneKey, value: Piece['value']): number | string {
   if (value === null) return 'missing';
   if (key.kind === 'bin') return key.edges.filter((edge) => Number(value) >= edge).length;

@@ -30,7 +30,7 @@ export interface Source {
   readonly columns: readonly SourceColumn[];
 }
 
-/** What has to be read for a column, in the form in which the rest takes it. */
+/** SQL of a column's cell in the form that the rest of the statement expects. */
 export function cellSql({ dialect, policy, columns }: Source, name: string): string {
   const column = sourceColumn(columns, name);
   const declared = columnNamed(policy, name);
@@ -39,10 +39,10 @@ export function cellSql({ dialect, policy, columns }: Source, name: string): str
   return places === undefined ? numberExpression(dialect, column, declared.decimal) : quoteName(places);
 }
 
-/** Where a row stands that has no code of a key's groups. */
+/** Position of a row that has no code of a key's groups. */
 export const lastOf = (key: CodeKey): string => (key.missing === 'cell' ? `${key.size - 1}` : 'NULL');
 
-/** What is asked of one row, as expressions over its cells. `alias`: under which name the cell of a column was read, or the place of a derived one. */
+/** SQL expressions over the cells of one row. `alias`: name under which a column's cell, or the place of a derived column, was read. */
 export class RowSql {
   readonly #dialect: Dialect;
   readonly #binder: Binder;
@@ -78,7 +78,7 @@ export class RowSql {
     });
   }
 
-  /** Whether the cell holds an answer. */
+  /** SQL that is true where the cell holds an answer. */
   answered(column: string, raw = this.raw(column)): string {
     if (isCoded(columnNamed(this.#policy, column))) return this.#has(column, raw, this.#codes(column));
     return this.number(column, raw).present;
@@ -104,7 +104,7 @@ export class RowSql {
     return `CASE ${values.map(([value, i]) => `WHEN ${read} = ${value} THEN ${this.#dialect.whole(`${i}`)}`).join(' ')} END`;
   }
 
-  /** What rows are grouped by: raw codes, or the bin of a number. */
+  /** Expression that rows are grouped by: the raw code, or the bin of a number. */
   groupedBy(key: Exclude<RowKey, { kind: 'joint' }>): string {
     const raw = this.raw(key.column);
     if (key.kind === 'grid') {
@@ -117,7 +117,7 @@ export class RowSql {
     return `CASE WHEN ${present} THEN ${steps.length > 0 ? `CASE ${steps.join(' ')} ELSE ${steps.length} END` : '0'} ELSE ${key.size - 1} END`;
   }
 
-  /** A whole number that is grouped by as it is, held to its bounds: its place is told afterwards, once for a group. */
+  /** Whole number clamped to its bounds, by which rows are grouped; its place is computed afterwards, once per group. */
   held(key: RowKey, raw: string): Held | undefined {
     return key.kind === 'grid' && key.width === 1 ? this.number(key.column, raw).held : undefined;
   }
@@ -133,14 +133,14 @@ export class RowSql {
     return `CASE ${this.reading(key.column).expression(raw)} ${cases.join(' ')} ELSE ${lastOf(key)} END`;
   }
 
-  /** What cells of a key's groups look like, and where each group stands. */
+  /** Cell values of a key's groups, each with the position of its group. */
   valuesIn(key: CodeKey): readonly (readonly [value: string, position: number])[] {
     const group = new Map(key.groups.flatMap((codes, p) => codes.map((code) => [code, p] as const)));
     const codes = this.#codes(key.column);
     return this.#values(key.column, (code) => group.has(code)).map(([value, i]) => [value, group.get(codes[i]!)!] as const);
   }
 
-  /** How the cells of a coded column are compared. */
+  /** Comparison of the cells of a coded column. */
   reading(column: string): CodeReading {
     if (this.#derived.has(column)) return { expression: (raw) => raw, list: this.#codes(column).map((_, i) => [i, i] as const) };
     return codeReading(this.#dialect, sourceColumn(this.#columns, column), tablesOf(columnNamed(this.#policy, column)));
@@ -156,7 +156,7 @@ export class RowSql {
     const text = optionTextExpression(this.#dialect, sourceColumn(this.#columns, column), raw, longestOptions(declared));
     return this.#dialect.parts(text, this.#binder.text(declared.separator));
   }
-  /** The first group of which a multi-select cell names an option. */
+  /** First group with an option that a multi-select cell names. */
   firstNamed(key: CodeKey, raw: string): string {
     const cases = key.groups.map((codes, p) => `WHEN ${this.#hasAny(key.column, raw, codes)} THEN ${p}`);
     return `CASE ${cases.join(' ')} ELSE ${lastOf(key)} END`;
@@ -182,7 +182,7 @@ export class RowSql {
       codes.map((code) => this.#binder.text(code)),
     );
   }
-  /** Whether the cell has one of the codes; false for missing. */
+  /** SQL that is true where the cell has one of the codes; false for missing. */
   #has(column: string, raw: string, codes: readonly string[]): string {
     if (this.isMulti(column)) return this.#hasAny(column, raw, codes);
     const wanted = new Set(codes);

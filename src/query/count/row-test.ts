@@ -5,7 +5,7 @@ export type LeafTest =
   /** The grid position lies (does not lie) in [from, to]. */
   | { readonly kind: 'range'; readonly column: string; readonly from: number; readonly to: number; readonly negate: boolean }
   | { readonly kind: 'missing'; readonly column: string; readonly negate: boolean };
-/** No "not": in three-valued logic it moves down to the leaves, which know their own negation, so a row passes a tree as in two-valued logic. */
+/** No "not": in three-valued logic it moves down to the leaves, which carry their own negation, so trees are two-valued. */
 export type RowTest = LeafTest | { readonly kind: 'any' | 'all'; readonly tests: readonly RowTest[] };
 
 export interface Fold<T> {
@@ -25,7 +25,7 @@ export const columnsTested = (tests: readonly RowTest[]): readonly string[] => [
   ...new Set(leavesOf(tests).map(({ column }) => column)),
 ];
 
-/** Whether rows that pass all of these have a usable value of the column: every leaf but "missing" asks for one. */
+/** All rows that pass these tests have a usable value of the column: every leaf except "missing" needs one. */
 export const impliesPresent = (tests: readonly RowTest[], column: string): boolean =>
   tests.some((test) =>
     foldTest(test, {
@@ -35,7 +35,10 @@ export const impliesPresent = (tests: readonly RowTest[], column: string): boole
     }),
   );
 
-/** Whether some row passes of which a column has a value that passes leaves as told: what the other columns hold is free. A bound: leaves of other columns may rule one another out. */
+/**
+ * Some row may pass in which the column has a value that passes leaves by `passes`, whatever the other columns hold.
+ * An upper bound: leaves of other columns may exclude one another.
+ */
 export const mayPass = (test: RowTest, column: string, passes: (leaf: LeafTest) => boolean): boolean =>
   foldTest(test, {
     leaf: (leaf) => leaf.column !== column || passes(leaf),
@@ -43,6 +46,6 @@ export const mayPass = (test: RowTest, column: string, passes: (leaf: LeafTest) 
     all: (parts) => parts.every(Boolean),
   });
 
-/** Whether a row passes of which it is known which leaves it passes. */
+/** Result for a row of which it is known which leaves it passes. */
 export const passesWhere = (test: RowTest, passes: (leaf: LeafTest) => boolean): boolean =>
   foldTest(test, { leaf: passes, any: (parts) => parts.some(Boolean), all: (parts) => parts.every(Boolean) });

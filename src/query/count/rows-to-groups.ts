@@ -15,13 +15,16 @@ type More = readonly (readonly [expression: string, alias: string])[];
 
 /** Rows that one statement counts. */
 export interface Counted extends Source {
-  /** No more are there; which integers come out does not depend on it. */
+  /** Upper bound on the number of rows; the integers do not depend on it. */
   readonly rows: number;
-  /** Whose rows are used, where that was looked up. */
+  /** Rows that are used, where they were looked up. */
   readonly chosen?: Chosen;
 }
 
-/** Groups by raw codes and bins, with one integer for each counting: codes are looked up in the groups that come back. More than `most` are not all of them. */
+/**
+ * Groups by raw codes and bins, with one integer per counting; codes are looked up in the groups that come back.
+ * With more than `most` of them, the result is incomplete.
+ */
 export function groupsStatement(of: Counted, countings: readonly Counting[]): { statement: Statement; most: number } {
   const binder = new Binder(of.dialect);
   const { keys } = countings[0]!;
@@ -34,7 +37,7 @@ export function groupsStatement(of: Counted, countings: readonly Counting[]): { 
   return { statement: { sql: `${placed}${keys.length > 0 ? ` LIMIT ${most + 1}` : ''}`, values: binder.values }, most };
 }
 
-/** A row for each row that is kept: its place for every key as p0, p1, …, NULL where it has none, and whatever else is asked of it. */
+/** One row per kept row: its place for every key as p0, p1, …, NULL where it has none, and the extra columns. */
 export function placesOfRows(source: Source, binder: Binder, keys: readonly Axis[], more: More = []): string {
   const names = [...new Set(keys.map(({ column }) => column))];
   const row = new RowSql(source, binder, new Map(names.map((name, i) => [name, `c${i}`])));
@@ -53,14 +56,14 @@ const cellsOfRows = (source: Source, binder: Binder, names: readonly string[], m
     chosen,
   );
 
-/** Rows of the data in groups by what their cells hold: k0, k1, … for the keys (k0_0, k0_1, … for those of a joint one), a0, a1, … for the countings. */
+/** Rows of the data grouped by their cells: k0, k1, … for the keys (k0_0, k0_1, … for those of a joint one), a0, a1, … for the countings. */
 export interface Groups {
   readonly sql: string;
-  /** The names of what is grouped by. */
+  /** Names of the grouping expressions. */
   readonly by: readonly string[];
 }
 
-/** How the rows of some countings, over the same rows and keys, become groups. */
+/** Grouping of the rows of several countings over the same rows and keys. */
 export class Grouping {
   readonly row: RowSql;
   readonly #of: Counted;
@@ -80,7 +83,7 @@ export class Grouping {
     this.row = new RowSql(of, binder, alias, this.#derived);
   }
 
-  /** Sums over the rows in each group. The places of whole numbers are told from groups, not from rows (`held`). */
+  /** Sums over the rows in each group. Places of whole numbers are computed per group, not per row (`positionProxy`). */
   summed(): Groups {
     const { filter, keys } = this.#countings[0]!;
     const added = addedUp(this.#countings);
@@ -123,7 +126,7 @@ export class Grouping {
     });
   }
 
-  /** Who a row is of. */
+  /** SQL for the person of a row. */
   #person(): string {
     return ownerOf(this.#of.dialect, this.#of.columns, this.#of.policy.protect.unit!);
   }
@@ -136,7 +139,7 @@ export class Grouping {
     );
   }
 
-  /** Where the number is added up, rows without it add nothing and need not be left out first; nor those that have no group for want of it. */
+  /** Filter of the rows. Rows without the summed number add nothing, and those without a group are dropped, so neither is filtered first. */
   #where(added?: string): string {
     const { filter, keys } = this.#countings[0]!;
     const without = new Set([added, ...keys.flatMap((key) => (key.kind === 'grid' ? [key.column] : []))]);
@@ -167,7 +170,7 @@ export class Grouping {
     return total(value.weight === undefined ? shifted : `${shifted} * ${units(value.weight, 0n)}`);
   }
 
-  /** Sums and counts of a number that the rows have in a column `added`, moved by what is the same for every row after they are added up. */
+  /** Sums and counts of a number in the column `added`, shifted after summation by what is the same for every row. */
   #addend(column: string): { readonly expression: string; readonly sum: (value: RowValue) => string } {
     const { dialect, rows } = this.#of;
     const { lowUnits, stride } = this.#grid(column);
@@ -194,7 +197,7 @@ export class Grouping {
 export const totalOf = ({ dialect }: Source, x: string, most = Number.POSITIVE_INFINITY): string =>
   dialect.total?.(x, most) ?? `sum(${x})`;
 
-/** The number that all of these add up or count the rows of, in rows that may be told by having it; undefined where more is asked. */
+/** Number that all countings sum or count, in rows identified by having it; undefined where they need more. */
 function addedUp(countings: readonly Counting[]): string | undefined {
   const [column, ...others] = new Set(countings.flatMap(({ value }) => (value.kind === 'number' ? [value.column] : [])));
   const plain = countings.every(
@@ -202,6 +205,6 @@ function addedUp(countings: readonly Counting[]): string | undefined {
   );
   if (column === undefined || others.length > 0 || !plain) return undefined;
   const counted = countings.some(({ value }) => value.kind === 'one');
-  // Rows are counted by their number only where all that are asked for have it.
+  // Counting rows by their number is right only if every counted row has it.
   return !counted || impliesPresent(countings[0]!.filter, column) ? column : undefined;
 }

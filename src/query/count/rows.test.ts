@@ -35,7 +35,7 @@ async function bySql(measures: readonly Measure[], policy: Policy, source: reado
   return found;
 }
 
-/** Codes looked up here instead of by the database, where that is possible. With `rows` told, numbers may be added up in doubles; without, in integers. */
+/** Codes looked up here instead of by the database, where possible. With `rows`, numbers may be added in doubles; without, in integers. */
 async function byGroups(
   measures: readonly Measure[],
   policy: Policy,
@@ -93,7 +93,7 @@ describe('the ways to count', () => {
     ['odd types', { age: 'DOUBLE', income: 'DECIMAL(9,4)', grade: 'BIGINT', w: 'FLOAT', party: 'VARCHAR' }],
     ['tiny and huge integers', { age: 'UTINYINT', income: 'HUGEINT', grade: 'SMALLINT', w: 'UBIGINT' }],
   ];
-  it.each(typings)('give the same integers on garbage, NULL, NaN and infinities (%s)', async (_, types) => {
+  it.each(typings)('all ways to count give the same integers on garbage, NULL, NaN and infinities (%s)', async (_, types) => {
     const policy = samplePolicy(surveyColumns);
     const { measures } = bindBatch(batch, policy);
     for (const seed of [1, 2]) {
@@ -112,7 +112,7 @@ describe('the ways to count', () => {
     }
   });
 
-  it('keep special doubles apart', async () => {
+  it('special doubles stay distinct in all ways to count', async () => {
     const policy = samplePolicy(surveyColumns);
     const { measures } = bindBatch(
       parseBatch([
@@ -139,7 +139,7 @@ describe('the ways to count', () => {
     expect(sql[1]![0]).toBe(BigInt(Math.round((7.25 - 2.5) / 0.05)));
   });
 
-  it('round halves alike', async () => {
+  it('halves are rounded alike in all ways to count', async () => {
     const policy = samplePolicy(surveyColumns);
     const { measures } = bindBatch(
       parseBatch([
@@ -161,7 +161,7 @@ describe('the ways to count', () => {
     expect(grid!.every((n) => n === 1n)).toBe(true);
   });
 
-  it('agree with a count by hand', async () => {
+  it('all ways to count agree with a count by hand', async () => {
     const policy = samplePolicy(surveyColumns);
     const ask = parseBatch([
       { kind: 'histogram', column: 'party' },
@@ -182,7 +182,7 @@ describe('the ways to count', () => {
     expect(await byStream(measures, policy, source)).toEqual(expected);
   });
 
-  it('leave the look-up of codes to the database when text outside the domain makes too many groups', async () => {
+  it('the database looks up codes when text outside the domain makes too many groups', async () => {
     const policy = samplePolicy(surveyColumns);
     const { measures } = bindBatch(parseBatch({ kind: 'histogram', column: 'party' }), policy);
     const source = await load({}, [[null, null, 'rep', null, null, null, null]]);
@@ -201,7 +201,7 @@ describe('rows of one person', () => {
   const { measures } = bindBatch(parseBatch([{ kind: 'count' }, { kind: 'histogram', column: 'party' }]), policy);
   const line = (who: string | null, party: string): (string | null)[] => [null, null, party, null, null, null, who];
 
-  it('are cut to maxRows, and rows that name nobody are left out', async () => {
+  it("a person's rows are bounded to maxRows, and rows without a name are left out", async () => {
     const source = await load({}, [
       line('a', 'dem'),
       line('a', 'dem'),
@@ -218,7 +218,7 @@ describe('rows of one person', () => {
   const kept = async (rows: (string | null)[][]) => (await bySql(measures, policy, await load({}, rows)))[1]!;
   const mine = ['dem', 'rep', 'other', 'dem', 'rep'];
 
-  it('stay the same whatever other people and the order of the file do', async () => {
+  it('the kept rows of a person do not depend on other people or on the order of the file', async () => {
     const people = ['a', 'b', 'c', 'd'];
     const rows = people.flatMap((who) => mine.map((party) => line(who, party)));
     const alone = await kept(rows);
@@ -230,7 +230,7 @@ describe('rows of one person', () => {
     expect(alone.slice(0, 3).reduce((a, b) => a + b)).toBe(8n);
   });
 
-  it('favour no value, and not the first rows of the file', async () => {
+  it('the choice of kept rows favours no value and no position in the file', async () => {
     const people = Array.from({ length: 300 }, (_, i) => `q${i}`);
     const rows = people.flatMap((who) => ['dem', 'dem', 'dem', 'rep'].map((party) => line(who, party)));
     const [dem, rep] = await kept(rows);
@@ -239,7 +239,7 @@ describe('rows of one person', () => {
     expect(Math.abs(Number(rep) - 150)).toBeLessThan(40);
   });
 
-  it('are the same in all ways of counting', async () => {
+  it('all ways to count keep the same rows of a person', async () => {
     const all = bindBatch(batch, policy).measures;
     const source = await load({}, randomRows(5, 400));
     const sql = await bySql(all, policy, source);

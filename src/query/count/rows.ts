@@ -122,13 +122,13 @@ function distinctTally(views: Views, counting: Counting, shared: Shared): Tally 
   };
 }
 
-/** Masks and key positions are worked out once per chunk, however many measures use them. */
+/** Masks and key positions, computed once per chunk for all measures that use them. */
 interface Shared {
   mask(filter: readonly RowTest[]): () => Uint8Array;
   positions(key: Exclude<RowKey, { kind: 'options' }>): () => Int32Array;
 }
 
-/** `written`: columns whose text comes as it is written, and how many bytes of it count. */
+/** `written`: columns with raw text, and how many bytes of it count. */
 export function rowCounter(
   measures: readonly Measure[],
   columnNames: readonly string[],

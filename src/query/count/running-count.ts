@@ -8,15 +8,15 @@ import { compileMeasures, integerOf } from './groups.js';
 import { type CountedMeasure, cellCount } from './measure.js';
 import type { Steps } from './public-steps.js';
 
-/** A measure with a cell for every step: what its totals are made of. */
+/** Measure with a cell for every step, from which totals are formed. */
 function perStep(measure: CountedMeasure, { column, width, count }: Steps): CountedMeasure {
   const { filter, keys, value } = measure.counting;
   return { ...measure, counting: { filter, keys: [{ kind: 'grid', column, width, size: count }, ...keys], value } };
 }
 
 /**
- * Of replacing one record, on all steps up to the horizon together. Any record may change its step: it leaves one and enters another. Where everybody knows a record's step, those of a step
- * stay there, and those beyond the horizon move nothing (effects.proof.md).
+ * Sensitivity to replacing one record, over all steps up to the horizon. A record may change its step: it leaves one and enters another.
+ * Where steps are public it stays in its step, and records beyond the horizon change nothing (sensitivity.proof.md).
  */
 export function effectsOverSteps(policy: Policy, measure: CountedMeasure, steps: Steps, horizon: number): Effects {
   const { column, width } = steps;
@@ -25,10 +25,10 @@ export function effectsOverSteps(policy: Policy, measure: CountedMeasure, steps:
   return sumEffects(policy, { filter: [...filter, inside], keys, value });
 }
 
-/** Steps and cells that are held at once. */
+/** Number of steps times cells that are held at once. */
 const heldCells = 1 << 16;
 
-/** Counts step after step, and turns what was counted so far into the numbers that are noised; what it remembers is exact and never leaves it. */
+/** Counts step after step and turns the counts so far into the numbers to be noised; the exact state never leaves this object. */
 export class RunningCount {
   readonly #policy: Policy;
   readonly #steps: Steps;

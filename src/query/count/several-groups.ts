@@ -3,7 +3,10 @@ import { countStructure } from '../../data/engine/structure.js';
 import type { Policy } from '../../policy/policy.js';
 import { rawCell, sourceColumn } from './read-column.js';
 
-/** How many persons have rows that name several groups of a column, or one in some rows and none in others: a fact about who is in which group, where a tie says that this is known. */
+/**
+ * Number of persons whose rows name several groups of a column, or one in some rows and none in others:
+ * a fact about group membership, where a tie declares that membership is known.
+ */
 export async function countInSeveral(engine: Pinned, { protect: { secret, unit } }: Policy, by: string): Promise<number> {
   if (secret !== 'person' || unit === undefined) return 0;
   const source = await engine.columns();

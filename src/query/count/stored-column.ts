@@ -22,7 +22,7 @@ export function fillStored(
   for (let i = 0; i < rows; i++) out[i] = valid && !isValid(valid, i) ? missing : table ? table[items[i]!]! : read(items[i]!);
 }
 
-/** Calls `add` with each distinct small cell and its number of rows, and with every other cell by itself. */
+/** Calls `add` with each distinct small cell and its number of rows, and with every other cell separately. */
 export function countStored({ items, valid, words }: StoredColumn, rows: number, add: (cell: Cell, count: number) => void): void {
   const other = (i: number) => {
     if (!valid || isValid(valid, i)) add(words ? words[items[i]!]! : items[i]!, 1);
@@ -69,7 +69,7 @@ function tallySmall(items: StoredItems, rows: number, other: (i: number) => void
   return most;
 }
 
-/** Takes back the small numbers of rows that are NULL, usually few; says how many such rows there are. */
+/** Subtracts the small numbers of NULL rows, usually few, and returns the number of NULL rows. */
 function takeBack(items: StoredItems, valid: Uint32Array, rows: number): number {
   let missing = 0;
   for (let from = 0; from < rows; from += 32) {

@@ -10,8 +10,8 @@ import { orderedEffects } from './effects.js';
 import { type Counting, columnsOfKey, type RowKey, textOf } from './measure.js';
 
 /**
- * The strategy of the least mean squared error over all ranges, by public numbers alone: effects and exact variances. Whichever is taken keeps the promise, so what is tried here is a choice, not a
- * proof. Trees are tried with even weights first; the best few of them with others.
+ * Strategy of least mean squared error over all ranges, from public numbers only: sensitivities and exact variances.
+ * Every candidate keeps the promise. Trees are tried with equal weights first; the best few of them with others.
  */
 export function strategyFor(policy: Policy, counting: Counting): Strategy {
   const all = known.get(policy) ?? new Map<string, Strategy>();
@@ -24,7 +24,7 @@ export function strategyFor(policy: Policy, counting: Counting): Strategy {
 const known = new WeakMap<Policy, Map<string, Strategy>>();
 
 const tried = 3;
-/** Multiples of prefix counts and of trees, beside one of each. */
+/** Weights of prefix counts and of trees, in addition to one of each. */
 const weights: readonly (readonly [prefix: number, tree: number])[] = [
   [1, 3],
   [1, 2],
@@ -53,13 +53,13 @@ function leastError(policy: Policy, counting: Counting): Strategy {
   return [...best, ...more].sort(byError)[0]!.strategy;
 }
 
-/** Expected squared error of a range, up to what is the same for all strategies. */
+/** Expected squared error of a range, up to a factor that all strategies share. */
 function errorOf({ protect, budget, dependence, undecided }: Policy, effects: Effects, strategy: Strategy): number {
   const full = effects.get(everyRecord);
   if (!full) return 0;
   const own = protect.pairs && effects.get(along(protect.pairs.digest));
   const strangers = dependence.length === 0 && undecided !== true;
-  // Tied records move by all that any value can: as if one of them moved along.
+  // With ties, the full sensitivity is added to the one along pairs: tied records may change by any value.
   const size = (of: keyof Effect): number => Number(own ? (strangers ? own[of] : own[of] + full[of]) : full[of]);
   const variance = readingOf(strategy).meanVariance();
   const [epsilon, delta] = [toNumber(budget.epsilon), toNumber(budget.delta)];
@@ -78,7 +78,7 @@ function shapesOver(size: number, ends: readonly number[]): readonly Strategy[] 
   return aritiesOver(widest).map((arity) => ({ size, ends, arity, prefix: 1, tree: 1 }));
 }
 
-/** Where blocks may end: nowhere before the end of all, and where pairs suggest it. */
+/** Candidate block ends: only the end of all, or those that the pairs suggest. */
 function blockings(policy: Policy, key: RowKey): readonly (readonly number[])[] {
   const { size } = key;
   const pairs = policy.protect.pairs?.columns.get(columnsOfKey(key)[0]!);
@@ -90,7 +90,7 @@ function blockings(policy: Policy, key: RowKey): readonly (readonly number[])[] 
   return [...each.values()];
 }
 
-/** More ends of blocks than this in reach of one pair are no gain. */
+/** Most block ends within one pair; more bring no improvement. */
 const mostCrossed = 8;
 
 function suggestedBy(pairs: ColumnPairs, key: RowKey): readonly (readonly number[])[] {

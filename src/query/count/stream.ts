@@ -12,13 +12,13 @@ import { numberExpression, rawCell, sourceColumn } from './read-column.js';
 export interface StreamPlan {
   readonly statement: Statement;
   readonly columns: readonly string[];
-  /** Columns whose text comes as it is written, and how long it may be. */
+  /** Columns with raw text, and the largest length of it. */
   readonly written: ReadonlyMap<string, number>;
 }
 
 /**
- * Raw columns, for counting in TypeScript: cells of chunks are in the order of `columns`. `asWritten`: for whoever brings text to the spelling of codes where
- * the engine has not. `names`: columns that say whose a row is, after the others, each as the name that it is. `chosen`: whose rows are used, where that was looked up.
+ * Raw columns for counting in TypeScript, cells in the order of `columns`. `asWritten`: text not yet normalised to codes.
+ * `names`: columns with the person of a row, after the others, as names. `chosen`: rows that are used, where they were looked up.
  */
 export function compileStream(
   columns: readonly string[],
@@ -57,7 +57,7 @@ const streamedCell = (dialect: Dialect, declared: Column, column: SourceColumn):
 /** Rows of a table, cut to `maxRows` per person, as domain indices (codes) and grid positions (numbers); -1 is missing. */
 export interface Indices {
   readonly rows: number;
-  /** One per asked column; valid until the next block is read. */
+  /** One array per requested column; valid until the next block is read. */
   readonly columns: readonly Float64Array[];
 }
 

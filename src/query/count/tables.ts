@@ -12,7 +12,7 @@ import { type Axis, columnsOfKey, type Measure } from './measure.js';
 import { keyRows } from './read-rows.js';
 import { compileStream } from './stream.js';
 
-/** Many tables over the same keys, each by the numbers of its own; every one is a whole table, without filter. */
+/** Many marginals over the same keys, each by the numbers of its keys; every one is a whole table, without a filter. */
 export interface Tables {
   readonly axes: readonly Axis[];
   readonly tables: readonly (readonly number[])[];
@@ -21,7 +21,10 @@ export interface Tables {
 /** Rows x tables up to which the rows are read once and counted here; longer data is counted by the database: in few scans, or table by table. */
 const streamedRows = 2_000_000_000;
 
-/** Draws the noise, then counts every table, then adds the noise to what `vector` makes of the counts: in this order, so that the time the noise takes cannot depend on the data. */
+/**
+ * Draws the noise, counts every marginal, then adds the noise to the `vector` of the counts: in this order,
+ * so that the time the noise takes cannot depend on the data.
+ */
 export async function noisyTables(
   engine: Pinned,
   policy: Policy,
@@ -63,7 +66,7 @@ export async function countTables(
 
 async function streamed(engine: Pinned, policy: Policy, { axes, tables }: Tables): Promise<readonly (readonly bigint[])[]> {
   const names = [...new Set(axes.flatMap(columnsOfKey))];
-  // Where the rows of a person are cut, the text of all columns is compared: as it is shown.
+  // Bounding the rows of a person compares the text of all columns, so cells are read as the engine shows them.
   const asWritten = policy.protect.secret !== 'person';
   const { statement, columns, written } = compileStream(
     names,

@@ -10,7 +10,7 @@ import { countTold, type GroupRead, orderedCounts, type Positions } from './orde
 const schema = z.strictObject({
   kind: z.literal('cdf'),
   column: columnName,
-  /** Shares strictly between 0 and 1, at most three decimals: the quantiles are told in place of the distribution. */
+  /** Shares strictly between 0 and 1, at most three decimals: the quantiles are released in place of the distribution. */
   at: list(z.number().gt(0).lt(1).multipleOf(0.001), 'shares').optional(),
   ...asked,
 });
@@ -18,7 +18,7 @@ type CdfQuery = z.output<typeof schema>;
 const label = ({ column, at }: CdfQuery): string =>
   at ? `${at.map((share) => `quantile ${share}`).join(', ')} of ${column}` : `distribution of ${column}`;
 
-/** How many rows lie at or below each value: all of it, or the quantiles that are read off it. */
+/** Number of rows at or below each value: the whole distribution, or quantiles read from it. */
 function bind(query: CdfQuery, scope: Scope): BoundQuery {
   if (query.at) numberNamed(scope.policy, query.column);
   const counts = orderedCounts(query, scope);
@@ -68,7 +68,8 @@ function prefixAt(group: GroupRead, size: number, to: number): Omit<AnswerRow, '
 }
 
 /**
- * The first position up to which that part lies; the interval holds every position that the noise does not rule out: with 2.5 % each, too few up to it, or enough before it (ordered.proof.md, 5).
+ * First position at which the cumulative count reaches that share; the interval holds every position the noise does not rule out,
+ * with 2.5 % for too few rows up to it and 2.5 % for enough rows before it (ordered.proof.md, 5).
  */
 function quantileAt(group: GroupRead, positions: Positions, part: number): Omit<AnswerRow, 'keys'> {
   const { size } = positions;
@@ -79,7 +80,7 @@ function quantileAt(group: GroupRead, positions: Positions, part: number): Omit<
   while (found < size - 1 && told[found + 1]! < rank) found++;
   let [low, high] = [found, found];
   for (let p = 0; p < size; p++) {
-    // Judged by what was made to rise: of numbers that rise and fall by chance some far off would always seem possible.
+    // Compared by the monotone counts: with raw counts, which rise and fall by chance, distant positions would always seem possible.
     if (told[p + 1]! - rank < -group.beyond(p + 1, part).half || told[p]! - rank > group.beyond(p, part).half) continue;
     low = Math.min(low, p);
     high = Math.max(high, p);

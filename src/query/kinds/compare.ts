@@ -15,11 +15,11 @@ import { meansOf, sharesOf } from '../statistics/groups.js';
 
 const schema = z.strictObject({
   kind: z.literal('compare'),
-  /** A number, of which means are compared; or a category. */
+  /** A number, for a comparison of means; or a category. */
   column: columnName,
-  /** Of a category: the values whose shares are compared. */
+  /** For a category: the values whose shares are compared. */
   values: list(code, 'literals').optional(),
-  /** The column that tells the two groups apart, and which of its values they are; its first two when absent. */
+  /** Column that defines the two groups, and their two values; its first two when absent. */
   between: columnName,
   groups: z.tuple([code, code]).readonly().optional(),
   ...asked,
@@ -29,7 +29,10 @@ const what = ({ column, values }: CompareQuery): string =>
   values ? `share of ${column} ${values.join(' or ')}` : `mean of ${column}`;
 const label = (query: CompareQuery): string => `${what(query)} between ${query.between}`;
 
-/** Two means, or two shares, and their difference: with the error of the noise, and of noise and sampling together (../statistics/difference.proof.md). */
+/**
+ * Two means, or two shares, and their difference: with the error of the noise, and of noise and sampling
+ * (../statistics/difference.proof.md).
+ */
 function bind(query: CompareQuery, scope: Scope): BoundQuery {
   const rows = rowsOf(scope.policy, query);
   const groups = groupsOf(scope, query);

@@ -60,7 +60,7 @@ function bind(query: CorrelationQuery, scope: Scope): BoundQuery {
           };
     },
     foresee: (noise) => {
-      // As if both numbers were spread evenly over their bounds: a third of their squared reach is their variance.
+      // As if both numbers were uniform over their bounds: the variance is a third of the squared half width.
       const errors = pairs.map(([i, j]) => moments.spread(i, j, noise));
       const widest = errors.reduce((most, next) => (next.half > most.half ? next : most));
       return foreseen(layout, 'propagated', 3 * widest.deviation, 3 * widest.half, true);

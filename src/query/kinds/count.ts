@@ -10,7 +10,7 @@ const countSchema = z.strictObject({ kind: z.literal('count'), ...asked });
 const histogramSchema = z.strictObject({
   kind: z.literal('histogram'),
   column: columnName,
-  /** Read off the joint histogram of the columns the policy merges this one with. */
+  /** True for a table from the joint histogram of the columns that the policy merges this one with. */
   merged: z.literal(true).optional(),
   ...asked,
 });

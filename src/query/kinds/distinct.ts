@@ -15,7 +15,7 @@ const label = ({ column }: DistinctQuery): string => `different ${column}`;
 
 const isUnit = ({ protect }: Policy, column: string): boolean => protect.unit === column;
 
-/** How many different values of a column there are, or, of the column that names persons, how many persons: replacing a row moves either by one at most. */
+/** Number of different values of a column, or of persons for the unit column: replacing a row changes either by at most 1. */
 export function distinctTerm(scope: Scope, rows: Rows, column: string): Term {
   const { policy } = scope;
   if (rows.weight !== undefined)

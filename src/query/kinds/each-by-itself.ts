@@ -5,7 +5,10 @@ import type { Axis } from '../count/measure.js';
 import { type BoundQuery, furtherBy, type Rows, type Scope } from '../scope.js';
 import type { Rival } from './forest.js';
 
-/** Cells of one key with noise on each, as a histogram has it; undefined where the rival errs less for some record. `rows` are without the key, and leave out who has no answer. */
+/**
+ * Cells of one key with independent noise, as in a histogram; undefined where the alternative errs less for some record class.
+ * `rows` exclude the key and rows without an answer.
+ */
 export function eachByItself(scope: Scope, rows: Rows, key: Axis, layout: Layout, rival: Rival): BoundQuery | undefined {
   const { policy } = scope;
   if (rows.weight !== undefined || policy.known || policy.protect.pairs) return undefined;

@@ -14,9 +14,9 @@ import { meansOf, sharesOf } from '../statistics/groups.js';
 
 const schema = z.strictObject({
   kind: z.literal('estimate'),
-  /** A number, of which the mean is told; or a category. */
+  /** A number, for the mean; or a category. */
   column: columnName,
-  /** Of a category: the values whose share is told. */
+  /** For a category: the values whose share is estimated. */
   values: list(code, 'literals').optional(),
   ...asked,
 });
@@ -26,8 +26,8 @@ const label = (query: EstimateQuery): string =>
   `${what(query)} of ${query.column}${query.values ? ` ${query.values.join(' or ')}` : ''} in the population`;
 
 /**
- * What a sample says about the population it was drawn from: the mean or share, by the declared sizes of strata or by weights, and the total where the size of
- * the population is declared. The error of sampling is paid for with the squares (../sampling.proof.md).
+ * Estimate for the population: mean or share, by declared stratum sizes or by weights, and the total where the population size is
+ * declared. The sums of squares for the sampling error are paid for (../sampling.proof.md).
  */
 function bind(query: EstimateQuery, scope: Scope): BoundQuery {
   const { design } = scope.policy;
@@ -40,7 +40,7 @@ function bind(query: EstimateQuery, scope: Scope): BoundQuery {
   const several = strata?.codes.length ?? 1;
   const population = design?.population ?? strata?.all;
   const grouped = (query.by?.length ?? 0) > 0 || (query.where?.length ?? 0) > 0 || scope.policy.view !== undefined;
-  // Of a part of the population nobody has said how large it is.
+  // The size of a subpopulation is not declared, so there is no total for one.
   const told = [what(query), ...(population !== undefined && !grouped ? ['total'] : []), 'worth people'];
   const layout = {
     query,
@@ -77,7 +77,7 @@ const strataKey = (column: string, codes: readonly string[]): CodeKey => ({
   size: codes.length,
 });
 
-/** The strata of the design, unless rows have weights, which say what strata would. */
+/** Strata of the design, unless rows have weights, which replace them. */
 function strataOf({ policy }: Scope, { weight, by = [], where = [], column }: EstimateQuery) {
   const declared = policy.design?.strata;
   if (!declared || weight !== undefined || by.includes(declared.column)) return undefined;
@@ -95,7 +95,7 @@ function strataOf({ policy }: Scope, { weight, by = [], where = [], column }: Es
   };
 }
 
-/** Strata are as large as declared; what part of each is asked about is not, and their means would be weighed as if it were the same in all. */
+/** The declared sizes are those of whole strata; with a condition, the fraction of each stratum is unknown, and so is its weight. */
 function refuseParts(strata: string, column: string, some: boolean): void {
   if (column === strata)
     throw new Fault('QUERY_INVALID', `How large the strata by "${strata}" are is declared.`, 'Read it off design.strata.');

@@ -10,15 +10,15 @@ import type { Axis, OrderedMeasure } from '../count/measure.js';
 import type { LabelledKey } from '../keys.js';
 import { type BoundQuery, furtherBy, type Rows, type Scope } from '../scope.js';
 
-/** What else the cells could be read off: how many noisy numbers' variance a cell has in the mean, and what those cost. */
+/** Alternative way to read the cells: mean variance of a cell in noisy numbers, and the sensitivity of those. */
 export interface Rival {
   readonly effects: Effects;
   readonly meanVariance: number;
 }
 
 /**
- * Cells of one key, each read off few sums along the forest that pairs make of them (forest.proof.md); undefined where pairs close rings, where totals of its trees are not public, or where the rival errs
- * less. `rows` are without the key, and leave out who has no answer.
+ * Cells of one key, each computed from few sums along the forest of its pairs (forest.proof.md); undefined where pairs form a cycle,
+ * tree totals are not public, or the alternative errs less. `rows` exclude the key and rows without an answer.
  */
 export function alongForest(scope: Scope, rows: Rows, key: Axis, layout: Layout, rival: Rival): BoundQuery | undefined {
   const { policy } = scope;
@@ -41,7 +41,7 @@ export function alongForest(scope: Scope, rows: Rows, key: Axis, layout: Layout,
   const whole = () => scope.total(trees, { kind: 'one' }, one, `rows by ${key.column} as far as pairs join`);
   const placed = { roots, width: layout.cells.length / groups.length, key };
   const numbers = numbered(forest).length;
-  // Cells that no pair joins are public, each by itself.
+  // Cells that no pair joins are public.
   if (numbers === 0) return linearAnswer(layout, [totalTerm(forest, { ...placed, whole: whole() })]);
   const effects = forestEffects(policy, counting, forest);
   if (!isLess(scope, effects, rival, meanNumbers(forest), pairs.digest)) return undefined;
@@ -57,7 +57,7 @@ export function alongForest(scope: Scope, rows: Rows, key: Axis, layout: Layout,
   return linearAnswer(layout, [...sumTerms(forest, sums, placed.width), totalTerm(forest, { ...placed, whole: whole() })]);
 }
 
-/** Whether the squared error of a cell is less, in the mean, by the noise that is used. */
+/** The mean squared error of a cell is smaller under the noise that is used. */
 function isLess({ policy }: Scope, effects: Effects, rival: Rival, variance: number, digest: string): boolean {
   const [own, other] = [effects.get(along(digest)), rival.effects.get(along(digest))];
   if (!own || !other) return false;
@@ -66,7 +66,7 @@ function isLess({ policy }: Scope, effects: Effects, rival: Rival, variance: num
     : variance * Number(own.l1) ** 2 < rival.meanVariance * Number(other.l1) ** 2;
 }
 
-/** A key that puts rows into the trees of the forest, in the order of their roots among `roots`; whoever has no answer into none, or into one of their own. */
+/** Key that maps rows to the trees of the forest, ordered by their roots among `roots`; rows without an answer to none, or to their own. */
 function treesOf(key: Axis, forest: Forest, roots: readonly number[]): LabelledKey {
   const rootOf = rootsOf(forest);
   if (key.kind === 'code') {
@@ -79,7 +79,7 @@ function treesOf(key: Axis, forest: Forest, roots: readonly number[]): LabelledK
   return { key: { kind: 'bin', column: key.column, edges, size: labels.length }, labels };
 }
 
-/** The noisy numbers that a cell is made of: its own, and those of its children taken off. */
+/** Noisy numbers that a cell is computed from: its own, minus those of its children. */
 function sumTerms(forest: Forest, sums: number, width: number): readonly Term[] {
   const signs = signsOf(forest);
   const numbers = numbered(forest).length;
@@ -93,14 +93,14 @@ function sumTerms(forest: Forest, sums: number, width: number): readonly Term[] 
 interface Placed {
   readonly whole: number;
   readonly roots: readonly number[];
-  /** Cells that are shown of each group: those of the key that hold answers. */
+  /** Cells shown per group: those of the key that hold answers. */
   readonly width: number;
   readonly key: Axis;
 }
-/** The total of its tree, which a root has beside them. */
+/** Total of the tree, which a root adds to its noisy numbers. */
 function totalTerm(forest: Forest, { whole, roots, width, key }: Placed): Term {
   const rootOf = rootsOf(forest);
-  // Trees of bins stand in the order of their bins; who has no answer comes last, with nobody there.
+  // Trees of bins follow the order of their bins; rows without an answer come last, and there are none.
   const order = key.kind === 'code' ? roots : [...new Set(rootOf)];
   return {
     measure: whole,

@@ -13,7 +13,7 @@ import { type BoundQuery, only, type Rows, rowsOf, type Scope } from '../scope.j
 import { distinctTerm } from './distinct.js';
 import { centreOf, momentTerm } from './moment.js';
 
-/** What is calculated from aggregates: the name of a part, a number, or arithmetic. */
+/** Calculation from aggregates: the name of a part, a number, or arithmetic. */
 export type Calculation =
   | string
   | number
@@ -34,7 +34,7 @@ const calculation: z.ZodType<Calculation> = z.lazy(() =>
 const part = z.strictObject({
   kind: z.enum(['count', 'sum', 'mean', 'variance', 'distinct']),
   column: columnName.optional(),
-  /** Beside the conditions of the whole. */
+  /** Conditions of the part, in addition to those of the query. */
   where: list(condition, 'conditions').optional(),
   /** Variances: divide by n; take the root. */
   population: z.boolean().optional(),
@@ -59,7 +59,7 @@ const text = (of: Calculation): string => {
     .map((side) => (typeof side === 'object' && side.of.length === 2 ? `(${text(side)})` : text(side)))
     .join(` ${of.op} `);
 };
-/** Steps in the middle of a calculation have no interval. */
+/** Intermediate results of a calculation have no interval. */
 function refuseInner(of: Calculation, whole = true): void {
   if (typeof of !== 'object') return;
   if (of.op === 'round' && !whole)
@@ -74,7 +74,7 @@ const label = ({ of }: FormulaQuery): string => text(of);
 
 type Reading = (noisy: readonly NoisyMeasure[], i: number) => Calculated;
 
-/** A part as numbers that noise was added to: shared with whatever else of the batch asks for the same. */
+/** Part as noisy numbers, shared with other queries of the batch that need the same. */
 function readingOf(part: Part, asked: Rows, scope: Scope): Reading {
   const rows = part.where ? only(asked, ...filterOf(part.where, scope.policy)) : asked;
   const all = Array.from({ length: rows.cells.length }, (_, i) => i);
@@ -132,7 +132,7 @@ function bind(query: FormulaQuery, scope: Scope): BoundQuery {
       throw new Fault('QUERY_INVALID', `The formula names no part "${of}".`, `Its parts are ${[...parts.keys()].join(', ')}.`);
     }
     const [a, b] = of.of.map((side) => at(side, noisy, i));
-    // The whole is rounded when it is told; nothing else is (refuseInner).
+    // Only the final result is rounded (refuseInner).
     if (of.op === 'round') return a!;
     return of.op === 'sqrt' ? calculate('root', a!) : calculate(of.op, a!, b!);
   };
@@ -155,7 +155,7 @@ function bind(query: FormulaQuery, scope: Scope): BoundQuery {
       });
     },
     foresee: (noise) => {
-      // As if every noisy number were 1: what a sum is told exactly, what a quotient is for each row it is over.
+      // With every noisy number at 1: exact for sums; for quotients the error per row of the denominator.
       const ones = scope.measures.map(
         (measure, k): NoisyMeasure => ({ noise: noise[k]!, values: measure.cells.map(() => 1n) }) as NoisyMeasure,
       );

@@ -19,10 +19,10 @@ const schema = z.strictObject({
 type IndependenceQuery = z.output<typeof schema>;
 const label = ({ columns }: IndependenceQuery): string => `whether ${columns.join(' and ')} are independent`;
 
-/** What a test says, in order. */
+/** Figures of a test, in order. */
 const figures = ['chi-square', 'degrees of freedom', 'p-value', "Cramer's V"] as const;
 
-/** Whether two categories have to do with each other: one noisy table, and a test that knows of the noise (../statistics/independent.proof.md). */
+/** Test of independence of two categories from one noisy table, noise included (../statistics/independence-test.proof.md). */
 function bind(query: IndependenceQuery, scope: Scope): BoundQuery {
   const [a, b] = query.columns;
   if (a === b) throw new Fault('QUERY_INVALID', `Column "${a}" is named twice.`, 'Name two columns.');

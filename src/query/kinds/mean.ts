@@ -13,7 +13,7 @@ const schema = z.strictObject({ kind: z.literal('mean'), column: columnName, ...
 type MeanQuery = z.output<typeof schema>;
 const label = (q: MeanQuery): string => `mean of ${q.column}`;
 
-/** origin + (noisy sum of x - origin) / (noisy count); the middle of the bounds as origin keeps the sum's effect at the width of the bounds. */
+/** origin + (noisy sum of x - origin) / (noisy count); with the middle of the bounds as origin, the sum's sensitivity is their width. */
 function bind(query: MeanQuery, scope: Scope): BoundQuery {
   const rows = rowsOf(scope.policy, query);
   const { grid, origin, reach } = centreOf(scope, query.column);

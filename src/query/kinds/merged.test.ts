@@ -12,7 +12,7 @@ import { rowCounter } from '../count/rows.js';
 import { parseBatch } from '../parse.js';
 
 const names = ['served', 'branch', 'years'];
-/** Who did not serve is not asked where and how long. */
+/** Persons who did not serve have no branch and no years. */
 const cluster: Cluster = {
   columns: names,
   support: [['2', null, null], [null, null, null], ...['army', 'navy'].flatMap((b) => ['1', '2', '3'].map((y) => ['1', b, y]))],
@@ -69,14 +69,14 @@ const tables = (queries: readonly object[], rows: readonly Row[]) => {
     .map((table) => table.rows.map(({ keys, value }) => [...keys, value]));
 };
 
-describe('tables read off a joint histogram', () => {
-  it('are those of the single columns when every row is allowed, also by group and for part of the rows', () => {
+describe('tables from a joint histogram', () => {
+  it('tables from a joint histogram equal those of the single columns when every row is allowed, by group and with a filter', () => {
     const rows = Array.from({ length: 500 }, allowedRow);
     for (const more of [{}, { by: ['form'] }, { where: [{ column: 'form', op: '=', value: 'a' }] }])
       expect(tables(merged(more), rows)).toEqual(tables(apart(more), rows));
   });
 
-  it('count a row with any other combination as missing in every one of them', () => {
+  it('a row with a combination that is not allowed counts as missing in every table', () => {
     const rows: Row[] = [
       ['2', 'army', '1', 'a'],
       ['1', 'navy', '3', 'a'],
@@ -91,7 +91,7 @@ describe('tables read off a joint histogram', () => {
     expect(years!.at(-1)).toEqual(['(missing)', 1]);
   });
 
-  it('need one measure of one row each: two cells move', () => {
+  it('a joint histogram is one measure in which replacing a row changes two cells', () => {
     const { measures } = bindBatch(parseBatch(merged()), policy);
     expect(measures).toHaveLength(1);
     expect(measures[0]!.cells).toHaveLength(cluster.support.length + 1);
@@ -99,13 +99,13 @@ describe('tables read off a joint histogram', () => {
     expect([...measures[0]!.effects]).toEqual([['*', { l1: 2n, l2squared: 2n }]]);
   });
 
-  it('cost every one of the merged answers, and only those, when the secret is an answer', () => {
+  it('a joint histogram charges all merged answers, and only those, under secret answers', () => {
     const [measure] = bindBatch(parseBatch(merged()), policyOf({ secret: 'answer' })).measures;
     expect([...measure!.effects.keys()].sort()).toEqual(['*', 'branch', 'served', 'years']);
     for (const effect of measure!.effects.values()) expect(effect).toEqual({ l1: 2n, l2squared: 2n });
   });
 
-  it('state an effect that no replaced row, and no changed answer, exceeds', () => {
+  it('no replaced row and no changed answer exceeds the stated sensitivity of a joint histogram', () => {
     const [measure] = bindBatch(parseBatch(merged()), policy).measures;
     const rows = Array.from({ length: 300 }, anyRow);
     const vectors = rows.map((row) => counted([measure!], [row])[0]!);
@@ -119,13 +119,13 @@ describe('tables read off a joint histogram', () => {
     expect(most).toBe(2);
   });
 
-  it('have the error of the sum of their joint cells: more cells, more error', () => {
+  it('the error of a merged table grows with the number of joint cells that are added', () => {
     const bound = bindBatch(parseBatch(merged()), policy);
     const noise = { kind: 'laplace', scale: 10 } as const;
     const values = bound.measures[0]!.cells.map(() => 100n);
     const [served] = bound.finish([{ noise, values }]);
     const [yes, no, missing] = served!.rows;
-    // 6 combinations say yes, 1 says no; (missing) has the empty combination and whatever is not allowed
+    // 6 combinations have yes, 1 has no; (missing) holds the empty combination and all that are not allowed
     expect([yes!.value, no!.value, missing!.value]).toEqual([600, 100, 200]);
     expect(yes!.standardError! / no!.standardError!).toBeCloseTo(Math.sqrt(6), 6);
     expect(served!.error).toBe('combined');
@@ -137,19 +137,19 @@ describe('tables read off a joint histogram', () => {
     expect(foreseen!.halfWidth).toBeCloseTo(half, 9);
   });
 
-  it('are refused for a column that is merged with no other', () => {
+  it('a merged table of an unmerged column is refused', () => {
     expect(() => bindBatch(parseBatch({ kind: 'histogram', column: 'form', merged: true }), policy)).toThrow(/with no other/);
   });
 });
 
-describe('the joint histogram', () => {
+describe('counting the joint histogram', () => {
   let instance: DuckDBInstance;
   beforeAll(async () => {
     instance = await DuckDBInstance.create(':memory:', { threads: '1' });
   });
   afterAll(() => instance.closeSync());
 
-  it('is the same counted by the database and row by row', async () => {
+  it('the joint histogram is the same counted by the database and row by row', async () => {
     const rows = Array.from({ length: 400 }, (_, i) => (i % 2 ? allowedRow() : anyRow()));
     const connection = await instance.connect();
     const text = (cell: Cell) => (cell === null ? 'NULL' : `'${cell}'`);

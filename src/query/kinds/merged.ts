@@ -6,8 +6,8 @@ import { withShares } from '../shares.js';
 import type { HistogramQuery } from './count.js';
 
 /**
- * A column's table read off the joint histogram of its cluster: an answer's count is the sum of the joint cells with that answer. The joint histogram is
- * measured once for all columns of the cluster; everything after it is public arithmetic. Rows outside the declared support count as missing.
+ * Table of a column from the joint histogram of its cluster: a count is the sum of the joint cells with that answer.
+ * The joint histogram is measured once for all columns of the cluster; rows outside its support count as missing.
  */
 export function bindMerged(query: HistogramQuery, scope: Scope): BoundQuery {
   const { policy } = scope;

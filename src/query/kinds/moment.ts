@@ -6,7 +6,7 @@ import { sameCell } from '../answer.js';
 import { present } from '../filter.js';
 import { only, type Rows, type Scope, type Sharing } from '../scope.js';
 
-/** The grid of a number, its middle (the origin that makes sums move least), and how far the ends are from it, in units. */
+/** Grid of a number, its middle (the origin that minimises the sensitivity of sums), and the distance to the ends, in units. */
 export interface Centre {
   readonly grid: Grid;
   readonly origin: bigint;

@@ -45,7 +45,7 @@ const ranges = Array.from({ length: 40 }, (_, k) => [1 + ((k * 37) % 150), 151 +
 const times = Number(process.env.FUGU_COVERAGE ?? 20);
 /** All numbers of one release go wrong together, so this far from 95 % may be chance. */
 const least = 0.95 - 1 / Math.sqrt(times);
-/** How often a true number lies in the interval, in one a third as wide, and the root mean square of errors over standard errors. */
+/** Share of true values in the interval, and in one a third as wide, and the root mean square of errors over standard errors. */
 function coverage(query: object, truth: (i: number) => number, policy: Policy, noise: 'pure' | 'zcdp') {
   let [inside, near, all, squares] = [0, 0, 0, 0];
   for (let n = 0; n < times; n++)
@@ -66,25 +66,28 @@ describe('intervals of distributions', () => {
     ['pairs twelve apart', policyWith(steps(12))],
   ] as const;
   const cases = policies.flatMap(([name, policy]) => (['pure', 'zcdp'] as const).map((noise) => [name, noise, policy] as const));
-  it.each(cases)('%s, %s: hold 95 in a hundred prefixes and ranges, and a third as wide they would not', (_, noise, policy) => {
-    const cdf = coverage({ kind: 'cdf', column: 'x' }, (i) => before[i + 1]!, policy, noise);
-    const range = coverage(
-      { kind: 'ranges', column: 'x', ranges },
-      (i) => before[ranges[i]![1]]! - before[ranges[i]![0] - 1]!,
-      policy,
-      noise,
-    );
-    // Numbers that rise are nearer than least squares says, so errors stay below what is stated.
-    for (const { covered, near, ratio } of [cdf, range]) {
-      if (process.env.FUGU_COVERAGE)
-        process.stdout.write(`${covered.toFixed(4)} covered, error ${ratio.toFixed(3)} of what is stated\n`);
-      expect(covered).toBeGreaterThan(least);
-      expect(near).toBeLessThan(least);
-      expect(ratio).toBeLessThan(1 + 2 / Math.sqrt(times));
-    }
-  });
+  it.each(cases)(
+    '%s, %s: intervals cover 95 in 100 prefixes and ranges, and intervals a third as wide do not',
+    (_, noise, policy) => {
+      const cdf = coverage({ kind: 'cdf', column: 'x' }, (i) => before[i + 1]!, policy, noise);
+      const range = coverage(
+        { kind: 'ranges', column: 'x', ranges },
+        (i) => before[ranges[i]![1]]! - before[ranges[i]![0] - 1]!,
+        policy,
+        noise,
+      );
+      // The monotone fit is closer than least squares, so errors stay below the stated ones.
+      for (const { covered, near, ratio } of [cdf, range]) {
+        if (process.env.FUGU_COVERAGE)
+          process.stdout.write(`${covered.toFixed(4)} covered, error ${ratio.toFixed(3)} of what is stated\n`);
+        expect(covered).toBeGreaterThan(least);
+        expect(near).toBeLessThan(least);
+        expect(ratio).toBeLessThan(1 + 2 / Math.sqrt(times));
+      }
+    },
+  );
 
-  it('hold 95 % of quantiles and of parts', () => {
+  it('intervals cover 95 % of quantiles and of shares', () => {
     const at = [0.1, 0.25, 0.5, 0.75, 0.9];
     const all = before.at(-1)!;
     const quantiles = at.map((part) => before.findIndex((x) => x >= part * all));
@@ -98,7 +101,7 @@ describe('intervals of distributions', () => {
     }
   });
 
-  it('are wide enough for sums of Laplace noises in any proportion', () => {
+  it('intervals are wide enough for sums of Laplace noises in any proportion', () => {
     fc.assert(
       fc.property(fc.array(fc.double({ min: 0.01, max: 1, noNaN: true }), { minLength: 1, maxLength: 4 }), (factors) => {
         const noise = { kind: 'laplace', scale: 1000 } as const;
@@ -113,13 +116,13 @@ describe('intervals of distributions', () => {
   });
 });
 
-describe('a distribution', () => {
+describe('the distribution query', () => {
   const exact = (query: object, policy = policyWith()) => {
     const bound = bindBatch(parseBatch(query), policy);
     const measure = bound.measures[0] as OrderedMeasure;
     return bound.finish([{ noise: { kind: 'none' }, values: numbersToNoise(measure, counts) }])[0]!;
   };
-  it('tells how many rows lie up to each value, its quantiles and ranges, and never falls', () => {
+  it('a distribution has monotone counts up to each value, with quantiles and ranges', () => {
     const { columns, rows } = exact({ kind: 'cdf', column: 'x' });
     expect(columns).toEqual(['x', 'rows up to it']);
     expect(rows[49]).toMatchObject({ keys: ['50'], low: rows[49]!.value, high: rows[49]!.value });
@@ -150,7 +153,7 @@ describe('a distribution', () => {
     });
   });
 
-  it.each([undefined, ['party']])('has noise on each of its bins where nothing else is asked of it, by %j', (by) => {
+  it.each([undefined, ['party']])('ranges of a column used by no other query have independent noise on each bin, by %j', (by) => {
     const query = { kind: 'ranges', column: 'x', ...(by && { by }) };
     const alone = bindBatch(parseBatch(query), policyWith());
     const beside = bindBatch(parseBatch([query, { kind: 'cdf', column: 'x', ...(by && { by }) }]), policyWith());
@@ -165,7 +168,7 @@ describe('a distribution', () => {
         ),
       )[0]!.standardError;
     expect(errorOf(alone)).toBeLessThan(0.8 * errorOf(beside));
-    // Bins in their order, group by group; whoever has no answer is in none of them.
+    // Bins in their order, group by group; rows without an answer are in none of them.
     const { measures, finish } = alone;
     const groups = by ? 3 : 1;
     const each = measures[0]!.cells.length / groups;
@@ -178,7 +181,7 @@ describe('a distribution', () => {
     expect(rows.map(({ keys }) => keys.at(-1))).toContain('1 to 20');
   });
 
-  it('and its ranges are one measure, counted and paid for once', () => {
+  it('a distribution and its ranges are one measure, counted and paid for once', () => {
     const both = [
       { kind: 'cdf', column: 'x' },
       { kind: 'ranges', column: 'x' },
@@ -187,7 +190,7 @@ describe('a distribution', () => {
     expect(bindBatch(parseBatch(both), policyWith()).measures).toHaveLength(1);
   });
 
-  it('is of the order of codes for a category, and refuses what has no order or no rows', () => {
+  it('ranges of a category follow the order of its codes; weights, quantiles of categories and reversed ranges are refused', () => {
     const bind = (query: object) => bindBatch(parseBatch(query), policyWith());
     expect(bind({ kind: 'ranges', column: 'party', ranges: [['a', 'b']] }).measures[0]!.counting.keys[0]).toMatchObject({
       size: 2,

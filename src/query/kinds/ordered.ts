@@ -19,7 +19,7 @@ import { mostCells, refuseManyCells } from '../keys.js';
 import type { Query } from '../query.js';
 import { only, type Rows, rowsOf, type Scope } from '../scope.js';
 
-/** Positions in a row that a column has: those of its grid, or its codes in their order. */
+/** Ordered positions of a column: those of its grid, or its codes in their order. */
 export interface Positions {
   readonly key: RowKey;
   readonly size: number;
@@ -28,7 +28,7 @@ export interface Positions {
   last(position: number): string;
 }
 
-/** Finer grids are read so many positions at a time. */
+/** Finer grids are read in blocks of several positions. */
 const mostPositions = 10_000;
 
 function positionsOf(policy: Policy, name: string): Positions {
@@ -55,32 +55,32 @@ function positionsOf(policy: Policy, name: string): Positions {
   };
 }
 
-/** A number that least squares reads off noisy ones, with its error. */
+/** Least-squares estimate from noisy numbers, with its error. */
 export interface Read {
   readonly value: number;
   readonly standardError: number;
   readonly half: number;
 }
 
-/** Counts of each group over positions in a row, as they are released. */
+/** Counts of each group over ordered positions, as released. */
 export interface OrderedCounts {
   readonly positions: Positions;
   readonly groups: readonly (readonly string[])[];
-  /** What noise is read as: from the noisy numbers of a group, and what is foreseen of it. */
+  /** Reads the noisy numbers of a group. */
   read(noisy: readonly NoisyMeasure[]): { group(g: number): GroupRead };
   /** Standard error and half width of a sum over positions before any data is read. */
   foresee(noise: readonly Law<number>[], from: number, to: number): Omit<Read, 'value'>;
 }
 export interface GroupRead {
-  /** How many lie before each position, never falling. */
+  /** Cumulative number of rows before each position, monotone. */
   readonly told: readonly number[];
-  /** At the positions from `from` up to `to`, which is not among them: before it was made to rise, with its error. */
+  /** Rows at positions from `from` up to, but not including, `to`: the least-squares estimate before the monotone fit, with its error. */
   range(from: number, to: number): Read;
-  /** How many lie before a position less so large a part of all. */
+  /** Rows before a position minus that share of all rows. */
   beyond(position: number, part: number): Read;
 }
 
-/** Read off the data it would tell what the data holds, not what was published. */
+/** Refuses a distribution that follows from known totals: counting it would release what the data holds, not what was published. */
 export function refuseKnown({ known }: Policy, effects: Effects, column: string): void {
   if (known && effects.size === 0)
     throw new Fault(
@@ -92,7 +92,7 @@ export function refuseKnown({ known }: Policy, effects: Effects, column: string)
 
 type Asked = Pick<Query, 'where' | 'by' | 'weight'> & { readonly column: string };
 
-/** What is counted of a query, before it is tied to a measure. */
+/** Counting of a query before it is bound to a measure. */
 export interface Ordering {
   readonly rows: Rows;
   readonly positions: Positions;
@@ -123,7 +123,7 @@ export function orderingOf(query: Asked, scope: Scope): Ordering {
   return { rows, positions, counting, strategy, effects };
 }
 
-/** Ties a query to the one measure of ordered counts that it is read off: cdf and ranges of the same rows share it. */
+/** Binds a query to its measure of ordered counts; cdf and ranges of the same rows share it. */
 export function orderedCounts(query: Asked, scope: Scope, ordering = orderingOf(query, scope)): OrderedCounts {
   const { rows, positions, counting, strategy, effects } = ordering;
   const groups = rows.cells;
@@ -154,7 +154,7 @@ export function orderedCounts(query: Asked, scope: Scope, ordering = orderingOf(
         group: (g) => {
           const raw = reading.prefixes(found.values.slice(g * numbers, (g + 1) * numbers).map(Number));
           return {
-            // The nearest that do not fall, cut at 0, are the nearest that neither fall nor lie below 0.
+            // The nearest monotone sequence, cut at 0, is the nearest among those that are monotone and non-negative.
             told: isotonic(raw).map((x) => Math.max(0, x)),
             range: (from, to) => ({ value: raw[to]! - raw[from]!, ...errorOf(law, reading.variance(from, to)) }),
             beyond: (position, part) => {
@@ -176,7 +176,7 @@ export function orderedCounts(query: Asked, scope: Scope, ordering = orderingOf(
   };
 }
 
-/** What is told of a count: the value that rises, the interval of least squares, widened to hold it and cut at 0, where no count is. */
+/** Interval of a count: the monotone value with the least-squares interval, widened to contain it and cut at 0. */
 export const countTold = (value: number, { value: raw, standardError, half }: Read) => ({
   value,
   standardError,

@@ -17,7 +17,7 @@ const told = bound.finish([{ noise, chosen: [0] }])[0]!.rows[0]!;
 const worst = told.rankError! * measure.perRank;
 const even = told.evenRankError! * measure.perRank;
 
-/** How likely the penalty passes a limit, by the law of the selection itself. */
+/** Probability that the penalty exceeds a limit under the selection's distribution. */
 function passing(penalties: readonly bigint[], limit: number, rate = noise.sharpness): number {
   let [all, beyond] = [0, 0];
   for (const p of penalties) {
@@ -29,21 +29,21 @@ function passing(penalties: readonly bigint[], limit: number, rate = noise.sharp
 }
 /** n rows on one candidate, none elsewhere. */
 const heap = (n: number, at = 40): bigint[] => Array.from({ length: last + 1 }, (_, c) => (c === at ? BigInt(n) : 0n));
-/** Rows in heaps of `rows` on every candidate, or one row on every `apart`th. */
+/** `rows` rows on every candidate, or one row on every k-th. */
 const evenly = (rows: number, apart: number): bigint[] =>
   Array.from({ length: last + 1 }, (_, c) => (c % apart === 0 ? BigInt(rows) : 0n));
 
 describe('the rank error of a quantile', () => {
-  it('holds for rows in one heap of any size, and for some size no smaller error would', () => {
+  it('the rank error holds for rows on one candidate in any number, and no smaller bound would', () => {
     const misses = (limit: number) =>
       Math.max(...Array.from({ length: 200 }, (_, n) => passing(measure.penalties(heap(n)), limit)));
     expect(misses(worst)).toBeLessThanOrEqual(0.05);
     expect(misses(worst - 1)).toBeGreaterThan(0.05);
-    // What is right for even rows is wrong here.
+    // The bound for evenly spread rows does not hold here.
     expect(misses(even)).toBeGreaterThan(0.3);
   });
 
-  it('is seen in draws of the real selection', () => {
+  it('the rank error is confirmed by draws of the real selection', () => {
     const penalties = measure.penalties(heap(worst + 1));
     const draw = exponentialSampler({ scores: penalties.map((p) => -p) }, sharpness);
     const draws = 4000;
@@ -54,7 +54,7 @@ describe('the rank error of a quantile', () => {
     expect(over / draws).toBeGreaterThan(0.03);
   });
 
-  it('is about half of that where rows lie evenly, however many and however far apart', () => {
+  it('the rank error is about half for evenly spread rows, whatever their number and distance', () => {
     let most = 0;
     for (const at of ['0.5', '0.25', '0.9'])
       for (const [rows, apart] of [
@@ -76,7 +76,7 @@ describe('the rank error of a quantile', () => {
     expect(even / worst).toBeLessThan(0.6);
   });
 
-  it('is foreseen as it is told, and its root mean square is that of the worst data', () => {
+  it('the expected rank error equals the stated one, and its root mean square is that of the worst data', () => {
     const [foreseen] = bound.foresee([noise]);
     expect(foreseen!.halfWidth).toBe(told.rankError);
     const meanSquare = (penalties: readonly bigint[]) => {
@@ -90,7 +90,7 @@ describe('the rank error of a quantile', () => {
     expect(foreseen!.standardError).toBeLessThan(1.01 * seen);
   });
 
-  it('is none where there is one candidate, or nothing to hide', () => {
+  it('the rank error is zero with one candidate, or where nothing is protected', () => {
     const one = bindBatch({ queries: [{ kind: 'quantile', column: 'x', at: [0.5] }] }, samplePolicy([number('x', '3', '3')]));
     expect(one.finish([{ noise, chosen: [0] }])[0]!.rows[0]).toMatchObject({ rankError: 0, evenRankError: 0 });
     const open = { kind: 'none', scale: 0 } as const;

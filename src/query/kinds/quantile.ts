@@ -31,7 +31,7 @@ const label = (q: QuantileQuery): string =>
 const mostCandidates = 10_000;
 
 /**
- * Penalty of candidate c for the share num/den: how far num x total lies outside [den x below(c), den x (below(c) + at(c))].
+ * Penalty of candidate c for the share num/den: distance of num x total from [den x below(c), den x (below(c) + at(c))].
  * Zero exactly where c is that quantile of the rows.
  */
 function rankPenalties(at: readonly bigint[], num: bigint, den: bigint): bigint[] {
@@ -49,15 +49,15 @@ function rankPenalties(at: readonly bigint[], num: bigint, den: bigint): bigint[
 
 const odds = (1 - miss) / miss;
 /**
- * Largest rank error, with 95 %, whatever the data (quantile.proof.md, 2): penalties are whole and the best is 0, so no data make it likelier to pass t
- * than one good candidate among equals at t + 1. Some data do: nothing that is made of the answer alone can promise less (3).
+ * Largest rank error with 95 %, whatever the data (quantile.proof.md, 2): penalties are whole and the best is 0, so the worst case is
+ * one good candidate among equals at t + 1. No bound computed from the answer alone can be smaller (3).
  */
 const rankError = ({ sharpness }: SelectionLaw<number>, { candidates, perRank }: SelectedMeasure): number => {
   const others = candidates.length - 1;
   if (others === 0 || sharpness === Number.POSITIVE_INFINITY) return 0;
   return Math.max(0, Math.ceil(Math.log(odds * others) / sharpness) - 1) / perRank;
 };
-/** The same if rows lie evenly: as many to every candidate, or as many candidates to every row (4). */
+/** The same for evenly spread rows: equally many on every candidate, or equally many candidates per row (4). */
 const evenRankError = (law: SelectionLaw<number>, measure: SelectedMeasure): number => {
   const penalty = -Math.log(Math.hypot(odds, 1) - odds) / law.sharpness + measure.perRank / 2;
   return Math.min(rankError(law, measure), Math.floor(penalty) / measure.perRank);
@@ -65,7 +65,7 @@ const evenRankError = (law: SelectionLaw<number>, measure: SelectedMeasure): num
 /** Largest root mean square of the penalty over all data: sqrt(u (u - 2)) / sharpness where u - 2 = 2 (candidates - 1) e^-u (5). */
 const rankDeviation = ({ sharpness }: SelectionLaw<number>, { candidates, perRank }: SelectedMeasure): number => {
   let u = 2;
-  // The right side falls as u grows: what u - 2 exceeds it by rises, and is concave, so Newton's steps from below stay below.
+  // The right side falls as u grows, so the difference from u - 2 is increasing and concave, and Newton's steps from below stay below.
   for (let k = 0; k < 60; k++) {
     const right = 2 * (candidates.length - 1) * Math.exp(-u);
     u += (right - (u - 2)) / (1 + right);

@@ -33,7 +33,7 @@ interface Span {
   readonly to: number;
 }
 
-/** How many rows lie in ranges of values, which may overlap: all are read off one distribution. */
+/** Number of rows in ranges of values, which may overlap: all are read from one distribution. */
 function bind(query: RangesQuery, scope: Scope): BoundQuery {
   const ordering = orderingOf(query, scope);
   const { positions } = ordering;
@@ -70,7 +70,10 @@ function bind(query: RangesQuery, scope: Scope): BoundQuery {
   };
 }
 
-/** Cells that are asked one by one, and nothing else of the column: where pairs join them to a forest, few sums are enough for each; else noise on each by itself, where that is less. */
+/**
+ * Independent cells of a column used by no other query: from few sums where pairs join the cells to a forest,
+ * else with noise on each cell where that errs less.
+ */
 function cellByCell(
   query: RangesQuery,
   scope: Scope,

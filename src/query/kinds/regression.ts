@@ -21,7 +21,10 @@ const schema = z.strictObject({
 type RegressionQuery = z.output<typeof schema>;
 const label = ({ outcome, on }: RegressionQuery): string => `${outcome} on ${on.join(', ')}`;
 
-/** Least squares from noisy sums of products (../statistics/moments.proof.md); intervals from all sums that the noise leaves possible (../statistics/reach.proof.md). */
+/**
+ * Least squares from noisy sums of products (../statistics/moments.proof.md); intervals from all sums the noise leaves possible
+ * (../statistics/confidence-interval.proof.md).
+ */
 function bind(query: RegressionQuery, scope: Scope): BoundQuery {
   numberNamed(scope.policy, query.outcome);
   const rows = rowsOf(scope.policy, query);
@@ -67,7 +70,8 @@ function bind(query: RegressionQuery, scope: Scope): BoundQuery {
       return notes.length === 0 ? made : { ...made, note: notes.join(' ') };
     },
     foresee: (noise) => {
-      // As if numbers were spread evenly over their bounds and categories over their levels: the outcome's difference from one end, or level, to the other.
+      // As if numbers were uniform over their bounds and categories over their levels: the change of the outcome from one end,
+      // or level, to the other.
       const last = entries.length;
       const errors = entries.map((entry, j) => {
         const { deviation, half } = moments.spread(last, j, noise);
@@ -90,12 +94,12 @@ const entryName = (entry: Entry): string =>
       ? entry.column
       : `${entry.column} ${entry.level}, not ${entry.not}`;
 
-/** A coefficient in the columns' own units, as weights of those for entries of length one. */
+/** Coefficient in the columns' own units, as weights of those for entries of length one. */
 function functionalOf(entries: readonly Entry[], outcome: { readonly middle: number; readonly reach: number }, j: number) {
   const own = entries[j]!;
   const slope = (entry: Entry): number => (entry.kind === 'number' ? outcome.reach / entry.reach : outcome.reach);
   if (own.kind !== 'one') return { weights: entries.map((entry, k) => (k === j ? slope(entry) : 0)), offset: 0 };
-  // Where every number is 0, and every category has its first level.
+  // The intercept is the outcome where every number is 0 and every category has its first level.
   return {
     weights: entries.map((entry, k) => (k === j ? outcome.reach : entry.kind === 'number' ? -slope(entry) * entry.middle : 0)),
     offset: outcome.middle,
@@ -107,7 +111,7 @@ const moved = ({ low, high }: { readonly low: number | null; readonly high: numb
   high: high === null ? null : high + by,
 });
 
-/** Said where the noise left sums that no rows can have. */
+/** Note where the noise left sums that no rows can have. */
 function mended(fits: readonly Fit[]): string | undefined {
   const some = fits.filter(({ penalty }) => penalty > 0).length;
   if (some === 0) return undefined;

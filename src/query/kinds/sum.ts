@@ -12,7 +12,7 @@ const schema = z.strictObject({ kind: z.literal('sum'), column: columnName, ...a
 type SumQuery = z.output<typeof schema>;
 const label = (q: SumQuery): string => `sum of ${q.column}`;
 
-/** Beside a mean or variance of the same rows a sum is free: sum = sum of (x - origin) + origin x count. Alone it is measured as it is. */
+/** A sum is free where a mean or variance of the same rows is in the batch: sum = sum of (x - origin) + origin x count. */
 function bind(query: SumQuery, scope: Scope): BoundQuery {
   const rows = rowsOf(scope.policy, query);
   const about = aboutText(rows);

@@ -37,19 +37,19 @@ function bind(query: VarianceQuery, scope: Scope): BoundQuery {
     columns: [...(query.by ?? []), query.name ?? label(query)],
     cells: rows.cells,
   };
-  // Dividing by n - 1 is for counts of rows; weights do not say how many rows there are.
+  // n - 1 is for counts of rows; weights do not give the number of rows.
   const less = query.population || query.weight !== undefined ? 0 : 1;
   // n / (n - 1) is at most 2.
   const ceiling = (mean: number) => (1 + less) * (largest - mean * mean);
   const whole = { value: null, standardError: null, low: 0, high: ceiling(0) };
-  // A root rises with what is under it, so its interval holds the true one exactly as often.
+  // The root is monotone, so the interval of the deviation covers exactly as often as that of the variance.
   const told = (row: Told): Told => (query.root ? rooted(row) : row);
   const factors = (mean: number, v: number) => [1, -2 * mean, middle + mean * mean - v];
   return {
     finish: (noisy) => {
       const laws = lawsOf(noisy);
       const parts = [squares, numbers, bottom].map((terms) => noiseOf(terms, laws).parts[0]!);
-      // As wide as the continuous noise that strays no less (privacy/mechanism/law-sum.proof.md, 2).
+      // Width of continuous noise that is at least as wide as the discrete noise (privacy/mechanism/noise-sum.proof.md, 2).
       const wide = parts.map(({ factor, noise }) => factor * spreadDeviation(noise));
       const laplace = (k: number) => isLaplace(parts[k]!.noise);
       return table(layout, 'propagated', (i) => {
@@ -75,9 +75,9 @@ function bind(query: VarianceQuery, scope: Scope): BoundQuery {
     },
     foresee: (noise) => {
       const [square, number, count] = [squares, numbers, bottom].map((terms) => noiseOf(terms, noise));
-      // Every factor is largest where the numbers all lie at one bound.
+      // Every factor is largest where all numbers are at one bound.
       const [, perNumber, perCount] = factors(most, 0);
-      // A root moves by half as much for each unit of itself: told for a deviation of half the reach.
+      // The derivative of a root at a deviation of half the reach.
       const steep = query.root ? 1 / most : 1;
       return foreseen(
         layout,

@@ -6,7 +6,7 @@ import type { Part, View } from '../view/view.js';
 import { hashed, hashedOnce } from './hashed.js';
 import { type Columns, testsText } from './row-tests.js';
 
-/** Columns of the data, or of a view, by what they are and what is declared of them, and not by what somebody calls them. */
+/** Columns of the data, or of a view, identified by their declarations, not by the names a query uses for them. */
 export function columnsSeen(policy: Policy, view?: View): Columns {
   if (!view) {
     const declared = (name: string) => columnNamed(policy, name);
@@ -24,7 +24,7 @@ export function columnsSeen(policy: Policy, view?: View): Columns {
   };
 }
 
-/** The same with columns that are worked out of them: each is told by what it is made of, and by what it may be. */
+/** The same with derived columns, each identified by its expression and its domain. */
 export function withMade(columns: Columns, derived: readonly DerivedColumn[] | undefined, policy: Policy): Columns {
   if (!derived) return columns;
   const all = withDerived(policy, derived);
@@ -40,7 +40,7 @@ export function withMade(columns: Columns, derived: readonly DerivedColumn[] | u
   return known;
 }
 
-/** Terms and factors in any order are one number. */
+/** Terms and factors are sorted, since their order does not matter. */
 function wholeText(whole: Whole, columns: Columns): string {
   const own = (part: Whole) => wholeText(part, columns);
   if (whole.kind === 'place') return hashed(['place', columns.ref(whole.column)]);
@@ -52,7 +52,7 @@ function wholeText(whole: Whole, columns: Columns): string {
   return hashed(['choose', cases, own(whole.otherwise)]);
 }
 
-/** One text for views that have the same rows, whatever their parts are called and, where all rows have partners, in whichever order they are joined. */
+/** Same text for views with the same rows: names of parts do not matter, nor the order of joins in which all rows find partners. */
 export function viewText(policy: Policy, view: View): string {
   const order = orderOf(policy, view);
   const place = placesOf(policy, view);
@@ -80,7 +80,7 @@ const rowsText = (policy: Policy, { rows }: Part): string => {
   return hashed(['persons', viewText(policy, rows.of), testsText(rows.filter, columnsSeen(policy, rows.of))]);
 };
 
-/** A column by the place of its part; what is told of a person by how it is worked out. */
+/** Column by the place of its part; a feature of a person by its definition. */
 function placesOf(policy: Policy, view: View): (as: string, own: string) => string {
   const order = orderOf(policy, view);
   return (as, own) => {

@@ -6,15 +6,15 @@ import { withoutEnds } from './ends.js';
 import { hashed, hashedOnce } from './hashed.js';
 import { type Columns, testsText } from './row-tests.js';
 
-/** What a measure counts, in the one form that all ways to ask for it have. */
+/** Canonical form of the counting of a measure, equal for all ways to write it. */
 export interface Counted {
-  /** Two measures with one text count the same rows of the same data in the same cells, which may stand in another order. */
+  /** Measures with one text count the same rows of the same data in the same cells, up to the order of the cells. */
   readonly of: string;
-  /** Its keys, in the order in which its cells stand, and how many places each has. */
+  /** Keys of the measure in the order of its cells, each with its number of places. */
   readonly keys: readonly (readonly [key: string, size: number])[];
 }
 
-/** Upper bounds that decide nothing about the counted rows are left out, so that recorded answers outlast a wider bound. */
+/** Upper bounds without effect on the counted rows are left out, so that recorded answers survive a wider bound. */
 export function countedAs(measure: Measure, policy: Policy, view: View | undefined): Counted {
   if (view || measure.seen) return countedWithBounds(measure, policy, view);
   const { counting } = measure;
@@ -22,13 +22,13 @@ export function countedAs(measure: Measure, policy: Policy, view: View | undefin
   return countedWithBounds({ ...measure, counting: { ...counting, filter: free.filter } }, free.policy, view);
 }
 
-/** The same with all bounds: what answers were recorded under before docs/decisions/0095. */
+/** The same with all bounds: the form under which answers were recorded before docs/decisions/0095. */
 export function countedWithBounds(measure: Measure, policy: Policy, view: View | undefined): Counted {
   const { counting, seen, mechanism } = measure;
   const declared = seen?.policy ?? policy;
   const columns = withMade(columnsSeen(policy, view), counting.derived, declared);
   const keys = counting.keys.map((key) => [keyText(key, columns), key.size] as const);
-  // What is chosen among, or noised in a row, is the last key; only groups may stand in any order.
+  // The last key of a selection or of ordered counts is the value inside a group; only group keys may be reordered.
   const groups = mechanism === 'additive' ? keys.length : mechanism === 'exponential' ? keys.length - 1 : 0;
   const of = hashed([
     mechanism,
@@ -47,7 +47,7 @@ export function countedWithBounds(measure: Measure, policy: Policy, view: View |
   return { of, keys: keys.slice(0, groups) };
 }
 
-/** Of a view any column may decide which rows there are. */
+/** In a view any declaration may decide which rows exist. */
 const everythingDeclared = ({ columns, tables }: Policy): readonly unknown[] => [
   [...columns.values()].map(hashedOnce),
   [...(tables?.values() ?? [])].map(({ columns: own, ...table }) => [table, [...own.values()].map(hashedOnce)]),
@@ -66,7 +66,7 @@ function valueText(value: RowValue, columns: Columns): string {
   return hashed({ ...value, ...named });
 }
 
-/** Of the same cells in the order of `from`, those in the order of `to`. */
+/** The same cells, reordered from the keys `from` to the keys `to`. */
 export function reordered<T>(cells: readonly T[], from: Counted['keys'], to: Counted['keys']): readonly T[] {
   if (textOf(from) === textOf(to)) return cells;
   // Keys that are the same are taken one after the other.

@@ -5,8 +5,8 @@ import { type Counting, namesIn } from '../count/measure.js';
 import { isLeaf, leavesOf, type RowTest } from '../count/row-test.js';
 
 /**
- * Conditions on whole numbers without their upper bound: what passes at the bound passes above it, because counts clamp. Two that
- * are equal in this form pass the same rows, wherever the bounds lie (docs/decisions/0095). Columns that are read elsewhere keep theirs.
+ * Conditions on whole numbers without their upper bound: what passes at the bound passes above it, because counts clamp.
+ * Equal forms pass the same rows for any bounds (docs/decisions/0095). Columns that are read elsewhere keep theirs.
  */
 export function withoutEnds(
   policy: Policy,
@@ -32,7 +32,7 @@ export function withoutEnds(
 
 /** No policy declares a position above this one. */
 const mostPositions = 2 ** 31;
-/** Bounds this far from zero stay: wider ones would make no usable grid. */
+/** Lower bounds farther from zero than this keep their upper bound: a wider one would make no usable grid. */
 const farthest = 2 ** 47;
 
 /** The column with the widest upper bound that a policy may declare; bins follow from the declared one, and conditions use none. */

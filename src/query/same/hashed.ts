@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { textOf } from '../count/measure.js';
 
-/** A short text for a value: texts within texts would grow without end. */
+/** Short hash of a value; nested texts would grow without bound. */
 export const hashed = (value: unknown): string => createHash('sha256').update(textOf(value)).digest('hex').slice(0, 32);
 
-/** The same of what does not change, worked out once. */
+/** The same for immutable values, computed once. */
 export function hashedOnce(value: object): string {
   const found = known.get(value) ?? hashed(value);
   known.set(value, found);

@@ -5,13 +5,13 @@ import type { Column } from '../../policy/policy.js';
 import { isLeaf, type LeafTest, type RowTest } from '../count/row-test.js';
 import { hashed } from './hashed.js';
 
-/** The columns that tests name: what each is called whoever asks (same/columns.ts), and what is declared of it. */
+/** Columns that tests name: the canonical reference of each (same/columns.ts) and its declaration. */
 export interface Columns {
   ref(name: string): string;
   declared(name: string): Column;
 }
 
-/** What a column may hold: codes, or positions from one to the other, or nothing. */
+/** Value of a column: a code, a range of positions, or missing. */
 type Atom = string | readonly [from: number, to: number];
 const none = '-';
 const isSpan = (atom: Atom): atom is readonly [number, number] => typeof atom !== 'string';
@@ -24,12 +24,12 @@ interface Literal {
   readonly text: string;
 }
 
-/** More steps than this are not taken: the tests are then told apart by how they are written, which is never wrong. */
+/** Most steps of the construction; beyond them, tests are compared as they are written, which is never wrong. */
 const mostSteps = 20_000;
 
 /**
- * One text for all tests that the same rows pass, whatever their columns hold: the reduced ordered decision diagram (Bryant 1986) over the columns in the order of their names, each node split by what its
- * column holds. Equal texts, equal functions; and where no column hangs on another, the other way round.
+ * Canonical text of tests: their reduced ordered decision diagram (Bryant 1986) over the columns in order of their names.
+ * Equal texts mean equal functions; the converse holds where no column depends on another.
  */
 export function testsText(tests: readonly RowTest[], columns: Columns): string {
   const atoms = new Map<string, readonly Atom[]>();
@@ -101,7 +101,7 @@ function leafOf(test: LeafTest, columns: Columns, atoms: Map<string, readonly At
     return { of, within, text: `${of} ${text}` };
   };
   if (column.type === 'multi') {
-    // Whether a row names an option is one question for each of them; a row that names none has no answer.
+    // Each option of a multi-select column is a variable of its own; a row that names none has no answer.
     const names = (code: string, yes: boolean) =>
       variable(`${ref}=${code}`, [none, 'named'], (atom) => (atom !== none) === yes, `${yes}`);
     const each = (all: boolean, codes: readonly string[], yes: boolean) => joined(all, codes.map((code) => names(code, yes))); // biome-ignore format: one line
@@ -131,7 +131,7 @@ function leafOf(test: LeafTest, columns: Columns, atoms: Map<string, readonly At
 const literalsIn = (f: Formula, name: string): readonly Literal[] =>
   typeof f === 'boolean' ? [] : 'of' in f ? (f.of === name ? [f] : []) : f.parts.flatMap((part) => literalsIn(part, name));
 
-/** What no test tells apart is looked at once. */
+/** Classes of values that no test distinguishes, so that each is examined once. */
 function toldApart(list: readonly Atom[], literals: readonly Literal[]): readonly (readonly Atom[])[] {
   const classes = new Map<string, Atom[]>();
   for (const atom of list) {
@@ -143,7 +143,7 @@ function toldApart(list: readonly Atom[], literals: readonly Literal[]): readonl
   return [...classes.values()];
 }
 
-/** Spans are cut where any of them begins or ends; everything else is kept once. */
+/** Ranges are split where any of them begins or ends; all else is kept once. */
 function cut(list: readonly Atom[]): readonly Atom[] {
   const spans = list.filter(isSpan);
   const starts = [...new Set(spans.flatMap(([from, to]) => [from, to + 1]))].sort((a, b) => a - b);

@@ -24,7 +24,7 @@ const texts = (question: unknown) =>
     .sort();
 const ofSql = (sql: string) => texts(parseSql(sql, policy));
 
-/** Rows of everything that the columns can hold, so far as conditions below tell it apart; null for no answer. */
+/** Rows with all values of the columns that the conditions below distinguish; null for no answer. */
 interface Row {
   readonly c: string | null;
   readonly e: string | null;
@@ -36,7 +36,7 @@ const rows: readonly Row[] = ['a', 'b', 'd', null].flatMap((c) =>
     [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, null].flatMap((x) => [['p'], ['q'], ['p', 'q'], null].map((o) => ({ c, e, x, o }))),
   ),
 );
-/** As SQL takes it: true, false or unknown. No code is shared with what is tested. */
+/** Three-valued logic of SQL: true, false or unknown. Shares no code with what is tested. */
 function holds(condition: Condition, row: Row): boolean | undefined {
   if ('not' in condition) {
     const inner = holds(condition.not, row);
@@ -80,7 +80,7 @@ const { condition } = fc.letrec<{ condition: Condition }>((tie) => ({
   ) as fc.Arbitrary<Condition>,
 }));
 
-/** Other words for the same; `pick` says which. */
+/** Equivalent condition in other words, chosen by `pick`. */
 function reworded(of: Condition, pick: (n: number) => number, other: Condition): Condition {
   const next = (part: Condition) => reworded(part, pick, other);
   if ('not' in of) return pick(2) === 0 ? { not: next(of.not) } : { not: { not: { not: next(of.not) } } };
@@ -100,12 +100,12 @@ function reworded(of: Condition, pick: (n: number) => number, other: Condition):
     if (of.op === '>') return { column: 'x', op: '>=', value: at + 1 };
     if (of.op === '<') return { not: least };
   }
-  // What is absorbed changes nothing.
+  // An absorbed condition changes nothing.
   return pick(2) === 0 ? of : { any: [of, { all: [other, of] }] };
 }
 
-describe('conditions', () => {
-  it('under two upper bounds have one text where the same rows pass, above the bounds, too, and nowhere else', () => {
+describe('the canonical form of conditions', () => {
+  it('conditions under two upper bounds have one text where the same rows pass, also above the bounds, and only there', () => {
     const policies = ['9', '12'].map((end) => ({
       end: Number(end),
       policy: samplePolicy([
@@ -140,7 +140,7 @@ describe('conditions', () => {
     expect(equal.texts).toBeLessThan(equal.words);
   });
 
-  it('on a number that is also counted by keep its bounds', () => {
+  it('a condition on a number that is also counted by keeps its bounds', () => {
     const [narrow, wide] = ['9', '12'].map((end) => {
       const declared = samplePolicy([number('x', '0', end)]);
       const where = [{ column: 'x', op: '<', value: 5 }];
@@ -157,13 +157,13 @@ describe('conditions', () => {
     expect(narrow![1]).not.toBe(wide![1]);
   });
 
-  it('that the same rows pass have one text, in whichever words, and others have not', () => {
+  it('conditions have one text if and only if the same rows pass', () => {
     const seen = new Map<string, string>();
     fc.assert(
       fc.property(fc.array(condition, { maxLength: 3 }), (where) => {
         const [text] = texts({ kind: 'count', where });
         const rows = passing(where);
-        // The text says which rows pass, and the rows say the text.
+        // The text determines the passing rows, and the rows determine the text.
         expect(seen.get(text!) ?? rows).toBe(rows);
         expect(seen.get(rows) ?? text).toBe(text);
         seen.set(text!, rows).set(rows, text!);
@@ -173,7 +173,7 @@ describe('conditions', () => {
     expect(seen.size).toBeGreaterThan(800);
   });
 
-  it('that are said again in other words are the same', () => {
+  it('conditions rewritten in other words keep their text', () => {
     fc.assert(
       fc.property(condition, leaf, fc.infiniteStream(fc.nat(60)), (where, other, stream) => {
         const pick = (n: number) => (stream.next().value as number) % n;
@@ -186,7 +186,7 @@ describe('conditions', () => {
   });
 });
 
-describe('questions', () => {
+describe('the canonical form of queries', () => {
   it.each([
     ['SELECT COUNT(*) FROM data WHERE x BETWEEN 2 AND 5', 'SELECT count( * ) AS n FROM data AS p WHERE p.x <= 5 AND NOT (p.x < 2)'],
     ["SELECT c, COUNT(*) FROM data WHERE e IN ('u', 'v') GROUP BY c", "SELECT c AS which, COUNT(*) FROM data WHERE e = 'v' OR e = 'u' GROUP BY c"],
@@ -198,7 +198,7 @@ describe('questions', () => {
     ['SELECT e, MEDIAN(x) FROM data WHERE x > 1 AND y > 1 GROUP BY e', 'SELECT MEDIAN(x), e FROM data WHERE y >= 2 AND x >= 2 GROUP BY e'],
     ['SELECT STDDEV(x) FROM data', 'SELECT VARIANCE(x) FROM data'],
     ["SELECT COUNT(*) FROM data WHERE NOT (c IS NOT NULL AND c = 'a')", "SELECT COUNT(*) FROM data WHERE c IS NULL OR c <> 'a'"],
-  ])('%s is %s', (a, b) => expect(ofSql(a)).toEqual(ofSql(b))); // biome-ignore format: one line each
+  ])('the query %s counts the same as %s', (a, b) => expect(ofSql(a)).toEqual(ofSql(b))); // biome-ignore format: one line each
 
   it.each([
     ['SELECT COUNT(*) FROM data WHERE x > 2', 'SELECT COUNT(*) FROM data WHERE x >= 2'],
@@ -214,12 +214,12 @@ describe('questions', () => {
     ['SELECT FLOOR(x / 5), COUNT(*) FROM data GROUP BY FLOOR(x / 5)', 'SELECT FLOOR(x / 4), COUNT(*) FROM data GROUP BY FLOOR(x / 4)'],
     ['SELECT COUNT(*) FROM data', 'SELECT COUNT(x) FROM data'],
     ['SELECT COUNT(DISTINCT c) FROM data', 'SELECT COUNT(DISTINCT e) FROM data'],
-  ])('%s is not %s', (a, b) => expect(ofSql(a)).not.toEqual(ofSql(b))); // biome-ignore format: one line each
+  ])('the query %s does not count the same as %s', (a, b) => expect(ofSql(a)).not.toEqual(ofSql(b))); // biome-ignore format: one line each
 
-  it('count the same where their keys stand in another order, cell by cell', () => {
+  it('a query with its keys in another order counts the same, cell by cell', () => {
     const keys = [['c', 'e', 'y'], ['y', 'c', 'e'], ['e', 'y', 'c']].map((by) => countedIn({ kind: 'count', by })[0]!); // biome-ignore format: one line
     const sizes = new Map(keys[0]!.keys);
-    // A cell is the places of its keys; told in the order of another list it is the same places.
+    // Cells are compared by the places of their keys, in any order of the keys.
     const cellsIn = (order: (typeof keys)[number]['keys']) =>
       order.reduce<readonly (readonly string[])[]>(
         (cells, [key]) => cells.flatMap((cell) => Array.from({ length: sizes.get(key)! }, (_, p) => [...cell, `${key} ${p}`])),
@@ -233,7 +233,7 @@ describe('questions', () => {
       }
   });
 
-  it('of too many cases are told apart by their words', () => {
+  it('a condition with many cases has one text in either order of its parts', () => {
     const many = (turned: boolean): Condition => {
       const parts = Array.from({ length: 9 }, (_, k): Condition => ({ any: [{ column: 'x', op: '=', value: k }, { column: 'c', op: '=', value: 'abd'[k % 3]! }] })); // biome-ignore format: one line
       return { all: turned ? parts.reverse() : parts };

@@ -7,12 +7,12 @@ import { refuse, refuseAll, type SqlText } from './refuse.js';
 import { conditionsOf, literalOf } from './where.js';
 
 type Part = Extract<Query, { kind: 'formula' }>['parts'][string];
-/** An aggregate: a part of formulas, or a quantile, which is a query of its own. */
+/** An aggregate: part of a formula, or a quantile, which is a query of its own. */
 type Aggregate =
   | { readonly part: Part }
   | { readonly quantile: number; readonly column: string; readonly where: readonly Condition[]; readonly told?: string }
   | { readonly asked: Statistic; readonly where: readonly Condition[] };
-/** What is told of two numbers together, as a query of its own. */
+/** Statistics of two numbers, each a query of its own. */
 type Statistic =
   | { readonly kind: 'correlation'; readonly columns: readonly string[] }
   | { readonly kind: 'regression'; readonly outcome: string; readonly on: readonly string[] };
@@ -21,7 +21,7 @@ const statistics: Readonly<Record<string, (a: string, b: string) => Statistic>> 
   regr_slope: (y, x) => ({ kind: 'regression', outcome: y, on: [x] }),
   regr_intercept: (y, x) => ({ kind: 'regression', outcome: y, on: [x] }),
 };
-/** What is no aggregate here, and how to come by it. */
+/** Hints for aggregates that are not supported. */
 const otherwise: Readonly<Record<string, string>> = {
   covar_pop:
     'Ask for CORR(x, y) and VARIANCE of both: a covariance is the correlation times both deviations. Their sums of products are what {"kind": "correlation", "columns": ["x", "y"]} counts.',
@@ -44,7 +44,7 @@ const parts: Readonly<Record<string, Omit<Part, 'column'>>> = {
   stddev_pop: { kind: 'variance', population: true, root: true },
   std: { kind: 'variance', root: true },
 };
-/** No release tells the largest answer of anybody: what is told lies a hundredth of the rows inside. */
+/** No release reveals anybody's extreme answer: MIN and MAX are answered by the 1 % and 99 % quantiles. */
 const quantiles: Readonly<Record<string, readonly [share: number, told?: string]>> = {
   median: [0.5],
   min: [0.01, '1 % quantile'],
@@ -62,7 +62,7 @@ const aggregates = new Set([
 const isAggregate = (expr: Expr): expr is ExprCall => expr.type === 'call' && isName(expr);
 const isName = ({ function: { name } }: ExprCall): boolean => aggregates.has(name.toLowerCase());
 
-/** Whether an expression is made of aggregates. */
+/** True where an expression contains aggregates. */
 export function holdsAggregate(expr: Expr): boolean {
   if (expr.type === 'call') return isName(expr) || expr.args.some(holdsAggregate);
   if (expr.type === 'binary') return holdsAggregate(expr.left) || holdsAggregate(expr.right);
@@ -77,7 +77,7 @@ export interface Asked {
   readonly derived: Derived;
 }
 
-/** The query that an expression of aggregates asks: one aggregate by itself, or a formula. */
+/** Query for an expression of aggregates: one aggregate by itself, or a formula. */
 export function queryOf(sql: SqlText, expr: Expr, alias: string | undefined, asked: Asked): Query {
   const rounded = wholeCast(expr);
   if (rounded) return queryOf(sql, rounded, alias, asked);
@@ -101,7 +101,7 @@ export function queryOf(sql: SqlText, expr: Expr, alias: string | undefined, ask
       } as Query;
     }
     const all = [...asked.where, ...own.where];
-    // One regression tells slope and intercept: who asks for both pays once.
+    // One regression answers slope and intercept, so selecting both is paid once.
     if ('asked' in own)
       return {
         ...own.asked,
@@ -130,7 +130,7 @@ export function queryOf(sql: SqlText, expr: Expr, alias: string | undefined, ask
   };
 }
 
-/** What is calculated and cast to a whole number is rounded; counts, sums and quantiles of whole numbers are whole. */
+/** A calculated number cast to an integer is rounded; counts, sums and quantiles of whole numbers are whole already. */
 function wholeCast(expr: Expr): Expr | undefined {
   if (expr.type !== 'cast' || !isWholeType(expr.to)) return undefined;
   const of = uncast(expr.operand);
@@ -167,7 +167,7 @@ function calculationOf(sql: SqlText, expr: Expr, derived: Derived, named: Record
       return { op: 'round', of: [own(first)], ...(second?.type === 'integer' && { digits: second.value }) };
     if (first && !second && word === 'sqrt') return { op: 'sqrt', of: [own(first)] };
     if (first && second && word === 'power' && literalOf(second) === 2) return { op: '*', of: [own(first), own(first)] };
-    // A quotient over nothing is told as nothing in any case.
+    // A quotient with denominator 0 is null in any case, so NULLIF(x, 0) is x.
     if (first && second && word === 'nullif' && literalOf(second) === 0) return own(first);
     throw refuse(
       sql,

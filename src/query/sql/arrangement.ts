@@ -4,7 +4,7 @@ import { refuse, type SqlText } from './refuse.js';
 import { flipped, isOp, literalOf } from './where.js';
 
 export interface Told {
-  /** Whether an expression is a number that is told, or a key. */
+  /** True for a number of an answer, false for a key. */
   readonly isTold: (expr: Expr) => boolean;
   readonly tableOf: (expr: Expr) => number;
   readonly keyOf: (expr: Expr) => string;
@@ -12,7 +12,7 @@ export interface Told {
   readonly columns: NonNullable<SelectFromStatement['columns']>;
 }
 
-/** HAVING, ORDER BY and LIMIT: what is done with the noisy answer. */
+/** HAVING, ORDER BY and LIMIT: post-processing of the noisy answer. */
 export function arrangementOf(sql: SqlText, select: SelectFromStatement, told: Told): Omit<Arrangement, 'tables'> | undefined {
   const order = (select.orderBy ?? []).map(({ by, order, nulls }) => {
     if (nulls) throw refuse(sql, `NULLS ${nulls}`, by, 'Leave it out: what is missing, or not told, comes last.');

@@ -5,7 +5,7 @@ import { type DatePart, type DateStretch, dateStretches } from '../calendar.js';
 import type { Expression } from '../form.js';
 import { refuse, type SqlText } from './refuse.js';
 
-/** What databases call the parts of a date. Sunday is 0 for those who ask for DOW. */
+/** Names of date parts in databases. DOW counts Sunday as 0. */
 const parts: Readonly<Record<string, DatePart | 'dow'>> = {
   year: 'year',
   quarter: 'quarter',
@@ -30,7 +30,7 @@ const partOf = (word: string, of: Expression): Expression | undefined => {
 const textIn = (expr: Expr | undefined): string | undefined =>
   expr?.type === 'string' ? expr.value.toLowerCase() : expr?.type === 'ref' ? expr.name.toLowerCase() : undefined;
 
-/** EXTRACT(YEAR FROM d), YEAR(d), DATE_PART('year', d), DATE_TRUNC('month', d), DATE_DIFF('day', a, b); undefined where it is nothing of the kind. */
+/** EXTRACT(YEAR FROM d), YEAR(d), DATE_PART('year', d), DATE_TRUNC('month', d), DATE_DIFF('day', a, b); undefined for other expressions. */
 export function datePart(expr: Expr, own: (part: Expr) => Expression): Expression | undefined {
   if (expr.type === 'extract') return partOf(expr.field.name.toLowerCase(), own(expr.from));
   return expr.type === 'call' ? ofCall(expr, own) : undefined;
@@ -65,7 +65,7 @@ export function dateLiteral(expr: Expr): string | undefined {
   return days === undefined ? moved(expr.right, intervalDays(expr.left)) : moved(expr.left, days);
 }
 
-/** INTERVAL '30 days', INTERVAL '2 weeks' or a whole number; undefined for what is no fixed number of days. */
+/** INTERVAL '30 days', INTERVAL '2 weeks' or a whole number; undefined for intervals without a fixed number of days. */
 function intervalDays(expr: Expr): number | undefined {
   if (expr.type === 'integer') return expr.value;
   if (expr.type !== 'cast' || !isInterval(expr) || expr.operand.type !== 'string') return undefined;
@@ -75,7 +75,7 @@ function intervalDays(expr: Expr): number | undefined {
 const isInterval = (expr: Expr): boolean => expr.type === 'cast' && /^interval$/i.test(nameOf(expr.to));
 const nameOf = (to: { readonly kind?: string | undefined; readonly name?: string }): string => to.name ?? '';
 
-/** What an interval or a date in a calculation stands for, in days; a fault where it is none. Undefined for anything else. */
+/** Number of days of a date or interval in a calculation; a fault where the interval has none. Undefined for anything else. */
 export function daysIn(sql: SqlText, expr: Expr): number | undefined {
   const date = dateLiteral(expr);
   if (date !== undefined) return daysOf(date);

@@ -12,7 +12,7 @@ export class Derived {
   constructor(sql: SqlText) {
     this.#sql = sql;
   }
-  /** The column an expression stands for: itself, or one that is worked out, called by its text or as asked. */
+  /** Column name of an expression: a column itself, or a derived column, named by its alias or its text. */
   named(expr: Expr, alias?: string): string {
     if (expr.type === 'ref') return columnName(this.#sql, expr);
     const expression = this.expression(expr);
@@ -58,7 +58,7 @@ export class Derived {
       }
       case 'binary': {
         const { op } = expr;
-        // From one day to another is a number of days, and no day.
+        // The difference of two dates is a number of days, not a date.
         if (op === '-' && dateLiteral(expr.right) !== undefined)
           return { op: '*', of: [1, { op, of: [own(expr.left), own(expr.right)] }] };
         if (op === '+' || op === '-' || op === '*' || op === '/' || op === '%')
@@ -104,7 +104,7 @@ export const isWholeType = (to: { readonly kind?: string | undefined; readonly n
   /^(int|integer|int[248]|bigint|smallint)$/i.test(typeName(to));
 const typeName = (to: { readonly kind?: string | undefined; readonly name?: string }): string => to.name ?? '';
 
-/** An expression in one spelling, for names: columns by what they mean, so that two of one name in two tables are two. */
+/** Expression in one spelling, for names: columns are resolved, so equal names in two tables stay distinct. */
 export function textOf(sql: SqlText, expr: Expr): string {
   const own = (part: Expr) => textOf(sql, part);
   const inside = (part: Expr) => (part.type === 'binary' || part.type === 'ternary' ? `(${own(part)})` : own(part));

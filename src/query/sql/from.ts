@@ -9,10 +9,10 @@ import { isNamed, tableNames } from './table.js';
 
 export type Asked = Pick<Policy, 'data' | 'columns'> & Partial<Policy>;
 
-/** Conditions of a sub-select, read where its names mean what they mean there. */
+/** Conditions of a sub-select, read in the scope of its names. */
 export type ReadConditions = (expr: Expr) => readonly Condition[];
 
-/** What WITH named, each with what was named before it: in its own sub-select a name means the table. */
+/** Tables named by WITH, each with those named before it: inside its own sub-select a name means the declared table. */
 export type Named = ReadonlyMap<string, { readonly select: SelectFromStatement; readonly before: Named }>;
 
 interface Reading {
@@ -22,13 +22,13 @@ interface Reading {
   readonly conditions: ReadConditions;
 }
 
-/** What a statement selects from: the JSON form, and conditions that sub-selects without groups hand over. */
+/** FROM clause of a statement in the JSON form, and conditions passed up by sub-selects without groups. */
 export interface ReadFrom {
   readonly from?: FromForm;
   readonly where: readonly Condition[];
 }
 
-/** The SELECT of a statement, with what WITH names before it. */
+/** SELECT of a statement, with the tables that WITH names. */
 export function withNames(sql: SqlText, statement: Statement): { readonly select: Statement; readonly named: Named } {
   if (statement.type !== 'with') return { select: statement, named: new Map() };
   let named: Named = new Map();
@@ -39,7 +39,7 @@ export function withNames(sql: SqlText, statement: Statement): { readonly select
   return { select: statement.in, named };
 }
 
-/** Reads FROM, and lets the names of the statement mean its columns. */
+/** Reads FROM, and resolves the statement's names to its columns. */
 export function readFrom(reading: Reading, select: SelectFromStatement): ReadFrom {
   const { sql, policy } = reading;
   const items = select.from ?? [];
@@ -48,7 +48,7 @@ export function readFrom(reading: Reading, select: SelectFromStatement): ReadFro
   sql.scope = undefined;
   sql.joined = new Set();
   const only = more.length === 0 ? sub(reading, first) : undefined;
-  // A sub-select that changes nothing but which rows there are is its own FROM with one condition more.
+  // A sub-select that only filters rows becomes its own FROM with an extra condition.
   if (only && !only.select.groupBy) {
     refuseOwn(sql, only.select);
     const inner = readFrom(only.reading, only.select);
@@ -85,7 +85,7 @@ interface ReadPart {
   readonly where: readonly Expr[];
 }
 
-/** The sub-select of an item, written there or under a name, and what names mean in it. */
+/** Sub-select of an item, inline or by name, with the names in its scope. */
 function sub(
   reading: Reading,
   item: From,
@@ -168,7 +168,7 @@ function refuseClauses(sql: SqlText, select: SelectFromStatement): void {
   refuseAll(sql, select, clauses, ' in a sub-select');
 }
 
-/** A join, and conditions in its ON that may as well stand in WHERE. */
+/** Join, and the conditions of its ON clause that may move to WHERE. */
 function joinOf(
   reading: Reading,
   item: From,

@@ -8,14 +8,14 @@ import { tableOf } from '../view/rows-per-person.js';
 import type { Part } from '../view/view.js';
 import { type SqlText, unfolded } from './refuse.js';
 
-/** What the person is called in a part; in rows per person by any of the names. */
+/** Names of the person column in a part; in rows per person, any of the tables' names. */
 function unitsOf(policy: Policy, part: Part): readonly string[] {
   const own =
     part.rows.form === 'table' ? [tableOf(policy, part) ?? policy.protect] : [policy.protect, ...(policy.tables?.values() ?? [])];
   return own.flatMap(({ unit }) => unit ?? []);
 }
 
-/** What a name means among the columns of what is joined: a column of a part, or the person whose rows these are. */
+/** Scope of names over joined tables: a name is a column of a part, or the person of the row. */
 export function scopeOf(sql: SqlText, policy: Policy, from: FromForm): NonNullable<SqlText['scope']> {
   const view = composed(policy, from);
   const columns = columnsOfView(policy, view);
@@ -32,7 +32,7 @@ export function scopeOf(sql: SqlText, policy: Policy, from: FromForm): NonNullab
     const asked = view.parts.filter((part) => as === undefined || part.as === as);
     const units = new Set(asked.flatMap((part) => unitsOf(policy, part)));
     const own = unfolded([...new Set([...columns.map((c) => c.own), ...units])], name);
-    // Columns by which parts were found are asked for with the name of their part, where that makes a difference.
+    // A join column needs the name of its part where the parts may differ in it.
     const found = as === undefined ? named(own) : [columnOfPart(columns, view, as, own)].filter((c) => c !== undefined);
     const person = units.has(own) && policy.protect.unit !== undefined;
     if (found.length + (person ? 1 : 0) > 1 || (found.length > 0 && as === undefined && found.every((c) => c.met)))
@@ -51,11 +51,11 @@ export function scopeOf(sql: SqlText, policy: Policy, from: FromForm): NonNullab
     return found[0]?.name ?? sql.declared(name);
   };
 }
-/** What stands before the point is no table of the statement. */
+/** Fault for a qualifier that is no table of the statement. */
 const unknownTable = (as: string, aliases: readonly string[]): Fault =>
   new Fault('QUERY_INVALID', `The statement has no table "${as.slice(0, 80)}".`, didYouMean(as, aliases, 'It has'));
 
-/** What names mean in one table, or in a sub-select that goes by one name outside. */
+/** Scope of names in one table, or in a sub-select with an alias. */
 export function scopeAs(sql: SqlText, as: string, inner?: SqlText['scope']): NonNullable<SqlText['scope']> {
   return (name, table) => {
     if (table !== undefined && table.toLowerCase() !== as.toLowerCase()) throw unknownTable(table, [as]);

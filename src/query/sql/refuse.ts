@@ -1,10 +1,10 @@
 import type { Expr, PGNode } from 'pgsql-ast-parser';
 import { Fault } from '../../base/errors.js';
 
-/** The text asked, to tell places in it. */
+/** SQL text of the request, with positions for messages. */
 export class SqlText {
   readonly text: string;
-  /** What is computed in place of what the text asks for, in sentences. */
+  /** Substitutions, in sentences: an answer computed in place of the one requested. */
   readonly instead = new Set<string>();
   readonly #names: readonly string[];
   readonly #person: string | undefined;
@@ -15,15 +15,15 @@ export class SqlText {
     this.#names = [...this.#declared, ...(person === undefined ? [] : [person])];
     this.#person = person;
   }
-  /** Whether a column names persons, and is no answer besides. */
+  /** True for a column that names persons and is not declared as an answer as well. */
   isOnlyPerson(name: string, table?: string): boolean {
     return this.isPerson(name, table) && !this.#declared.has(this.#person!);
   }
-  /** Whether a column names the persons whose rows these are. */
+  /** True for the column that names the persons of the rows. */
   isPerson(name: string, table?: string): boolean {
     return this.#person !== undefined && this.named(name, table) === this.#person;
   }
-  /** What names mean where several tables are asked, and which table is said before them. */
+  /** Resolves names where several tables are joined; `table` is the qualifier before a name. */
   scope: ((name: string, table?: string) => string) | undefined;
   /** SQL folds names without quotes to small letters: the one declared name that differs in case only is meant. */
   named(name: string, table?: string): string {
@@ -32,11 +32,11 @@ export class SqlText {
   declared(name: string): string {
     return unfolded(this.#names, name);
   }
-  /** Whether the policy declares a column of that name. */
+  /** True where the policy, or the joined tables, have a column of that name. */
   isColumn(name: string): boolean {
     return this.#names.includes(name) || this.joined.has(name);
   }
-  /** Columns of what is joined. */
+  /** Columns of the joined tables. */
   joined: ReadonlySet<string> = new Set();
   where(offset: number): string {
     const before = this.text.slice(0, offset).split('\n');
@@ -82,7 +82,7 @@ export function columnName(sql: SqlText, expr: Expr): string {
   throw refuse(sql, expr.type === 'ref' ? '*' : `an expression in place of a column`, expr);
 }
 
-/** Who somebody is can be counted, and nothing else. */
+/** Identities of persons can be counted, and used in no other way. */
 export function refusePerson(sql: SqlText, expr: Expr): void {
   if (expr.type !== 'ref' || expr.name === '*' || !sql.isOnlyPerson(expr.name, expr.table?.name)) return;
   throw refuse(

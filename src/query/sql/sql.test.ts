@@ -17,7 +17,7 @@ const fault = (text: string): Fault => {
 };
 
 describe('SQL text', () => {
-  it('becomes one query per aggregate with shared keys and conditions', () => {
+  it('a statement becomes one query per aggregate with shared keys and conditions', () => {
     const { queries } = parseSql('SELECT party, COUNT(*), AVG(age) AS a FROM survey WHERE age > 30 GROUP BY party');
     const where = [{ column: 'age', op: '>', value: 30 }];
     expect(queries).toEqual([
@@ -26,7 +26,7 @@ describe('SQL text', () => {
     ]);
   });
 
-  it('reads every condition it promises', () => {
+  it('every documented condition is parsed', () => {
     const { queries } = parseSql(
       `SELECT COUNT(*) FROM data WHERE a = 'x' AND b <> 2 AND 3 <= c AND d BETWEEN 1 AND 2.5 AND e IN ('p', 'q') AND f NOT IN (1, -2) AND g IS NULL AND (h IS NOT NULL)`,
     );
@@ -43,7 +43,7 @@ describe('SQL text', () => {
     ]);
   });
 
-  it('asks for one regression where slope and intercept are wanted, and for correlations', () => {
+  it('slope and intercept become one regression, and CORR becomes a correlation', () => {
     const { queries } = parseSql(
       'SELECT REGR_SLOPE(y, x) AS slope, COUNT(*), REGR_INTERCEPT(y, x) FROM data WHERE z > 1 GROUP BY k',
     );
@@ -66,13 +66,13 @@ describe('SQL text', () => {
     ["SELECT COUNT(*) FROM data WHERE d > DATE '2024-12-31' - INTERVAL '1 month'", 'this INTERVAL', '30 days'],
     ['SELECT COUNT(*) FROM data WHERE d > CURRENT_DATE - 7', 'the date of today', 'Write the date out'],
     ['SELECT COUNT(*) FROM data WHERE d > NOW()', 'the date of today', 'Write the date out'],
-  ])('%s is refused (%s) with a way to say it: %s', (text, words, hint) => {
+  ])('%s is refused (%s) with a way to write it: %s', (text, words, hint) => {
     const { message, hint: way } = fault(text);
     expect(message).toContain(words);
     expect(way).toContain(hint);
   });
 
-  it('counts days from a date', () => {
+  it('days are counted from a date', () => {
     const { queries } = parseSql(
       "SELECT COUNT(*) FROM data WHERE a >= DATE '2024-03-31' - INTERVAL '30 days' AND b BETWEEN 1 + DATE '2023-12-31' AND INTERVAL '1 week' + DATE '2024-01-01' + INTERVAL '1 week' AND c > d + INTERVAL '1 day'",
     );
@@ -85,7 +85,7 @@ describe('SQL text', () => {
     expect(queries[0]!.derive).toEqual({ 'c - (d + 1 day)': { op: '-', of: ['c', { op: '+', of: ['d', 1] }] } });
   });
 
-  it('reads every aggregate it promises', () => {
+  it('every documented aggregate is parsed', () => {
     const { queries } = parseSql(
       'SELECT COUNT(x), SUM(x), VARIANCE(x), VAR_SAMP(x), VAR_POP(x), MEDIAN(x), PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY x) p FROM data',
     );
@@ -100,7 +100,7 @@ describe('SQL text', () => {
     ]);
   });
 
-  it('reads trees of conditions, each part with its own negation', () => {
+  it('trees of conditions are parsed, each part with its own negation', () => {
     const where = (text: string) => parseSql(`SELECT COUNT(*) FROM data WHERE ${text}`).queries[0]!.where;
     expect(where("a = 'x' OR (b > 2 AND NOT c IN (1, 2)) OR d IS NULL")).toEqual([
       {
@@ -125,7 +125,7 @@ describe('SQL text', () => {
     ]);
   });
 
-  it('derives columns wherever a column may stand, once for one expression', () => {
+  it('an expression may stand wherever a column may, and is derived once', () => {
     const { queries } = parseSql(
       "SELECT CASE WHEN age < 30 THEN 'young' ELSE 'old' END AS who, FLOOR(age / 10) * 10, AVG(x + 2 * y), COUNT(*) FROM data WHERE x > y GROUP BY who, FLOOR(age / 10) * 10",
     );
@@ -141,7 +141,7 @@ describe('SQL text', () => {
     expect(queries[0]).toMatchObject({ kind: 'mean', column: 'x + (2 * y)', where: [{ column: 'x - y', op: '>', value: 0 }] });
   });
 
-  it('takes HAVING, ORDER BY and LIMIT as work on the answer, and measures what they ask', () => {
+  it('HAVING, ORDER BY and LIMIT arrange the answer, and the aggregates in them are measured', () => {
     const { queries, arrange } = parseSql(
       'SELECT a, AVG(x) AS m FROM data GROUP BY a HAVING COUNT(*) > 100 AND NOT m < 2 ORDER BY m DESC, a LIMIT 5 OFFSET 1',
     );
@@ -157,7 +157,7 @@ describe('SQL text', () => {
     ]);
   });
 
-  it('reads several statements as one batch, comments left out', () => {
+  it('several statements become one batch, comments ignored', () => {
     const { queries, arrange } = parseSql(
       'SELECT COUNT(*) FROM data; -- one\n/* two; */ SELECT a, SUM(x) FROM data GROUP BY a LIMIT 2;',
     );
@@ -165,7 +165,7 @@ describe('SQL text', () => {
     expect(arrange).toEqual([{ tables: [1], limit: 2 }]);
   });
 
-  it('reads formulas of aggregates, different values, filters and the ends of a distribution', () => {
+  it('formulas of aggregates, distinct counts, filters and extreme quantiles are parsed', () => {
     const { queries } = parseSql(
       "SELECT 100.0 * SUM(x) / NULLIF(COUNT(*), 0) AS pct, COUNT(DISTINCT a), STDDEV(x), MAX(x), COUNT(*) FILTER (WHERE a = 'p'), ROUND(AVG(x), 1), COUNT(*) / SUM(COUNT(*)) OVER () FROM data",
     );
@@ -180,7 +180,7 @@ describe('SQL text', () => {
     ]);
   });
 
-  it('takes positions and aliases as group keys, and quoted names', () => {
+  it('positions and aliases serve as group keys, and names may be quoted', () => {
     expect(parseSql('SELECT "my col" m, COUNT(*) FROM data GROUP BY 1').queries[0]!.by).toEqual(['my col']);
     expect(parseSql('SELECT "my col" m, COUNT(*) FROM data GROUP BY m').queries[0]!.by).toEqual(['my col']);
     expect(parseSql('SELECT data.a, COUNT(*) FROM data GROUP BY data.a').queries[0]!.by).toEqual(['a']);
@@ -209,7 +209,7 @@ describe('SQL text', () => {
     ['SELECT COUNT(*) FROM generate_series(1, 3)', 'function in FROM'],
     ['SELECT 1', 'SELECT without FROM'],
     ['SELECT PERCENTILE_CONT(0.5) FROM data', 'this form of PERCENTILE_CONT'],
-  ])('refuses %s by naming %s', (text, construct) => {
+  ])('the refusal of %s names %s', (text, construct) => {
     const { code, message } = fault(text);
     expect(message).toMatch(/\(line \d+, column \d+\)/);
     expect({ code, message }).toEqual({
@@ -218,11 +218,11 @@ describe('SQL text', () => {
     });
   });
 
-  it('says where the construct stands', () => {
+  it('a refusal gives the position of the construct', () => {
     expect(fault('SELECT COUNT(*)\nFROM data\n  LIMIT -3').message).toContain('line 3, column 9');
   });
 
-  it('tells unreadable text from unsupported text', () => {
+  it('a refusal distinguishes text that cannot be parsed from text that is not supported', () => {
     expect(fault('SELECT COUNT(* FROM data').code).toBe('QUERY_INVALID');
     expect(fault('').code).toMatch(/QUERY_/);
     expect(fault('SELECT a FROM data GROUP BY a').message).toContain('no aggregate');
@@ -231,7 +231,7 @@ describe('SQL text', () => {
     expect(fault('SELECT PERCENTILE_CONT(1.5) WITHIN GROUP (ORDER BY a) FROM data').code).toBe('QUERY_INVALID');
   });
 
-  it('has one canonical text whatever the spelling', () => {
+  it('a statement has one canonical text whatever its spelling', () => {
     const one = canonical(parseSql("select avg(age) from survey where party in ('a') group by party"));
     const two = canonical(parseSql('SELECT  AVG( age )  FROM "survey.csv" WHERE "party" IN (\'a\') GROUP BY party'));
     expect(one).toBe(two);

@@ -13,12 +13,12 @@ import { sqlStatements } from './statements.js';
 import { conditionsOf, literalOf } from './where.js';
 
 /**
- * SQL text to the JSON form: SELECT keys and aggregates FROM the policy's table [WHERE …] [GROUP BY keys] [HAVING …] [ORDER BY …] [LIMIT n], and several of them as one batch. The text is parsed
- * and compiled to queries, never run. Everything else is refused with the name and the place of the construct, and how to say it.
+ * Compiles SQL to the JSON form, never runs it: SELECT keys and aggregates FROM … [WHERE] [GROUP BY] [HAVING] [ORDER BY] [LIMIT],
+ * one batch for several statements. All else is refused, with the construct's name and place and an alternative.
  */
 export const parseSql = (text: string, policy: Asked): Batch => readSql(text, policy).batch;
 
-/** The same with a sentence for everything that is answered by something else than the text asks for. */
+/** The same, with a sentence for everything that is answered by a substitute. */
 export function readSql(text: string, policy: Asked): { readonly batch: Batch; readonly instead: readonly string[] } {
   const { secret, unit } = policy.protect ?? {};
   const sql = new SqlText(text, policy.columns.keys(), secret === 'person' ? unit : undefined);
@@ -38,7 +38,7 @@ interface SyntaxFault {
   readonly message: string;
   readonly token?: { readonly value?: string; readonly offset?: number };
 }
-/** Words the parser does not know, but people write. */
+/** Common spellings that the parser does not know. */
 const unknownWords = /^(window|qualify|pivot|unpivot|sample|tablesample|fetch|except|intersect)$/i;
 
 function parsed(sql: SqlText): Statement[] {
@@ -66,7 +66,7 @@ const clauses = {
   skip: ['SKIP LOCKED', undefined],
 } as const;
 
-/** The queries of a statement, and how their tables are shown; tables are numbered from `first` on. */
+/** Queries of a statement, and their arrangement; tables are numbered from `first` on. */
 function selectQueries(
   sql: SqlText,
   select: SelectFromStatement,
@@ -100,7 +100,7 @@ function selectQueries(
   };
   const by = (select.groupBy ?? []).map((expr) => {
     const found = expr.type === 'integer' ? columns[expr.value - 1] : undefined;
-    // What is no key because nobody knows the function is told by its name.
+    // An unknown function is no key; the refusal names the function, not the position.
     if (expr.type === 'integer' && (!found || (!isKey(found) && holdsAggregate(found.expr))))
       throw refuse(sql, `GROUP BY ${expr.value}`, expr, 'Name a column of the SELECT list that is no aggregate.');
     refusePersons(sql, found?.expr ?? expr);
@@ -127,7 +127,7 @@ function selectQueries(
   const all: Query[] = told.map(({ expr, alias }) => queryOf(sql, expr, alias?.name, asked));
   const queries = all.filter((query, i) => query.kind !== 'regression' || all.findIndex((q) => sameQuery(q, query)) === i);
   const texts = told.map(({ expr }) => textOf(sql, expr));
-  /** The table that tells a number: one of those selected, or one more. */
+  /** Index of the table with a number: one of the selected tables, or one that is added. */
   const tableOf = (expr: Expr): number => {
     const named =
       expr.type === 'ref' ? told.findIndex(({ alias }) => alias?.name === expr.name) : texts.indexOf(textOf(sql, expr));
@@ -139,7 +139,7 @@ function selectQueries(
     holdsAggregate(expr) || (expr.type === 'ref' && told.some(({ alias }) => alias?.name === expr.name));
   const shown = arrangementOf(sql, select, { isTold, tableOf, keyOf, by, columns });
   const tablesShown = queries.map((_, i) => first + i);
-  // What is derived for a later part is there for all.
+  // Derived columns of later parts are declared for all queries.
   const derive = Object.keys(derived.columns).length > 0 ? { derive: derived.columns } : {};
   return {
     queries: queries.map((query) => ({ ...query, ...derive, ...(from !== undefined && { from }) })),
@@ -147,7 +147,7 @@ function selectQueries(
   };
 }
 
-/** One row for each person is what nobody is shown. */
+/** Refuses a group per person, which would be a row per person. */
 function refusePersons(sql: SqlText, expr: Expr): void {
   if (expr.type !== 'ref' || !sql.isOnlyPerson(expr.name, expr.table?.name)) return;
   throw refuse(
@@ -164,7 +164,7 @@ interface Selected {
   readonly queries: readonly Query[];
   readonly arrange?: Arrangement;
 }
-/** Functions nobody knows are told as aggregates are. */
+/** Known scalar functions; unknown ones go to the aggregates, which refuse them by name. */
 const known = new Set(['floor', 'ceil', 'ceiling', 'round', 'mod', 'coalesce', 'if', 'iif', ...dateWords]);
 const isUnknown = (expr: Expr): boolean => expr.type === 'call' && !known.has(expr.function.name.toLowerCase());
 

@@ -3,8 +3,8 @@ import { Fault } from '../../base/errors.js';
 import { limits, within } from '../../base/input/limits.js';
 
 /**
- * The statements of an SQL text, with their places. The parser takes time and memory that grow faster than the text, so the text is measured by a
- * glance at its characters first. Syntax errors are the parser's own; the caller tells them.
+ * Statements of an SQL text, with their positions. Time and memory of the parser grow faster than the text,
+ * so the text is measured character by character first. Syntax errors come from the parser; the caller reports them.
  */
 export function sqlStatements(text: string): Statement[] {
   within('sqlBytes', Buffer.byteLength(text));
@@ -25,11 +25,11 @@ const isWord = (c: number): boolean =>
 interface Measured {
   readonly tokens: number;
   readonly depth: number;
-  /** Operators in a row. */
+  /** Longest run of operators. */
   readonly signs: number;
-  /** What the parser goes through once more for each of them. */
+  /** Number of keywords that each cost the parser another pass. */
   readonly parts: number;
-  /** Open at once: what the parser could still expect there is what takes its time where something is wrong. */
+  /** CASE expressions open at once: each adds alternatives that the parser tries at a syntax error. */
   readonly cases: number;
   /** A text between two $$ that is never closed is searched without end. */
   readonly dollars: boolean;

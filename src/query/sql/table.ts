@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import type { QName } from 'pgsql-ast-parser';
 import type { Policy } from '../../policy/policy.js';
 
-/** What the data of a policy may be called in FROM: its table, its file with or without the ending, or `data`. */
+/** Names of a policy's data in FROM: its table, its file with or without the extension, or `data`. */
 export function tableNames({ source, table }: Policy['data']): readonly string[] {
   const file = basename(source);
   const stem = file.replace(/(\.(csv|tsv|txt)(\.gz)?|\.parquet|\.pq|\.duckdb|\.ddb|\.db|\.z?sav|\.dta|\.xpt|\.xlsx)$/i, '');

@@ -28,7 +28,7 @@ export function chiSquareTail(freedom: number, x: number): number {
 /** P(|Z| > z) of a normal variable. */
 export const normalTails = (z: number): number => chiSquareTail(1, z * z);
 
-/** Stirling's series, moved to where it is exact to a double. */
+/** Stirling's series, shifted to where it is exact in doubles. */
 function logGamma(x: number): number {
   let [y, less] = [x, 0];
   for (; y < 12; y++) less += Math.log(y);

@@ -3,19 +3,19 @@ import type { Moments } from './moments.js';
 import { type Movable, type Reached, reachOf } from './reach.js';
 import { widened } from './skew.js';
 
-/** What is known of one regression: its moments, the last entry being the outcome, and by how much sampling makes the outcome's products vary. */
+/** Moments of one regression, the outcome last, and their noises. */
 export interface Regressed {
   readonly matrix: Matrix;
   readonly noises: ReturnType<Moments['at']>['noises'];
 }
 
-/** Coefficients of the entries before the last, for entries of length one; of a matrix that was mended where the noise left none that can be solved. */
+/** Coefficients of the entries before the last, for entries of length one; of a penalised matrix where the noise left none to solve. */
 export interface Fit {
   readonly coefficients: Float64Array;
   readonly count: number;
   /** Variance of the outcome around the fit. */
   readonly residual: number;
-  /** What was added to the diagonal; 0 where nothing had to be. */
+  /** Penalty added to the diagonal; 0 where none was needed. */
   readonly penalty: number;
   readonly root: Matrix;
   readonly inner: Matrix;
@@ -35,7 +35,7 @@ export function fitOf({ matrix, noises }: Regressed): Fit {
   return { coefficients, count, residual: Math.max(0, around) / Math.max(1, count - last), penalty, root, inner: mended };
 }
 
-/** So much that the least eigenvalue is what the noise of the matrix is large. */
+/** Penalty that raises the least eigenvalue to the noise level of the matrix. */
 function penaltyFor(inner: Matrix, noises: Regressed['noises']): number {
   const least = Math.min(...eigen(inner).values);
   const noise = Math.sqrt(
@@ -45,13 +45,13 @@ function penaltyFor(inner: Matrix, noises: Regressed['noises']): number {
 }
 
 export interface Told extends Reached {
-  /** Of the outcome's products by sampling alone. */
+  /** Standard error from sampling alone. */
   readonly sampling: number;
 }
 
 /**
- * The interval of `weights` times the coefficients over all moments that the noise leaves possible; with `sampled`, the variance of the outcome around the
- * fit, also over the samples that could have been drawn (reach.proof.md, 3). That variance may be too small by the part `short` of itself.
+ * Confidence interval of `weights` times the coefficients over all moments that the noise leaves possible; `sampled`, the residual
+ * variance, adds sampling, and may be too small by the fraction `short` (confidence-interval.proof.md, 3).
  */
 export function toldOf({ matrix, noises }: Regressed, fit: Fit, weights: readonly number[], sampled = 0, short = 0): Told {
   const last = matrix.length - 1;

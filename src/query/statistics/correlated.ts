@@ -3,7 +3,7 @@ import type { Moments } from './moments.js';
 import { type Movable, reachOf } from './reach.js';
 
 interface Correlated {
-  /** Null where the noise left no rows, or none that differ. */
+  /** Null where the noise left no rows, or no variation. */
   readonly value: number | null;
   readonly standardError: number | null;
   readonly low: number;
@@ -16,8 +16,8 @@ const clip = (r: number): number => Math.min(1, Math.max(-1, r));
 const normal = 1.959964;
 
 /**
- * The correlation of entries i and j with the interval of all that the noise leaves possible; with `factor`, also the error of sampling on Fisher's scale, where
- * its variance is 1 / (n - 3) for numbers that are normal together (reach.proof.md, 4).
+ * Correlation of entries i and j with the interval of all values the noise leaves possible; `factor` adds sampling error on Fisher's
+ * scale, with variance 1 / (n - 3) for bivariate normal numbers (confidence-interval.proof.md, 4).
  */
 export function correlated({ matrix, noises }: ReturnType<Moments['at']>, i: number, j: number, factor?: number): Correlated {
   const order = [0, i, j];
@@ -38,7 +38,7 @@ export function correlated({ matrix, noises }: ReturnType<Moments['at']>, i: num
     const [vx, vy, c] = [m[1]![1]! / n - x * x, m[2]![2]! / n - y * y, m[1]![2]! / n - x * y];
     if (!(vx > 0 && vy > 0)) return undefined;
     const [root, r] = [Math.sqrt(vx * vy), c / Math.sqrt(vx * vy)];
-    // By the entries of the matrix: of c, then of the two variances.
+    // Derivatives by entries of the matrix: the covariance, then the two variances.
     const byC = 1 / (n * root);
     const [byX, byY] = [-r / (2 * vx * n), -r / (2 * vy * n)];
     const slope = (p: number, q: number): number => {
@@ -79,7 +79,7 @@ function sampled({ value, low, high }: { value: number; low: number; high: numbe
   };
 }
 
-/** The nearest matrix of ones on the diagonal without eigenvalues below nought: those are left out, and the diagonal brought back to one. */
+/** Nearest correlation matrix: negative eigenvalues are set to 0, and the diagonal is scaled back to 1. */
 export function nearestCorrelations(
   size: number,
   pairs: readonly (readonly [number, number])[],

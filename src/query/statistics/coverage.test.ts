@@ -13,7 +13,7 @@ const gaussian = { noise: 'gaussian', amount: 0.05 } as const;
 const laplace = { noise: 'laplace', amount: 1 } as const;
 const quiet = { noise: 'gaussian', amount: 5 } as const;
 
-describe('95 % intervals', () => {
+describe('the coverage of 95 % intervals', () => {
   it.each([
     ['histogram, percentages', 100_000, gaussian],
     ['histogram, rare answers', 3000, laplace],
@@ -54,19 +54,19 @@ describe('95 % intervals', () => {
     ['estimate, few at the far end, little noise', 300, quiet],
     ['estimate, a small part of the bounds, little noise', 300, quiet],
     ['comparison, few at the far end, little noise', 300, quiet],
-  ] as const)('hold what they are about in 93 to 98 of 100 draws: %s, n = %d', (name, n, budget) => {
+  ] as const)('intervals cover the true value in 93 to 98 of 100 draws: %s, n = %d', (name, n, budget) => {
     const found = coverage(of(name), people, n, budget, { draws: name.startsWith('regression') ? 400 : 1000, random: seeded(7) });
     const shares = found.flatMap(({ keys, noise, both }) => [
       [...keys, 'noise', noise] as const,
       ...(both === undefined ? [] : [[...keys, 'both', both] as const]),
     ]);
-    // A share of a thousand draws strays by 0.7 points: one number in many may be half a point off.
+    // A coverage from a thousand draws has a standard error of 0.7 points: one of many may be half a point off.
     const stray = shares.length > 4 ? 0.6 : 0;
     expect(shares.filter((row) => Number(row.at(-1)) < 93 - stray || Number(row.at(-1)) > 98 + stray)).toEqual([]);
     expect(shares.length).toBeGreaterThan(0);
   });
 
-  it('hold what joins of tables in a database say in 93 to 98 of 100 draws', async () => {
+  it('intervals of queries over joined tables cover the true value in 93 to 98 of 100 draws', async () => {
     const joined = cases.filter(({ tables, sample }) => tables && sample === 'fixed');
     const budgets = [laplace, gaussian];
     const asks = joined.map((own) => asked(policyOf(own, people, 300), own.query, laplace));
@@ -87,7 +87,7 @@ describe('95 % intervals', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('hold a rare share in the population in 93 of 100 draws of few people also with little noise', () => {
+  it('the interval of a rare share covers the population share in 93 of 100 draws, also with few people and little noise', () => {
     const [share] = coverage(
       of('estimate of a rare share'),
       people,
@@ -98,14 +98,14 @@ describe('95 % intervals', () => {
     expect(share!.both).toBeGreaterThan(93);
   });
 
-  it('would not hold the population if the error of sampling were left out: the trial can fail', () => {
+  it('intervals without sampling error do not cover the population value', () => {
     const narrow = { ...of('estimate of a mean'), design: () => ({ effect: 0.1 }) };
     const [mean] = coverage(narrow, people, 3000, { noise: 'gaussian', amount: 50 }, { draws: 200, random: seeded(7) });
     expect(mean!.both).toBeLessThan(70);
   });
 
   it.each(['crosstab, percentages', 'regression on numbers and categories', 'quantiles of a distribution', 'estimate, weights'])(
-    'are counted of rows so many times each as the counter counts those rows: %s',
+    "the trial counts each row as often as the product's counter does: %s",
     (name) => {
       const ask = asked(policy, of(name).query, laplace);
       const times = samples.alike.draw(people, 300, seeded(3));

@@ -13,19 +13,19 @@ export interface Cubes {
   readonly middle: number;
 }
 
-/** A number is read in so many classes, each as its middle: no more is needed to say how skew it is. */
+/** Number of classes, each read as its middle; more are not needed for the skewness. */
 const classes = 256;
-/** What the cubes get of the budget, as a number of cells: they tell how sure a mean is, and are no part of it. */
+/** Budget weight of the cubes, in cells: they only determine how certain a mean is. */
 const worth = 1 / 64;
 
-/** Undefined where classes of the number are no whole numbers that can be told apart exactly. */
+/** Undefined where classes of the number cannot be represented as exact whole numbers. */
 export function cubesOf(scope: Scope, rows: Rows, column: string): Cubes | undefined {
   const { low, step, last } = gridOf(numberNamed(scope.policy, column));
   const each = Math.ceil((last + 1) / classes);
   const top = Math.floor(last / each);
   const wide = multiply(step, rational(each));
   const place: Expression = { op: 'floor', of: [{ op: '/', of: [{ op: '-', of: [column, toNumber(low)] }, toNumber(wide)] }] };
-  // In halves of a class, about the middle of all.
+  // In half classes, centred on the middle of all.
   const about: Expression = { op: '-', of: [{ op: '*', of: [2, place] }, top] };
   const name = `(${column}) cubed`;
   try {

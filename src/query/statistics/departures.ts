@@ -1,15 +1,15 @@
 import { dot, type Matrix, square } from './matrix.js';
 
-/** The noise of every cell: its variance, and whether it strays farther now and then than a normal one would. */
+/** Noise of every cell: its variance, and whether it is Laplace noise, with heavier tails than a normal variable. */
 export interface CellNoise {
   readonly variance: number;
   readonly laplace: boolean;
 }
 
-/** How far a table departs from what its margins say, and how far sampling and noise make it do so (independent.proof.md, 1 and 2). */
+/** Departures of a table from independence given its margins, and their covariance (independence-test.proof.md, 1 and 2). */
 export interface Departures {
   readonly total: number;
-  /** Margins as parts of one. */
+  /** Margins as fractions of the total. */
   readonly p: readonly number[];
   readonly q: readonly number[];
   readonly left: readonly (readonly number[])[];
@@ -27,7 +27,7 @@ export function departuresOf(counts: readonly (readonly number[])[], variance: n
   const p = parts(counts.map(sum));
   const q = parts(counts[0]!.map((_, j) => sum(counts.map((row) => row[j]!))));
   const [left, right] = [contrasts(p), contrasts(q)];
-  // Contrasts that margins do not enter: of each row's counts less its part of all, and so for columns.
+  // Contrasts that are zero under independence: of each row's counts minus its share of the total, and likewise for columns.
   const values = left.flatMap((u) => right.map((w) => sum(counts.map((row, i) => u[i]! * dot(row, w)))));
   const products = (list: readonly (readonly number[])[], of: readonly number[]) =>
     list.map((u) => list.map((v) => ({ sampled: u.reduce((s, x, i) => s + x * v[i]! * of[i]!, 0), noised: dot(u, v) })));
@@ -46,7 +46,7 @@ export function departuresOf(counts: readonly (readonly number[])[], variance: n
   return { total, p, q, left, right, values, spread };
 }
 
-/** None below a thousandth. */
+/** Fractions of a margin, at least a thousandth each. */
 function parts(margin: readonly number[]): readonly number[] {
   const total = sum(margin);
   const kept = margin.map((x) => Math.max(1e-3, x / total));
@@ -54,6 +54,6 @@ function parts(margin: readonly number[]): readonly number[] {
   return kept.map((x) => x / all);
 }
 
-/** One less than there are: whether a row is in level k, less the part of all that is. */
+/** Contrasts of a margin, one fewer than its levels: the indicator of level k minus its fraction. */
 const contrasts = (p: readonly number[]): readonly (readonly number[])[] =>
   p.slice(1).map((part, k) => p.map((_, i) => (i === k + 1 ? 1 : 0) - part));

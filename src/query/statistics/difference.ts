@@ -3,13 +3,13 @@ import { normalTails } from './chi-square.js';
 import { combined, type Group, nothing, type Row, type Side, sideOf } from './group-means.js';
 import { deviations } from './reach.js';
 
-/** By how much sampling varies more than in a simple random sample: of one group, that so large a part of a cluster belongs to; of the difference of two. */
+/** Ratio of the sampling variance to that of a simple random sample: of one group with its share of a cluster, and of the difference. */
 interface Factors {
   readonly one: (people: number, part: number) => number;
   readonly apart: (people: number) => number;
 }
 
-/** Both means, the first less the second, and how likely so large a difference is where there is none. */
+/** Both means, their difference, and the p-value of the difference. */
 export function difference(
   groups: readonly [Group, Group],
   noisy: readonly NoisyMeasure[],
@@ -30,7 +30,7 @@ export function difference(
   return [...rows, apart, { ...nothing, value: chanceOf(first, second) }];
 }
 
-/** Where both means are the same, they are that of all rows together: noise and sampling as they would be then. */
+/** p-value under equal means, which are then the pooled mean, with noise and sampling as they would be. */
 function chanceOf(a: Side, b: Side): number {
   const pooled = (a.sum + b.sum) / (a.count + b.count);
   const errors = [a, b].flatMap((side) =>

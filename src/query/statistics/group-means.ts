@@ -6,25 +6,25 @@ import type { AnswerRow, NoisyMeasure } from '../bound.js';
 import { isLaplace, type Movable, reachOf } from './reach.js';
 import { none, type Skew, shifts, skewOf, spreadOf, unseen, widened } from './skew.js';
 
-/** A group of rows, as the noisy numbers its mean is made of. */
+/** Group of rows, as the noisy numbers from which its mean is computed. */
 export interface Group {
-  /** Of the numbers less their middle. */
+  /** Sum of the numbers minus their middle. */
   readonly sum: Term;
   readonly count: Term;
-  /** Of their squares, less `lifted` for every row; absent for shares, whose variance follows. */
+  /** Sum of their squares, minus `lifted` for every row; absent for shares, whose variance follows. */
   readonly squares?: { readonly term: Term; readonly lifted: number };
-  /** Of their cubes about `middle`, less the middle of the numbers; paid for where a design is declared. */
+  /** Sum of their cubes about `middle`, relative to the numbers' middle; paid for where a design is declared. */
   readonly cubes?: { readonly term: Term; readonly middle: number };
-  /** Of the squared weights, where rows have weights: how many people of one weight they are worth follows. */
+  /** Sum of the squared weights, where rows have weights; gives the effective sample size. */
   readonly weights?: Term;
   readonly middle: number;
-  /** What a mean can be, less the middle. */
+  /** Bounds of the mean, relative to the middle. */
   readonly within: readonly [number, number];
 }
 
 interface Error {
   readonly deviation: number;
-  /** Of the continuous noise that strays no less than the whole-number one does, over its own deviation (privacy/mechanism/law-sum.proof.md, 2). */
+  /** Ratio of the deviation of continuous noise at least as wide as the discrete noise (privacy/mechanism/noise-sum.proof.md, 2). */
   readonly wider: number;
   readonly laplace: boolean;
   readonly sum: number;
@@ -34,10 +34,10 @@ export interface Side {
   readonly sum: number;
   readonly count: number;
   readonly mean: number;
-  /** How many people of one weight would be worth as much. */
+  /** Effective sample size. */
   readonly people: number;
   readonly errors: readonly Error[];
-  /** Variance of the mean over samples, by how much noise may have made it too small, and its third moment. */
+  /** Sampling variance of the mean; `short`: by how much noise may have made it too small; its third moment. */
   readonly sampling: number;
   readonly short: number;
   readonly skew: Skew;
@@ -45,7 +45,7 @@ export interface Side {
 export type Row = Omit<AnswerRow, 'keys'>;
 export const nothing: Row = { value: null, standardError: null, low: null, high: null };
 
-/** `alone`: of how many means whose interval is told it is one; where none is said, shares vary as the one told would. */
+/** `alone`: number of means that share the four added answers of a share's variance; when absent, none are added. */
 export function sideOf(
   { sum, count, squares, cubes, weights, within }: Group,
   noisy: readonly NoisyMeasure[],
@@ -110,14 +110,14 @@ export function sideOf(
   };
 }
 
-/** At a share as if four more had been asked, two of whom said so (Agresti and Coull): of few who said so the sample's own varies too little. */
+/** Variance of a share after adding four answers, two of them positive (Agresti and Coull): at rare answers the sample's own is too small. */
 function shareVariance(share: number, people: number, alone?: number): number {
   const more = alone === undefined ? 0 : 4 / alone;
   const near = (share * people + more / 2) / (people + more);
   return near * (1 - near);
 }
 
-/** So much of each mean, added up, with the error of the noise, and of noise and sampling together (reach.proof.md). */
+/** Linear combination of means, with the error of the noise, and of noise and sampling together (confidence-interval.proof.md). */
 export function combined(
   sides: readonly (Side | undefined)[],
   by: readonly number[],

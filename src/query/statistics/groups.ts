@@ -11,10 +11,10 @@ import { furtherBy, only, type Rows, type Scope } from '../scope.js';
 import { cubesOf } from './cubes.js';
 import type { Group } from './group-means.js';
 
-/** Groups of rows, cell by cell, as the numbers that noise is added to. */
+/** Groups of rows, cell by cell, as noisy numbers. */
 export interface GroupsRead {
   readonly group: (cell: number) => Group;
-  /** The noise of which matters most. */
+  /** Measure whose noise matters most. */
   readonly term: Term;
 }
 const at = (term: Term, cell: number): Term => ({ ...term, cells: () => [cell] });
@@ -29,7 +29,7 @@ function weightsOf(scope: Scope, rows: Rows): Term | undefined {
   return scope.rowCount({ ...rows, weight: name });
 }
 
-/** Of a number. */
+/** Terms of the mean of a number. */
 export function meansOf(scope: Scope, rows: Rows, column: string): GroupsRead {
   if (!isNumber(columnNamed(scope.policy, column)))
     throw new Fault('QUERY_INVALID', `Column "${column}" is no number.`, 'Say which shares to compare: "values": ["yes"].');
@@ -58,7 +58,7 @@ export function meansOf(scope: Scope, rows: Rows, column: string): GroupsRead {
   };
 }
 
-/** Of some values of a category. */
+/** Terms of the share of some values of a category. */
 export function sharesOf(scope: Scope, rows: Rows, column: string, values: readonly string[]): GroupsRead {
   const declared = categoryNamed(scope.policy, column);
   const named = new Set(values.map((value) => declaredCode(declared, value)));

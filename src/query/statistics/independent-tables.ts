@@ -1,13 +1,13 @@
 import { type CellNoise, departuresOf } from './departures.js';
 import { dot, rootOf, solved } from './matrix.js';
 
-/** So many tables at most, and none more once so many were as far off as the one at hand (Besag and Clifford 1991). */
+/** Most tables drawn, and the number of at least equally extreme ones that ends the simulation (Besag and Clifford 1991). */
 const [most, enough] = [999, 30];
 const rounding = 1e-9;
 
 /**
- * How often tables of independent answers with these margins, sampled and noised like the one at hand, depart as far (independent.proof.md, 5). The numbers that
- * it draws follow from the table: an answer that is read again says the same.
+ * p-value from simulated independent tables with these margins, sampling and noise (independence-test.proof.md, 5).
+ * The random numbers follow from the table, so reading an answer again gives the same p-value.
  */
 export function simulatedChance(
   statistic: number,
@@ -29,7 +29,7 @@ export function simulatedChance(
       factor,
     );
     const root = made && rootOf(made.spread);
-    // A table without rows, or one that cannot be judged, speaks for independence as much as any. One that departs as far does so whichever way it was rounded.
+    // A table without rows, or one that cannot be tested, counts as extreme; the tolerance makes equal departures count despite rounding.
     if (!root || dot(made.values, solved(root, made.values)) >= statistic * (1 - rounding)) farther++;
   }
   return farther >= enough ? farther / drawn : (farther + 1) / (drawn + 1);
@@ -67,7 +67,7 @@ function noiseFrom({ variance, laplace }: CellNoise, random: () => number): () =
   return () => geometric() - geometric();
 }
 
-/** So many people, each in one cell. */
+/** Multinomial sample of that many people. */
 function multinomial(people: number, chances: readonly number[], random: () => number): readonly number[] {
   let [left, rest] = [people, 1];
   return chances.map((chance, k) => {
@@ -78,7 +78,7 @@ function multinomial(people: number, chances: readonly number[], random: () => n
   });
 }
 
-/** Few by the waits between them, many by the normal law. */
+/** Small expected counts by geometric waiting times, large ones by the normal approximation. */
 function binomial(n: number, p: number, random: () => number): number {
   if (n === 0 || p <= 0) return 0;
   if (p > 0.5) return n - binomial(n, 1 - p, random);

@@ -16,7 +16,7 @@ const noises = {
   gaussian: (scale: number) => Math.round(scale * Math.SQRT2 * normalFrom(random)),
 };
 
-/** How often a test of independent answers rejects at 5 %, knowing of so much of the noise. */
+/** Rejection rate at 5 % for independent answers, when the test takes that much of the noise into account. */
 function rejected(
   noise: keyof typeof noises,
   rows: readonly number[],
@@ -36,12 +36,12 @@ function rejected(
 }
 
 describe('the chi-square test of a noisy table', () => {
-  // Added up over all tables of so many people, those that depart exactly as far among them.
+  // Exact p-values: summed over all tables of that many people, equal departures included.
   it.each([
     [[4, 1], [0, 3], 0.0358],
     [[2, 2, 0], [0, 1, 3], 0.0435],
     [[3, 0], [0, 3], 0.0303],
-  ])('counts tables that depart as far, however they are rounded: %j %j', (a, b, exact) => {
+  ])('the simulated p-value counts equally extreme tables despite rounding: %j %j', (a, b, exact) => {
     const { chance } = independence([a, b], { variance: 0, laplace: true }, 1);
     expect(chance / exact).toBeGreaterThan(0.6);
     expect(chance / exact).toBeLessThan(1.6);
@@ -52,13 +52,13 @@ describe('the chi-square test of a noisy table', () => {
     ['gaussian', [0.5, 0.5], [0.3, 0.7]],
     ['laplace', [0.2, 0.3, 0.5], [0.1, 0.2, 0.3, 0.4]],
     ['gaussian', [0.2, 0.3, 0.5], [0.1, 0.2, 0.3, 0.4]],
-  ] as const)('rejects what is so in about 5 of 100: %s, %j by %j', (noise, rows, columns) => {
+  ] as const)('the test rejects independent tables in about 5 of 100 draws: %s, %j by %j', (noise, rows, columns) => {
     const share = rejected(noise, rows, columns, 1);
     expect(share).toBeGreaterThan(0.033);
     expect(share).toBeLessThan(0.067);
   });
 
-  it('rejects as seldom where cells are nearly empty and the noise is small beside sampling, and says the same again', () => {
+  it('the test rejects no more often when cells are nearly empty and noise is small, and repeats its p-value', () => {
     const [few, rare] = [
       [0.9, 0.08, 0.02],
       [0.3, 0.3, 0.2, 0.1, 0.05, 0.03, 0.015, 0.005],
@@ -73,15 +73,15 @@ describe('the chi-square test of a noisy table', () => {
       if (t === 0) expect(independence(table, noise, 1)).toMatchObject({ chance, statistic });
     }
     expect(times / 400).toBeGreaterThan(0.01);
-    // The plain law of the statistic rejects 7 in 100 here.
+    // The asymptotic distribution of the statistic, without simulation, rejects 7 in 100 here.
     expect(times / 400).toBeLessThan(0.06);
   });
 
-  it('would reject several times as often if it did not know of the noise', () => {
+  it('a test that ignores the noise rejects several times as often', () => {
     expect(rejected('laplace', [0.2, 0.3, 0.5], [0.1, 0.2, 0.3, 0.4], 0, 100)).toBeGreaterThan(0.25);
   });
 
-  it('is Pearson’s where there is no noise', () => {
+  it('the test is Pearson’s where there is no noise', () => {
     const table = [
       [20, 30, 50],
       [40, 30, 30],
@@ -94,7 +94,7 @@ describe('the chi-square test of a noisy table', () => {
     expect(independence(table, { variance: 0, laplace: false }, 2).statistic).toBeCloseTo(statistic! / 2, 9);
   });
 
-  it('says nothing where the noise left no rows, and sees what is there', () => {
+  it('the test reports nothing where the noise left no rows, and detects real dependence', () => {
     expect(
       independence(
         [

@@ -8,13 +8,13 @@ export interface Independence {
   readonly statistic: number | null;
   readonly freedom: number;
   readonly chance: number;
-  /** Cramer's V, less what noise and sampling add to it. */
+  /** Cramer's V, corrected for noise and sampling. */
   readonly strength: number;
 }
 
 /**
- * The chi-square test of a table that noise was added to (independent.proof.md): departures from what the margins say, in units of how far sampling and noise
- * together make them stray. `factor`: of sampling, beside a simple random sample.
+ * Chi-square test of a noisy table (independence-test.proof.md): departures from independence, scaled by their covariance under
+ * sampling and noise. `factor`: ratio of the sampling variance to that of a simple random sample.
  */
 export function independence(counts: readonly (readonly number[])[], noise: CellNoise, factor: number): Independence {
   const { variance } = noise;
@@ -39,7 +39,7 @@ export function independence(counts: readonly (readonly number[])[], noise: Cell
   return { statistic, freedom, chance, strength: Math.min(1, strength) };
 }
 
-/** With fewer expected in a cell, and noise that does not drown it, departures are not near normal: their law is simulated (independent.proof.md, 5). */
+/** With fewer expected per cell, and noise too small to make departures normal, their distribution is simulated (proof note, 5). */
 const [few, loud, mostFreedom] = [5, 4, 100];
 
 function inverseOf(spread: Matrix): Matrix {
@@ -52,7 +52,7 @@ function inverseOf(spread: Matrix): Matrix {
   );
 }
 
-/** How much each cell's noise makes of the statistic by itself, squared and added up. */
+/** Sum of the squared coefficients of the cells' squared noises in the statistic. */
 function fourths(
   counts: readonly (readonly number[])[],
   left: readonly (readonly number[])[],
@@ -68,7 +68,7 @@ function fourths(
   return sum;
 }
 
-/** Of a variable with the mean of chi-square and so much more variance: the gamma variable with both (independent.proof.md, 3). */
+/** Tail of a chi-square variable with extra variance: the gamma variable with that mean and variance (independence-test.proof.md, 3). */
 function tailOf(statistic: number, freedom: number, more: number): number {
   const wider = (2 * freedom + more) / (2 * freedom);
   return chiSquareTail(freedom / wider, statistic / wider);

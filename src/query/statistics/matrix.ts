@@ -3,7 +3,7 @@ export type Matrix = readonly Float64Array[];
 
 export const square = (size: number): Float64Array[] => Array.from({ length: size }, () => new Float64Array(size));
 
-/** The lower root of a matrix: L L' = A. Undefined where A is not positive definite as far as doubles can tell. */
+/** Cholesky root of a matrix: L L' = A. Undefined where A is not positive definite in doubles. */
 export function rootOf(a: Matrix): Matrix | undefined {
   const root = square(a.length);
   for (let i = 0; i < a.length; i++)
@@ -38,7 +38,7 @@ export const dot = (a: ArrayLike<number>, b: ArrayLike<number>): number => {
   return sum;
 };
 
-/** Eigenvalues and, column by column, eigenvectors: turns that make what is off the diagonal vanish. */
+/** Eigenvalues and, column by column, eigenvectors, by Jacobi rotations. */
 export function eigen(of: Matrix): { readonly values: Float64Array; readonly vectors: Matrix } {
   const n = of.length;
   const a = of.map((row) => Float64Array.from(row));

@@ -14,13 +14,13 @@ import { type Matrix, square } from './matrix.js';
 import { productOf } from './product.js';
 import { isLaplace } from './reach.js';
 
-/** One entry of a row's vector: one (the first), a number about the middle of its bounds over its reach, or whether a category has a level. */
+/** Entry of a row's vector: one (the first), a number centred and scaled by its bounds, or the indicator of a category's level. */
 export type Entry =
   | { readonly kind: 'one' }
   | { readonly kind: 'number'; readonly column: string; readonly middle: number; readonly reach: number }
   | { readonly kind: 'level'; readonly column: string; readonly level: string; readonly not: string };
 
-/** A noisy integer: how far it strays, and which entries of the matrix it enters by how much. */
+/** Noise of an integer: its standard deviation, and its factors in the entries of the matrix. */
 export interface Noise {
   readonly deviation: number;
   readonly laplace: boolean;
@@ -32,7 +32,7 @@ interface Place {
   readonly by: number;
 }
 
-/** The sum over rows of the products of all entries, two by two, as whole numbers with noise (moments.proof.md). */
+/** Noisy sums over rows of the products of all pairs of entries (moments.proof.md). */
 export interface Moments {
   readonly entries: readonly Entry[];
   readonly at: (noisy: readonly NoisyMeasure[], group: number) => { readonly matrix: Matrix; readonly noises: readonly Noise[] };
@@ -158,7 +158,7 @@ function entriesOf(scope: Scope, column: string, categories: readonly Category[]
   return [{ kind: 'number', column, middle: unit * Number(origin), reach: unit * Number(reach) }];
 }
 
-/** Counts by every two categories, by the only one, or of all rows; each category's own counts are read off the first table that has it. */
+/** Counts by every two categories, by the only one, or of all rows; a category's own counts come from the first table that has it. */
 function tablesOf(scope: Scope, rows: Rows, categories: readonly Category[]) {
   const width = (a: number): number => categories[a]!.levels.length;
   if (categories.length <= 1) {
@@ -193,7 +193,7 @@ function tablesOf(scope: Scope, rows: Rows, categories: readonly Category[]) {
   };
 }
 
-/** Squares less half their largest, so that they are centred, and that much for every row again. */
+/** Squares minus half their largest, so that they are centred; the offset is added back for every row. */
 function squareOf(scope: Scope, rows: Rows, column: string, all: Term): readonly Term[] {
   const { grid, origin, reach } = centreOf(scope, column);
   const shift = (reach * reach) / 2n;

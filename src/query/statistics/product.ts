@@ -6,7 +6,7 @@ import type { Expression } from '../form.js';
 import { centreOf, momentTerm } from '../kinds/moment.js';
 import type { Rows, Scope } from '../scope.js';
 
-/** Places of a number that enter a product; finer ones are read in steps of as many as it takes. */
+/** Most places of a number in a product; finer grids are read in larger steps. */
 const mostPlaces = 2 ** 19;
 
 /** The sum over rows of the product of two numbers, each about the middle of its bounds: one more derived column (../count/derived.proof.md). */

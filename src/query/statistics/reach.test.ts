@@ -13,8 +13,8 @@ const quotient =
     return bottom > 0 ? { value: top / bottom, slopes: Float64Array.of(s / bottom, (-t * top) / bottom ** 2) } : undefined;
   };
 
-describe('the reach of errors', () => {
-  it('is Fieller’s interval of a quotient, however noisy its bottom is', () => {
+describe('confidence intervals of calculated numbers', () => {
+  it('the interval of a quotient is Fieller’s, however noisy its denominator is', () => {
     for (const [a, b, s, t] of [
       [30, 100, 5, 10],
       [30, 100, 5, 40],
@@ -31,7 +31,7 @@ describe('the reach of errors', () => {
     }
   });
 
-  it('has no end on the side where the bottom of a quotient could be nothing, and Fieller’s on the other', () => {
+  it('the interval of a quotient is unbounded on the side where the denominator could be zero, and Fieller’s on the other', () => {
     const { low, high } = reachOf(quotient(30, 100, 5, 60), 2, gaussian)!;
     const c = 1.959964 ** 2;
     const [p, q, r] = [100 ** 2 - c * 60 ** 2, -2 * 30 * 100, 30 ** 2 - c * 5 ** 2];
@@ -42,7 +42,7 @@ describe('the reach of errors', () => {
     expect(reachOf(quotient(5, 100, 5, 60), 2, gaussian)).toMatchObject({ low: null, high: null });
   });
 
-  it('is not passed by any point of the ball, and touched by some', () => {
+  it('no point of the ball exceeds the interval, and some reach its ends', () => {
     const random = seeded(3);
     const of: Movable = (z) => {
       const [x, y, w] = [2 + z[0]!, 3 + z[1]! / 2, 5 + z[2]!];
@@ -62,15 +62,15 @@ describe('the reach of errors', () => {
     expect(high!).toBeCloseTo(most, 1);
   });
 
-  it('allows for the tails of Laplace noise', () => {
+  it('the critical value allows for the tails of Laplace noise', () => {
     expect(deviations(Float64Array.of(1), () => true)).toBeCloseTo(2.166, 2);
     expect(deviations(new Float64Array(100).fill(1), () => true)).toBeLessThan(1.965);
     expect(deviations(Float64Array.of(1), () => false)).toBeCloseTo(1.96, 3);
   });
 });
 
-describe('what it is made of', () => {
-  it('knows the tails of chi-square', () => {
+describe('the numerical routines', () => {
+  it('the tail of the chi-square distribution is accurate', () => {
     for (const [freedom, x] of [
       [1, 3.841459],
       [2, 5.991465],
@@ -83,7 +83,7 @@ describe('what it is made of', () => {
     expect(normalTails(6) / 1.973e-9).toBeCloseTo(1, 3);
   });
 
-  it('solves, and finds eigenvalues', () => {
+  it('linear systems and eigenvalues are solved accurately', () => {
     const a = [Float64Array.of(4, 1, 0.5), Float64Array.of(1, 3, -0.2), Float64Array.of(0.5, -0.2, 2)];
     const x = solved(rootOf(a)!, [1, 2, 3]);
     for (const [i, b] of applied(a, x).entries()) expect(b).toBeCloseTo(i + 1, 12);

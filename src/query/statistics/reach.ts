@@ -1,22 +1,22 @@
 import type { AdditiveLaw } from '../../privacy/mechanism/law.js';
 
-/** A number and how much it moves for each of several independent errors of deviation one; undefined where the errors leave no such number. */
+/** Number and its derivatives by independent errors of standard deviation one; undefined where the errors leave no such number. */
 export type Movable = (errors: Float64Array) => { readonly value: number; readonly slopes: Float64Array } | undefined;
 
 export interface Reached {
   readonly value: number;
-  /** First order: the root of the squared slopes. */
+  /** First order: root of the sum of squared derivatives. */
   readonly deviation: number;
-  /** Null where there is no end. */
+  /** Null where the interval is unbounded. */
   readonly low: number | null;
   readonly high: number | null;
 }
 
 const normal = 1.959964;
-/** (z^3 - 3 z) / 24 at z: what a kurtosis adds to a normal quantile (Cornish and Fisher). */
+/** (z^3 - 3 z) / 24 at z: coefficient of the excess kurtosis in a normal quantile (Cornish and Fisher). */
 const tail = (normal ** 3 - 3 * normal) / 24;
 
-/** How many deviations a sum of errors passes 5 times in 100: a normal one's, and more where few Laplace errors make it up. */
+/** Number of deviations that a sum of errors exceeds 5 times in 100: 1.96, and more where few Laplace errors dominate it. */
 export function deviations(slopes: Float64Array, isLaplace: (k: number) => boolean): number {
   let [squares, fourths] = [0, 0];
   slopes.forEach((slope, k) => {
@@ -28,7 +28,7 @@ export function deviations(slopes: Float64Array, isLaplace: (k: number) => boole
 
 export const isLaplace = (law: AdditiveLaw<number>): boolean => law.kind === 'laplace';
 
-/** The interval of all values that errors of together no more than so many deviations, and `more`, lead to (reach.proof.md). */
+/** All values reached by errors whose norm is at most the critical value plus `more` (confidence-interval.proof.md). */
 export function reachOf(of: Movable, errors: number, laplace: (k: number) => boolean, more = 0): Reached | undefined {
   const start = of(new Float64Array(errors));
   if (!start) return undefined;
@@ -42,10 +42,10 @@ export function reachOf(of: Movable, errors: number, laplace: (k: number) => boo
   };
 }
 
-/** The ball is blown up in so many steps, and searched so often in each. */
+/** Growth steps of the ball, and most search steps in each. */
 const [growths, searches] = [6, 60];
 
-/** The largest (sign 1) or least (-1) value within the ball: at its rim the slopes point outwards, so it is sought where they do. */
+/** Largest (sign 1) or smallest (-1) value in the ball: at its extremum on the rim, the gradient points along the radius. */
 function farthest(of: Movable, errors: number, radius: number, sign: 1 | -1): number | null {
   let at: Float64Array = new Float64Array(errors);
   let here = of(at)!;
@@ -58,7 +58,7 @@ function farthest(of: Movable, errors: number, radius: number, sign: 1 | -1): nu
       const next = towards(at, here.slopes, (sign * rim) / length, turned, rim);
       const there = of(next);
       if (!there || !Number.isFinite(there.value)) {
-        // No end: on the way to where there is no value the values grow without bound.
+        // Unbounded: the values grow without limit towards errors that leave no value.
         if (turned < 1e-3) return null;
         turned /= 2;
         continue;
@@ -76,7 +76,7 @@ function farthest(of: Movable, errors: number, radius: number, sign: 1 | -1): nu
   return here.value;
 }
 
-/** A part of the way to the rim in the direction of the slopes, and out to the rim. */
+/** Step of that fraction towards the rim point in the direction of the gradient, projected onto the rim. */
 function towards(at: Float64Array, slopes: Float64Array, by: number, part: number, rim: number): Float64Array {
   const next = at.map((x, k) => (1 - part) * x + part * by * slopes[k]!);
   const length = Math.hypot(...next);

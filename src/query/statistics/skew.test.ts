@@ -9,8 +9,8 @@ import { shifts, skewOf, spreadOf, unseen, widened } from './skew.js';
 const people = population(300);
 const quiet = { noise: 'gaussian', amount: 1e9 } as const;
 
-describe('a variance that noise was added to', () => {
-  it('is what is told without noise, and never less than noise leaves above nought', () => {
+describe('a variance estimated from noisy sums', () => {
+  it('the variance is the plain one without noise, and never below the mean of its positive part', () => {
     expect(spreadOf(4, [0, 0])).toEqual({ variance: 4, short: 0 });
     expect(spreadOf(-1, [])).toEqual({ variance: 0, short: 0 });
     expect(spreadOf(0, [3, 4]).variance).toBeCloseTo(5 / Math.sqrt(2 * Math.PI), 9);
@@ -18,32 +18,32 @@ describe('a variance that noise was added to', () => {
     expect(spreadOf(-5, [5]).variance).toBeCloseTo(5 * 0.0833155, 4);
   });
 
-  it('cannot be short by more than there is, and makes intervals longer by as much as it may be', () => {
+  it('the shortfall of a variance never exceeds the variance, and lengthens the interval accordingly', () => {
     for (const told of [-20, -3, 0, 1, 4, 30]) {
       const { variance, short } = spreadOf(told, [5]);
       expect(short).toBe(Math.min(5, variance));
     }
-    // Student's quantile of 50 degrees is 2.0086.
+    // Student's quantile with 50 degrees of freedom is 2.0086.
     expect(1.959964 + widened(Math.sqrt(2 / 50), 1)).toBeCloseTo(2.0086, 2);
     expect(widened(0, 1)).toBe(0);
     expect(widened(9, 1)).toBe(1);
   });
 });
 
-describe('a variance of which few people decide', () => {
+describe('a variance that few people determine', () => {
   const skew = { third: 3, strays: 0 };
-  it('goes along with one mean, and strays by itself where skewness cancels', () => {
+  it('the variance goes along with a single mean, and varies separately where skewness cancels', () => {
     expect(unseen([{ by: 2, variance: 5, skew }])).toBeCloseTo(0, 12);
     const side = { variance: 5, skew };
     expect(unseen([{ by: 1, ...side }, { by: -1, ...side }])).toBeCloseTo(Math.sqrt((2 * 9) / 5), 12); // biome-ignore format: one line
     expect(unseen([{ by: 1, ...side }, { by: 1, ...side }])).toBeCloseTo(0, 12); // biome-ignore format: one line
-    // Noise says nothing of it, and neither do numbers that do not vary.
+    // Skewness that is mostly noise adds less, and numbers that do not vary add nothing.
     expect(unseen([{ by: 1, variance: 5, skew: { third: 3, strays: 300 } }, { by: -1, ...side }])).toBeLessThan(unseen([{ by: 1, ...side }, { by: -1, ...side }])); // biome-ignore format: one line
     expect(unseen([{ by: 1, variance: 0, skew }])).toBe(0);
   });
 
-  it('strays as it does among people of whom few have everything', () => {
-    // Of two values Pearson's bound is met: the variance of p (1 - p) over n people, told by its third moment alone.
+  it('the variance has the sampling deviation of a population in which few people hold everything', () => {
+    // Two values attain Pearson's bound: the estimate of the variance p (1 - p) / n varies by its third moment alone.
     const [p, n] = [0.04, 150];
     const [variance, third] = [(p * (1 - p)) / n, (p * (1 - p) * (1 - 2 * p)) / n ** 2];
     const own = { variance, skew: { third, strays: 0 } };
@@ -52,8 +52,8 @@ describe('a variance of which few people decide', () => {
   });
 });
 
-describe('a difference of means', () => {
-  it('has more deviations on either side where both groups are skew alike', () => {
+describe('a difference of two means', () => {
+  it('the interval of a difference has a larger critical value where both groups are equally skew', () => {
     const ask = asked(policy, { kind: 'compare', column: 'fines', between: 'sex' }, quiet);
     const apart = truthOf(ask, counted(policy, ask, people))[0]!.rows[2]!;
     const { low, high, standardError } = apart.withSampling!;
@@ -62,7 +62,7 @@ describe('a difference of means', () => {
 });
 
 describe('the skewness of a mean', () => {
-  it('is that of the numbers about their mean, within what bounds leave possible', () => {
+  it('the skewness is that of the numbers about their mean, within what the bounds allow', () => {
     const list = [0, 0, 0, 1, 5];
     const of = (power: number, about = 0) => list.reduce((sum, x) => sum + (x - about) ** power, 0) / list.length;
     const mean = of(1);
@@ -77,7 +77,7 @@ describe('the skewness of a mean', () => {
     expect(strays.strays).toBeCloseTo(Math.hypot(1, 24, 27), 9);
   });
 
-  it('moves both ends towards the long tail, and no end nearer for what may be noise', () => {
+  it('the skewness shifts both ends towards the long tail, and no end inwards for what may be noise', () => {
     const sure = shifts({ third: 0.2, strays: 0 }, 1);
     expect(sure.high).toBeCloseTo((0.2 * (2 * 1.959964 ** 2 + 1)) / 6, 9);
     expect(sure.low).toBeCloseTo(sure.high, 9);
@@ -93,7 +93,7 @@ describe('the skewness of a mean', () => {
     ['in whole numbers', 'fines', number('fines', '0', '100')],
     ['in classes of fine ones', 'wage', number('wage', '0', '200', '0.1')],
     ['with bounds about nothing', 'age', number('age', '-7', '90')],
-  ])('comes from cubes that are paid for where a design is declared: %s', (_, column, declared) => {
+  ])('cubes are measured and paid for where a design is declared: %s', (_, column, declared) => {
     const own = { ...samplePolicy([declared]), design: { effect: 1 } };
     const ask = asked(own, { kind: 'estimate', column }, quiet);
     expect(ask.bound.measures.map((measure) => ('worth' in measure ? measure.worth : 1))).toEqual([1, 1, 1, 1 / 64]);
@@ -108,7 +108,7 @@ describe('the skewness of a mean', () => {
     expect((mean - withSampling!.low!) / (1.959964 * sampled - shift)).toBeCloseTo(1, 1);
   });
 
-  it('is left alone without a design, and where the steps of a number are too odd', () => {
+  it('the skewness is not measured without a design, nor where the steps of a number are irregular', () => {
     const count = (own: typeof policy, column: string) =>
       bindBatch(parseBatch({ kind: 'estimate', column }), own).measures.length;
     expect(count({ ...policy, design: undefined } as unknown as typeof policy, 'income')).toBe(3);

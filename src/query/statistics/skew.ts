@@ -1,6 +1,6 @@
 import { scaledNormalTail } from '../../privacy/mechanism/law-width.js';
 
-/** Third moment of a mean over samples, and how far noise may have moved it. */
+/** Third moment of a mean over samples, and its standard deviation from noise. */
 export interface Skew {
   readonly third: number;
   readonly strays: number;
@@ -9,11 +9,11 @@ export const none: Skew = { third: 0, strays: 0 };
 
 const normal = 1.959964;
 
-/** A variance as told by noisy sums, and by how much it may be too small (skew.proof.md, 1). */
+/** Variance from noisy sums, and by how much it may be too small (skew.proof.md, 1). */
 export function spreadOf(told: number, errors: readonly number[]): { readonly variance: number; readonly short: number } {
   const strays = Math.hypot(...errors);
   if (strays === 0) return { variance: Math.max(0, told), short: 0 };
-  // What is left of a normal variable about `told` above nought: no variance is below.
+  // Mean of the positive part of a normal variable around `estimate`, since no variance is negative.
   const at = told / strays;
   const bell = Math.exp((-at * at) / 2);
   const above = at < 0 ? bell * scaledNormalTail(-at) : 1 - bell * scaledNormalTail(at);
@@ -21,14 +21,14 @@ export function spreadOf(told: number, errors: readonly number[]): { readonly va
   return { variance: Math.max(0, variance), short: Math.min(strays, Math.max(0, variance)) };
 }
 
-/** How many more deviations hold 95 % where the variance they are of may be too small by so much: Student's law, to first order. */
+/** Additional deviations that hold 95 % where the variance may be too small by `short`: Student's distribution, to first order. */
 export const widened = (short: number, variance: number): number =>
   variance > 0 ? Math.min(1, ((normal ** 3 + normal) / 8) * (short / variance) ** 2) : 0;
 
 interface Told {
   readonly strays: number;
 }
-/** The third moment about the mean, from sums about the middle; no more than the variance and the bounds leave possible. */
+/** Third moment about the mean, from sums about the middle; clipped to what the variance and the bounds allow. */
 export function skewOf(
   { cube, strays: ofCubes }: Told & { readonly cube: number },
   { mean, strays: ofSums }: Told & { readonly mean: number },
@@ -42,12 +42,12 @@ export function skewOf(
   };
 }
 
-/** As much of a third moment as is no noise. */
+/** Third moment shrunk by its share of noise. */
 const likely = ({ third, strays }: Skew): number => (third === 0 ? 0 : third * (third ** 2 / (third ** 2 + strays ** 2)));
 
 /**
- * How far the variance of a sum of means strays from sample to sample beside what the sum itself tells of it, for numbers as skew as these (skew.proof.md, 6): nothing for one mean, all of it for
- * a difference of two that are skew alike. `by`: the factor of each.
+ * Sampling deviation of a combination's variance that does not go along with the combination itself (skew.proof.md, 6):
+ * 0 for one mean, all of it for a difference of two equally skew means. `by`: factor of each mean.
  */
 export function unseen(means: readonly { readonly by: number; readonly variance: number; readonly skew: Skew }[]): number {
   const there = means.filter(({ variance }) => variance > 0);
@@ -61,13 +61,13 @@ export function unseen(means: readonly { readonly by: number; readonly variance:
   return all > 0 ? Math.sqrt(Math.max(0, hidden - seen ** 2 / all)) : 0;
 }
 
-/** By how much the ends of an interval of a mean move for the skewness of what it is a mean of (skew.proof.md, 2). */
+/** Shifts of the ends of a mean's interval for skewness (skew.proof.md, 2). */
 export function shifts({ third, strays }: Skew, variance: number): { readonly low: number; readonly high: number } {
   if (third === 0 || !(variance > 0)) return { low: 0, high: 0 };
   const by = (2 * normal ** 2 + 1) / (6 * variance);
   const sure = Math.abs(likely({ third, strays }));
   const away = by * sure;
-  // Where an end comes nearer, only what noise leaves for certain.
+  // An end moves inwards only by the part of the third moment that exceeds its noise.
   const nearer = Math.min(by * Math.max(0, Math.min(sure, Math.abs(third) - strays)), 0.6 * normal * Math.sqrt(variance));
   return third > 0 ? { low: nearer, high: away } : { low: -away, high: -nearer };
 }

@@ -41,13 +41,13 @@ function residuals(table: AnswerTable, weights?: readonly number[]): readonly nu
 
 describe('a regression without noise', () => {
   const query = { kind: 'regression', outcome: 'income', on: ['age', 'sex', 'region'] };
-  it('is least squares, with numbers and categories, and with weights', () => {
+  it('the fit equals least squares, with numbers, categories and weights', () => {
     for (const sum of residuals(exact(query))) expect(sum).toBeCloseTo(0, 4);
     const weights = people.w!.map(Number);
     for (const sum of residuals(exact({ ...query, weight: 'w' }), weights)) expect(sum).toBeCloseTo(0, 4);
   });
 
-  it('by groups is that of each group, and fine grids are read as they are', () => {
+  it('a regression by groups fits each group, and fine grids are read correctly', () => {
     const by = exact({ kind: 'regression', outcome: 'income', on: ['age'], by: ['sex'] });
     const own = exact({ kind: 'regression', outcome: 'income', on: ['age'], where: [{ column: 'sex', op: '=', value: 'm' }] });
     expect(at(by, 'm', 'age')).toBeCloseTo(at(own, 'age'), 9);
@@ -59,8 +59,8 @@ describe('a regression without noise', () => {
   });
 });
 
-describe('a regression in much noise', () => {
-  it('says so where the sums cannot be solved, and sets no bounds it does not know', () => {
+describe('a regression with much noise', () => {
+  it('a regression whose sums cannot be solved says so, and has no interval', () => {
     const ask = asked(
       policy,
       { kind: 'regression', outcome: 'income', on: ['age', 'education'] },
@@ -77,7 +77,7 @@ describe('a regression in much noise', () => {
         expect(value === null || low === null || (low <= value && value <= high!)).toBe(true);
   });
 
-  it('tells a penalised fit that is finite', () => {
+  it('a regression whose sums cannot be solved returns a finite penalised fit', () => {
     const ask = asked(
       policy,
       { kind: 'regression', outcome: 'income', on: ['age', 'region'] },
@@ -91,7 +91,7 @@ describe('a regression in much noise', () => {
 });
 
 describe('correlations', () => {
-  it('are those of the rows', () => {
+  it('correlations equal those of the rows', () => {
     const table = exact({ kind: 'correlation', columns: ['age', 'education', 'income'] });
     expect(table.rows.map(({ keys }) => keys.join())).toEqual(['age,education', 'age,income', 'education,income']);
     const [a, b] = [people.age!.map(Number), people.income!.map(Number)];
@@ -102,7 +102,7 @@ describe('correlations', () => {
     expect(at(table, 'age', 'income')).toBeCloseTo(r, 9);
   });
 
-  it('that cannot stand together are mended', () => {
+  it('inconsistent correlations are replaced by the nearest consistent ones', () => {
     const pairs = [
       [1, 2],
       [1, 3],
@@ -123,7 +123,7 @@ describe('estimates for the population', () => {
     const chosen = income.map((_, i) => i).filter(holds);
     return chosen.reduce((s, i) => s + weight(i) * income[i]!, 0) / chosen.reduce((s, i) => s + weight(i), 0);
   };
-  it('weigh strata by their sizes, weights by themselves, and tell totals', () => {
+  it('an estimate weighs strata by their sizes and rows by their weights, and gives totals', () => {
     const sizes = new Map([
       ['north', 1000],
       ['south', 3000],
@@ -150,7 +150,7 @@ describe('estimates for the population', () => {
     expect(at(weighted, 'worth people')).toBeCloseTo(sum ** 2 / squares, 6);
   });
 
-  it('of a part of the strata are refused: nobody said how large it is in each', () => {
+  it('an estimate for part of the strata is refused, since the size of the part is not declared', () => {
     const sizes = new Map(['north', 'south', 'west'].map((region, k) => [region, 1000 * (k + 1)]));
     const design = { effect: 1, strata: { column: 'region', sizes } };
     const ask = (more: object) => exact({ kind: 'estimate', column: 'income', ...more }, people, { ...policy, design });
@@ -161,7 +161,7 @@ describe('estimates for the population', () => {
     expect(ask({ ...rich, weight: 'w' }).rows.length).toBeGreaterThan(0);
   });
 
-  it('have no error of sampling left where everybody was asked, and more where people came in clusters', () => {
+  it('an estimate has no sampling error for a full census, and a larger one for clusters', () => {
     const error = (design: object) =>
       exact({ kind: 'estimate', column: 'income' }, people, { ...policy, design: { effect: 1, ...design } }).rows[0]!
         .withSampling!.standardError;
@@ -170,7 +170,7 @@ describe('estimates for the population', () => {
     expect(error({ effect: 4 }) / error({})).toBeCloseTo(2, 9);
   });
 
-  it('of weights drawn towards their mean lie on the way to the unweighted mean, with less noise', () => {
+  it('an estimate with shrunken weights lies on the way to the unweighted mean, with less noise', () => {
     const derive = { calm: { op: '+', of: [{ op: '*', of: [0.7, 'w'] }, 0.3] } };
     const value = (more: object) => at(exact({ kind: 'estimate', column: 'income', ...more }), 'mean');
     const [plain, weighted, calm] = [value({}), value({ weight: 'w' }), value({ weight: 'calm', derive })];
@@ -188,7 +188,7 @@ describe('estimates for the population', () => {
   });
 });
 
-describe('what cannot be asked is refused before anything is read', () => {
+describe('queries that are refused before any data is read', () => {
   const bad: readonly [object, string][] = [
     [{ kind: 'regression', outcome: 'sex', on: ['age'] }, 'QUERY_INVALID'],
     [{ kind: 'regression', outcome: 'income', on: ['income'] }, 'QUERY_INVALID'],
@@ -203,18 +203,21 @@ describe('what cannot be asked is refused before anything is read', () => {
     [{ kind: 'compare', column: 'income', between: 'region', groups: ['north', 'east'] }, 'VALUE_UNKNOWN'],
     [{ kind: 'mean', column: 'income', weight: 'below', derive: { below: { op: '-', of: ['w', 1] } } }, 'QUERY_UNSUPPORTED'],
   ];
-  it.each(bad.map(([query, code]) => [JSON.stringify(query), query, code] as const))('%s', (_, query, code) => {
-    expect(() => bindBatch(parseBatch(query), policy)).toThrow(expect.objectContaining({ code }));
-  });
+  it.each(bad.map(([query, code]) => [JSON.stringify(query), query, code] as const))(
+    'the query is refused before any data is read: %s',
+    (_, query, code) => {
+      expect(() => bindBatch(parseBatch(query), policy)).toThrow(expect.objectContaining({ code }));
+    },
+  );
 
-  it('tests where one person may be several rows', () => {
+  it('a test over persons with several rows is refused', () => {
     const several = { ...policy, protect: { ...policy.protect, secret: 'person', maxRows: 3 } } as typeof policy;
     expect(() => bindBatch(parseBatch({ kind: 'independence', columns: ['sex', 'vote'] }), several)).toThrow(/several rows/);
   });
 });
 
-describe('a mean that noise drove out of its bounds', () => {
-  it('is told at the bound, where bounds have no middle, too', () => {
+describe('a mean that noise moved beyond its bounds', () => {
+  it('the mean is clamped to the bound, also where the bounds are not symmetric', () => {
     const own = samplePolicy([number('yes', '0', '1'), number('x', '-3', '2')]);
     for (const [column, low, high] of [['yes', 0, 1], ['x', -3, 2]] as const) // biome-ignore format: one line
       for (const [by, end] of [

@@ -15,7 +15,7 @@ const exact = (query: object, data: Data = people): AnswerTable => {
 };
 const namesOf = (query: object, own: typeof policy) => bindBatch(parseBatch(query), own).measures.map(({ name }) => name);
 
-/** Of a slope: what samples make of it by White's formula, and if the outcome varied equally. */
+/** Sampling variance of a slope by White's formula, and with equal variance of the outcome. */
 function slopeVariances(x: readonly number[], y: readonly number[]) {
   const n = x.length;
   const mean = (list: readonly number[]) => list.reduce((sum, v) => sum + v, 0) / n;
@@ -30,7 +30,7 @@ function slopeVariances(x: readonly number[], y: readonly number[]) {
 }
 
 describe('a regression with a declared design', () => {
-  it.each(['rent', 'savings', 'income'])('has the sampling error of an outcome that varies as it does: %s', (outcome) => {
+  it.each(['rent', 'savings', 'income'])('the sampling error is that of an outcome with unequal variance: %s', (outcome) => {
     const table = exact({ kind: 'regression', outcome, on: ['age'] });
     const told = table.rows.find(({ keys }) => keys.includes('age'))!.withSampling!.standardError ** 2;
     const { white, plain } = slopeVariances(people.age!.map(Number), people[outcome]!.map(Number));
@@ -39,11 +39,11 @@ describe('a regression with a declared design', () => {
     if (outcome === 'savings') expect(white / plain).toBeGreaterThan(1.8);
   });
 
-  it('has the larger of both where noise hides how it varies, and says so', () => {
+  it('the larger sampling error is used, with a note, where noise hides the unequal variance', () => {
     const query = { kind: 'regression', outcome: 'income', on: ['age'] };
     const ask = asked(policy, query, { noise: 'laplace', amount: 1 });
     const counts = counted(policy, ask, people);
-    // Only the count of classes is noisy, as if the budget of all else were without end.
+    // Only the count of classes is noisy here; the other measures are exact.
     const laws = ask.laws.map((law, k) => ('worth' in ask.bound.measures[k]! ? law : ({ kind: 'none' } as const)));
     const plain = Math.sqrt(slopeVariances(people.age!.map(Number), people.income!.map(Number)).plain);
     const random = seeded(3);
@@ -56,7 +56,7 @@ describe('a regression with a declared design', () => {
     }
   });
 
-  it('has longer intervals where few people decide how it varies, and the same where none do', () => {
+  it('intervals are longer where few people determine the unequal variance, and unchanged otherwise', () => {
     const lengths = (outcome: string) => {
       const { withSampling } = exact({ kind: 'regression', outcome, on: ['age'] }).rows.find(({ keys }) => keys.includes('age'))!;
       return (withSampling!.high! - withSampling!.low!) / 2 / withSampling!.standardError;
@@ -65,18 +65,18 @@ describe('a regression with a declared design', () => {
     expect(lengths('income')).toBeLessThan(1.961);
   });
 
-  it('pays for one more count, which gets little of the budget', () => {
+  it('a regression with a design pays for one more count, with a small part of the budget', () => {
     const query = { kind: 'regression', outcome: 'income', on: ['age', 'education'] };
     const [plain, more] = [namesOf(query, without), namesOf(query, policy)];
     expect(more.slice(0, plain.length)).toEqual(plain);
     expect(more.slice(plain.length)).toEqual(['people, for the error of sampling']);
     const { measures } = bindBatch(parseBatch(query), policy);
     expect(measures.map((measure) => ('worth' in measure ? measure.worth : 1))).toEqual([...plain.map(() => 1), 1 / 8]);
-    // Nor is there one more where nothing is told of sampling.
+    // Without sampling errors in the answer there is no additional measure.
     expect(namesOf({ ...query, weight: 'w' }, policy)).toEqual(namesOf({ ...query, weight: 'w' }, without));
   });
 
-  it('looks at no more classes than can be filled, and says so', () => {
+  it('a regression with too many classes does not measure unequal variance, and says so', () => {
     const codes = Array.from({ length: 21 }, (_, k) => `c${k}`);
     const own = { ...samplePolicy([number('y', '0', '9'), category('a', codes), category('b', codes)]), design: { effect: 1 } };
     const ask = asked(own, { kind: 'regression', outcome: 'y', on: ['a', 'b'] }, quiet);

@@ -13,39 +13,39 @@ import type { Fit } from './coefficients.js';
 import { dot, solved } from './matrix.js';
 import { categoryOf, type Entry } from './moments.js';
 
-/** People by all columns of a regression at once, numbers in coarse classes: how unequally the outcome varies around its line (unequal.proof.md). */
+/** Count of people by classes of all columns of a regression: shows how the residual variance varies (unequal-variance.proof.md). */
 export interface Unequal {
-  /** By how much the variance of `weights` times the coefficients, over samples, is larger than it would be if the outcome varied equally. */
+  /** Ratio of the sampling variance of `weights` times the coefficients to its value under equal variance of the outcome. */
   readonly at: (noisy: readonly NoisyMeasure[], group: number, fit: Fit) => (weights: readonly number[]) => Ratio;
 }
 export interface Ratio {
   readonly ratio: number;
-  /** By how much of itself it may be too small: by the noise of the table, and by which people happened to be drawn. */
+  /** Fraction by which it may be too small, from the noise of the table and from sampling. */
   readonly short: number;
-  /** Whether the table says less than that it is the same, or twice as large. */
+  /** True where the table cannot distinguish an equal variance from one twice as large. */
   readonly hidden: boolean;
 }
 
 export const equal: Ratio = { ratio: 1, short: 0, hidden: false };
 
-/** Classes of the outcome, and how many of everything else together there are about. */
+/** Classes of the outcome; usual and largest number of classes of all other columns together. */
 const [ofOutcome, ofOthers, mostOthers] = [16, 100, 400];
-/** Of one number, at least and at most. */
+/** Least and most classes of one number. */
 const [fewest, most] = [2, 12];
 /** Cells of the table over all groups. */
 const mostCells = 100_000;
-/** What the table gets of the budget, as a number of cells: it tells how sure the answer is, and is no part of it. */
+/** Budget weight of the table, in cells: it only determines how certain the answer is. */
 const worth = 1 / 8;
 
 interface Axis {
   readonly key: LabelledKey;
-  /** What each class is worth for the entries of the column. */
+  /** Values of the entries of the column for each class. */
   readonly values: readonly (readonly number[])[];
-  /** Width of a class, on the scale of the entry; 0 of what is told apart as it is. */
+  /** Width of a class, on the scale of the entry; 0 for single values. */
   readonly width: number;
 }
 
-/** Undefined where there are so many columns or groups that classes would be too coarse to say anything. */
+/** Undefined where there are too many columns or groups for useful classes. */
 export function unequalOf(scope: Scope, asked: Rows, columns: readonly string[], entries: readonly Entry[]): Unequal | undefined {
   const isOne = (name: string) => entries.some((entry) => entry.kind === 'number' && entry.column === name);
   const on = columns.slice(0, -1);
@@ -59,7 +59,7 @@ export function unequalOf(scope: Scope, asked: Rows, columns: readonly string[],
   const size = axes.reduce((all, { values }) => all * values.length, 1);
   if (size * asked.cells.length > mostCells) return undefined;
   const rows = axes.reduce((all, { key }) => furtherBy(all, key), only(asked, ...columns.map(present)));
-  // What varies within classes of a number is not seen: of a spread that grows, one part in as many as there are (proof note, 3).
+  // Variation within classes of a number is not seen: of a linearly growing variance, one part in the number of classes (proof note, 3).
   const within = numbers.length > 0 ? 1 + 1 / classes : 1;
   const measure = scope.total(rows, { kind: 'one' }, one, 'people, for the error of sampling', { worth });
   const cells = axes.reduce<readonly (readonly number[])[]>(
@@ -72,7 +72,7 @@ export function unequalOf(scope: Scope, asked: Rows, columns: readonly string[],
       const strays = deviation(additive(lawsOf(noisy), measure));
       const people = cells.map((_, c) => Number(values[group * size + c]!));
       const apart = cells.map((cell) => (cell.at(-1)! - dot(fit.coefficients, cell)) ** 2);
-      // What classes add to every square.
+      // Variance that the width of classes adds to every squared residual.
       const coarse =
         (axes.at(-1)!.width ** 2 + widthsOf(axes, entries).reduce((sum, w, j) => sum + (w * fit.coefficients[j]!) ** 2, 0)) / 12;
       return (weights) => {
@@ -87,10 +87,10 @@ export function unequalOf(scope: Scope, asked: Rows, columns: readonly string[],
         const noise = strays * Math.hypot(...by);
         const unsure = Math.hypot(noise, coarse * mean * fit.count);
         const larger = Math.max(robust, Math.min(plain, Math.max(0, robust) + unsure));
-        // As if all the spread were in the class that counts most.
+        // Upper bound: all residual variance in the class with the largest factor.
         const most = lengths.reduce((a, b) => Math.max(a, b), mean) / mean;
         const ratio = Math.min(larger / plain, most);
-        // Every person is one draw of what is added up; an equal spread is taken as it is told.
+        // Every person is one draw of the summand; where the variance is not larger than under equality, nothing is added.
         const drawn = Math.sqrt(Math.max(0, dot(people, by.map((x) => x ** 2)))); // biome-ignore format: one line
         const sure = apartBy ** 2 / (apartBy ** 2 + noise ** 2);
         const short = robust > plain ? Math.min(1, (sure * Math.hypot(noise, drawn)) / (ratio * plain)) : 0;
@@ -103,7 +103,7 @@ export function unequalOf(scope: Scope, asked: Rows, columns: readonly string[],
 const widthsOf = (axes: readonly Axis[], entries: readonly Entry[]): readonly number[] =>
   [0, ...axes.slice(0, -1).flatMap(({ width, values }) => values[0]!.map(() => width))].slice(0, entries.length - 1);
 
-/** A number in so many classes of equal width, each worth what lies in its middle. */
+/** Number in classes of equal width, each represented by its middle. */
 function classed(scope: Scope, column: string, classes: number): Axis {
   const grid = gridOf(numberNamed(scope.policy, column));
   const { origin, reach } = centreOf(scope, column);

@@ -15,21 +15,21 @@ import { beyondName, cutOf, personIn, type ReadCell, type Tables, wholePersons }
 import { tableOf } from './rows-per-person.js';
 import type { Feature, Part, PersonRows, View } from './view.js';
 
-/** A part as it is read: rows with the person in `owner`, cells under names of their own. */
+/** Part in SQL: rows with the person in `owner`, and cells under aliases. */
 interface ReadPart {
   readonly sql: string;
   readonly cells: ReadonlyMap<string, ReadCell>;
 }
 
-/** Whose rows: of everybody, chosen in the statement; of those who have none beyond a limit, all of them; or of the others, which were chosen once. */
+/** Persons whose rows are read: all, bounded in the statement; those within all limits, unbounded; or those beyond, chosen once. */
 type Whose = 'everybody' | 'within' | 'beyond';
 
-/** The rows of a view as SQL over its tables, and its columns. `data`: what stands for the data. */
+/** Rows of a view as SQL over its tables, and its columns. `data`: FROM item in place of the main table. */
 export function compileView(tables: Tables, binder: Binder, view: View, data: string): Compiled {
   const { held } = tables;
   if (!held) return compileFor('everybody', tables, binder, view, data);
   if (held.beyond === undefined) return compileFor('within', tables, binder, view, data);
-  // The data says who there is, so leaving persons out there leaves them out everywhere; no other table is so short.
+  // The main table lists all persons, so leaving persons out there leaves them out everywhere; no other table is as short.
   const others = `(SELECT * FROM ${data} AS everybody WHERE ${personIn(tables)} NOT IN (SELECT ${beyondName} FROM ${held.beyond}))`;
   const { sql, columns } = compileFor('within', tables, binder, view, others);
   return { sql: `${sql} UNION ALL ${compileFor('beyond', tables, binder, view, held.rows() ?? data).sql}`, columns };
@@ -67,7 +67,7 @@ function compileFor(whose: Whose, tables: Tables, binder: Binder, view: View, da
     beside.push(`t${at(as)}.${places} AS ${placeName}${i}`);
     return { name, type: source.type, places: { column: `${placeName}${i}`, grid: source.places!.grid } };
   });
-  // Rows of persons that the data does not name are nobody's.
+  // Rows of persons that the main table does not list belong to nobody.
   const named = namesPersons(view) ? '' : ` WHERE t0.owner IN (SELECT ${personIn(tables)} FROM ${data} AS persons)`;
   const sql = `SELECT ${[`t0.owner AS ${quoteName(policy.protect.unit!)}`, ...beside].join(', ')} FROM (${read[0]!.sql}) AS t0${joins.join('')}${named}`;
   return { sql, columns: [...columns, { name: policy.protect.unit!, type: wholePersons(tables) ? 'integer' : 'text' }] };
@@ -91,11 +91,11 @@ function readTable(whose: Whose, tables: Tables, binder: Binder, part: Part, dat
   }
   const listed = owned.map(([expression, alias]) => `${expression} AS ${alias}`).join(', ');
   const from = kept === undefined ? cut.from : `${kept} AS fugu_rows`;
-  // Rows of nobody find no partner, and the data does not name them.
+  // Rows without a person find no partner, and the main table does not list them.
   return { sql: `SELECT ${listed} FROM ${from}${table ? '' : ` WHERE ${person} IS NOT NULL`}`, cells };
 }
 
-/** One row for each person, from that person's rows alone. */
+/** One row per person, computed from that person's rows alone. */
 function readPersons(whose: Whose, tables: Tables, binder: Binder, { of, filter, features }: PersonRows, data: string): ReadPart {
   const { dialect, policy } = tables;
   const declared = policyOfView(policy, of);
@@ -115,7 +115,7 @@ function readPersons(whose: Whose, tables: Tables, binder: Binder, { of, filter,
   const passing = `SELECT * FROM (${read}) AS read${tests.length > 0 ? ` WHERE ${tests.join(' AND ')}` : ''}`;
   const given = (name: string) => row.answered(name);
   const place = (name: string) => `CASE WHEN ${given(name)} THEN ${row.number(name).position} END`;
-  /** In which order values come that nothing else tells apart. */
+  /** Order of values that are otherwise tied; categories by their code. */
   const codes = (name: string) => codesAsked(declared.columns.get(name)!);
   const said = (name: string) => cellText(dialect, sourceColumn(columns, name), codes(name), cell(name));
   const value = (name: string) =>
@@ -149,7 +149,7 @@ function readPersons(whose: Whose, tables: Tables, binder: Binder, { of, filter,
   return { sql: `SELECT ${['owner', ...values].join(', ')} FROM (${ranked}) AS ranked GROUP BY owner`, cells };
 }
 
-/** Of what a person says nothing but codes is told. */
+/** Categories are read by their codes only. */
 const codesAsked = (column: Column): readonly string[] | undefined => (column.type === 'category' ? codesOf(column) : undefined);
 
 interface Cells {

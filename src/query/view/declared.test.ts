@@ -37,7 +37,7 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 describe('columns of several tables', () => {
-  it('are told apart where a database does not tell large letters from small ones', async () => {
+  it('columns that differ in case only stay distinct where a database ignores case', async () => {
     const from = { table: 'visits', join: [{ table: 'data', on: ['person'] }] };
     const probe = bindBatch(parseBatch({ kind: 'count', from }), policy);
     const [visited, own] = ['visits', 'data'].map(
@@ -61,7 +61,7 @@ describe('columns of several tables', () => {
     [{ 'data.Kind': { kind: 'count' } }],
     [{ most: { kind: 'count' }, Most: { kind: 'count' } }],
     [{ fugu_place_0: { kind: 'count' } }],
-  ])('are refused where two would have one name: %j', (features) => {
+  ])('features whose names collide with others, or are reserved, are refused: %j', (features) => {
     const from = {
       table: 'visits',
       join: [

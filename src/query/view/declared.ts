@@ -6,20 +6,20 @@ import type { Column, NumberColumn, Policy } from '../../policy/policy.js';
 import { isSteady, rowsPerPerson, tableOf } from './rows-per-person.js';
 import type { Feature, Part, PersonRows, View } from './view.js';
 
-/** A column of a view: the one of which part it is. */
+/** Column of a view, with the part it comes from. */
 export interface ViewColumn {
   readonly name: string;
   readonly as: string;
-  /** What it is called there. */
+  /** Its name in that part. */
   readonly own: string;
   readonly column: Column;
-  /** Its part was found by it, and what it was compared with has the name. */
+  /** A join column whose name belongs to the column it is compared with. */
   readonly met?: true;
 }
 
 /**
- * Columns of all parts, each by its own name, or with that of its part where several have it. One by which a part was found is the other's where the two cannot differ: where the part is always
- * there, and both are read alike. Elsewhere it has the name of its part: without a partner there is nothing in it.
+ * Columns of all parts, prefixed by the part where a name repeats. A join column is merged with its counterpart where the two
+ * cannot differ (required part, same declaration); elsewhere it keeps its part's prefix, since it may be missing.
  */
 export function columnsOfView(policy: Policy, { parts }: View): readonly ViewColumn[] {
   const all = parts.flatMap((part) =>
@@ -30,7 +30,7 @@ export function columnsOfView(policy: Policy, { parts }: View): readonly ViewCol
       return [{ as: part.as, name, column, met: met !== undefined && (other !== undefined || part.optional) }];
     }),
   );
-  // The unit says whose a row is.
+  // The unit is the person of a row, so its name is taken.
   const times = new Map<string, number>([[folded(policy.protect.unit!), 1]]);
   for (const { name, met } of all) if (!met) times.set(folded(name), (times.get(folded(name)) ?? 0) + 1);
   const named = all.map(({ as, name, column, met }): ViewColumn => {
@@ -51,7 +51,7 @@ const sameDeclared = (a: Column, b: Column): boolean => declaredText(a) === decl
 const declaredText = ({ label: _, ...column }: Column): string =>
   JSON.stringify(column, (_, value) => (typeof value === 'bigint' ? `${value}` : value instanceof Map ? [...value] : value));
 
-/** The column of a view that a column of a part is: its own, or the one it was found by. */
+/** Column of a view for a part's column: its own, or the join column it was merged with. */
 export function columnOfPart(columns: readonly ViewColumn[], { parts }: View, as: string, own: string): ViewColumn | undefined {
   const found = columns.find((column) => column.as === as && column.own === own);
   if (found) return found;
@@ -60,7 +60,7 @@ export function columnOfPart(columns: readonly ViewColumn[], { parts }: View, as
   return met && columnOfPart(columns, { parts }, met.as, own);
 }
 
-/** Databases that take large letters for small ones would read one column for another, and what is proven of it would be said of the other. */
+/** Names equal up to case are refused: some databases would read one column for the other, and the bounds of the wrong one would hold. */
 const folded = (name: string): string => name.toLowerCase();
 function refuseOneName(names: readonly string[]): void {
   const seen = new Set<string>();
@@ -77,7 +77,7 @@ function refuseOneName(names: readonly string[]): void {
     seen.add(small);
   }
 }
-/** What names begin with that stand beside a column of a view. */
+/** Prefix of the names of place columns in a view. */
 export const placeName = 'fugu_place_';
 
 export function columnsOfPart(policy: Policy, part: Part): ReadonlyMap<string, Column> {
@@ -87,13 +87,13 @@ export function columnsOfPart(policy: Policy, part: Part): ReadonlyMap<string, C
   return new Map(features.map((feature) => [feature.name, featureColumn(inner, feature)]));
 }
 
-/** What is declared of the rows of a view, in the form in which it is of the data: one more `fugu_data`. */
+/** Policy for the rows of a view, as for the data: one more `fugu_data`. */
 export function policyOfView(policy: Policy, view: View): Policy {
   const known = derived.get(policy)?.get(view);
   if (known) return known;
   const columns = columnsOfView(policy, view);
   const { merge: _, tables: __, ...rest } = policy;
-  // Pairs are of the data's own columns: what is read of a view counts in full.
+  // Pairs hold for the data's own columns; columns of a view count with their full sensitivity.
   const { pairs: ___, ...protect } = policy.protect;
   const steady = new Set(view.parts.filter((part) => isSteady(policy, view, part)).map(({ as }) => as));
   const made: Policy = {
@@ -107,7 +107,7 @@ export function policyOfView(policy: Policy, view: View): Policy {
 }
 const derived = new WeakMap<Policy, WeakMap<View, Policy>>();
 
-/** Bounds that no rows of one person leave, by what is declared of the column. */
+/** Bounds of a feature for any rows of one person, from the declaration of its column. */
 function featureColumn(inner: Policy, feature: Feature): Column {
   const { name, how } = feature;
   const base = { name, missing: [] };
@@ -134,7 +134,10 @@ function featureColumn(inner: Policy, feature: Feature): Column {
 }
 const told = { sum: 'sum', mean: 'mean', least: 'smallest number', most: 'largest number' } as const;
 
-/** A mean of several numbers lies between the steps of their column: it is told to a thousandth of a step, or as finely as squares of it can be added. Days stay days. */
+/**
+ * Step of a mean, which lies between the steps of its column: a thousandth of a step, or the finest with summable squares.
+ * Dates keep their step.
+ */
 function between({ date, bounds: [low, high], step }: NumberColumn, rows: number): Partial<NumberColumn> {
   if (rows === 1 || date) return {};
   const farthest = larger(larger(high, negate(low)), zero);

@@ -48,7 +48,7 @@ afterAll(async () => {
 const visits =
   'person,cost,clinic\nann,1,a\nann,2,b\nann,4,a\nann,4,a\nbob,8,b\nbob,16,a\nbob,32,\ncid,64,b\ndan,99,a\n,98,a\ndan,97,b\ndan,96,b\n';
 
-/** The same without a place to hold anything: every statement chooses among the rows of everybody. */
+/** The same where nothing can be held, so every statement bounds the rows of all persons. */
 function holdingNothing(data: Pinned): Pinned {
   const whole = data.whole === data ? undefined : holdingNothing(data.whole);
   const bare: Pinned = Object.defineProperty({ ...plainly(data), close: async () => undefined }, 'whole', {
@@ -60,7 +60,7 @@ const counted = async (data: Pinned, sql: string) =>
   (await countCells(data, policy, bindBatch(parseSql(sql, policy), policy).measures)).map((cells) => cells.open());
 
 describe('rows of persons beyond a limit that were chosen once', () => {
-  it.each(statements)('are those that every statement would choose: %s', async (sql) => {
+  it.each(statements)('the held rows are those that every statement would choose: %s', async (sql) => {
     await pinned(engine, async (data) => {
       expect(data.whole.hold).toBeDefined();
       const held = await counted(data, sql);
@@ -70,7 +70,7 @@ describe('rows of persons beyond a limit that were chosen once', () => {
     });
   });
 
-  it.each(statements)('are chosen among the rows that are left where some are left out: %s', async (sql) => {
+  it.each(statements)('the held rows are chosen among the remaining rows where some are left out: %s', async (sql) => {
     for (const home of ['h1', 'h2']) {
       const without = await engine.without('home', [home]);
       await pinned(without, async (data) => {
@@ -80,7 +80,7 @@ describe('rows of persons beyond a limit that were chosen once', () => {
     }
   });
 
-  it('are chosen anew when the data has changed', async () => {
+  it('the held rows are chosen again when the data has changed', async () => {
     const sql = statements[0]!;
     const before = await pinned(engine, (data) => counted(data, sql));
     await writeFile(join(folder, 'visits.csv'), `${visits}cid,100,a\ncid,100,a\ncid,100,a\n`);

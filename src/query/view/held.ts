@@ -7,8 +7,8 @@ import { beyondLimits, beyondName, cutOf, type Held, type Tables } from './limit
 import type { View } from './view.js';
 
 /**
- * Looks up once for a state of the data who has rows beyond a limit, and which of theirs stay: choosing among the rows of everybody takes many times as long as counting them. The choice itself is
- * that of every statement (`cutRows`). Undefined where nothing can be held, or they are too many.
+ * Persons with rows beyond a limit and their kept rows, looked up once per state of the data, since choosing takes longer than counting.
+ * Same choice as in every statement (`selectBoundedRows`); undefined where nothing can be held, or too many rows.
  */
 export async function holdRows(data: Pinned, tables: Tables, view: View): Promise<Held | undefined> {
   const { whole } = data;
@@ -20,7 +20,7 @@ export async function holdRows(data: Pinned, tables: Tables, view: View): Promis
   const held = new Map<string | undefined, string>();
   for (const table of read) {
     if (!table?.public && beyond.rows === 0) continue;
-    // Which rows of the data there are is for whoever looks at it without some of them to say.
+    // Rows of the data are looked up only on the whole data: a snapshot without some rows decides itself which rows exist.
     if (!table && data !== whole) continue;
     const found = await whole.hold(...staying(tables, table, beyond.table));
     if (found) held.set(table?.name, found.table);
@@ -28,7 +28,7 @@ export async function holdRows(data: Pinned, tables: Tables, view: View): Promis
   return { ...(beyond.rows > 0 && { beyond: beyond.table }), rows: (table) => held.get(table) };
 }
 
-/** The rows that stay in a table, those of a public one or of these persons, under the names they have there. */
+/** Kept rows of a public table, or of these persons in a table, under their names there. */
 function staying(tables: Tables, table: Table | undefined, beyond: string) {
   const { columns, person, cut, unit } = cutOf(tables, table, 'fugu_data');
   const owner = unit === undefined ? [] : [[rawCell(sourceColumn(tables.columns(table?.name), unit)), 'owner'] as const];

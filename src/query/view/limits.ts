@@ -7,26 +7,29 @@ import { cellName } from '../count/code-cell.js';
 import { type Cut, cellContent, contentOf, personColumn } from '../count/kept-rows.js';
 import { rawCell, sourceColumn } from '../count/read-column.js';
 
-/** What the tables of a policy look like where they are read. */
+/** Tables of a policy as they are read. */
 export interface Tables {
   readonly dialect: Dialect;
   readonly policy: Policy;
   /** Columns of a table; of the data where none is named. */
   readonly columns: (table?: string) => readonly SourceColumn[];
-  /** What was looked up for a view; where it was not, a statement chooses among the rows of everybody. */
+  /** Rows looked up for a view; without them, a statement bounds the rows of all persons. */
   readonly held?: Held;
 }
 
-/** Rows that were chosen once for a state of the data. */
+/** Rows that were chosen once per state of the data. */
 export interface Held {
-  /** A table of the persons who have rows beyond a limit in what the view reads, in `beyondName`; absent where there are none. */
+  /** Table of the persons with rows beyond a limit in the view's tables, in `beyondName`; absent where there are none. */
   readonly beyond?: string;
-  /** Behind FROM: the rows of these persons that stay in a table (in the data where none is named), or those of a public table that stay. Undefined where a statement chooses them. */
+  /**
+   * FROM item with these persons' kept rows of a table (of the data where none is named), or a public table's kept rows.
+   * Undefined where a statement chooses them.
+   */
   readonly rows: (table?: string) => string | undefined;
 }
 export const beyondName = personColumn;
 
-/** Persons are compared as the numbers they are where every table has them so, else by their names. */
+/** Persons are compared as integers where every table has integers, else by their names. */
 export const wholePersons = (tables: Tables): boolean =>
   [undefined, ...[...(tables.policy.tables?.values() ?? [])].filter((t) => !t.public).map((t) => t.name)].every(
     (table) => sourceColumn(tables.columns(table), unitOf(tables.policy, table)).type === 'integer',
@@ -41,7 +44,7 @@ export function personIn(tables: Tables, table?: string): string {
 const keyIn = (tables: Tables, column: SourceColumn, codes: readonly string[] | undefined): string =>
   column.type === 'integer' && !codes ? rawCell(column) : cellName(tables.dialect, column, codes, rawCell(column));
 
-/** What of a person's rows in a table stays: one row of a key, so many of a period, so many in all. Of the data where no table is named. */
+/** Limits on a person's rows in a table: one per key, so many per period, so many in all. Of the data where no table is named. */
 function limitsOf(tables: Tables, table: Table | undefined): Cut['limits'] {
   if (!table) return [{ most: tables.policy.protect.maxRows }];
   const domains = domainsOfTable(table);
@@ -54,7 +57,7 @@ function limitsOf(tables: Tables, table: Table | undefined): Cut['limits'] {
   ];
 }
 
-/** Persons who have rows beyond a limit in one of these tables. */
+/** Persons with rows beyond a limit in one of these tables. */
 export function beyondLimits(tables: Tables, of: readonly (Table | undefined)[]): string {
   const over = of.flatMap((table) =>
     limitsOf(tables, table).map(({ by = [], most }) => {
@@ -68,16 +71,16 @@ export function beyondLimits(tables: Tables, of: readonly (Table | undefined)[])
   return `SELECT DISTINCT person AS ${beyondName} FROM (${over.join(' UNION ALL ')}) AS beyond`;
 }
 
-/** A column of a table that is ever read: under what name it is read, and where its place stands beside it. */
+/** Column of a table that may be read: its alias, and the alias of its place. */
 export interface ReadCell {
   readonly alias: string;
   readonly source: SourceColumn;
   readonly beside?: string;
-  /** Of a category of which nothing else is asked. */
+  /** Codes of a category that is read by its codes only. */
   readonly codes?: readonly string[];
 }
 
-/** How a table is read, cut to what one person may have; the data from `data` where no table is given. */
+/** Bounded rows of a table, and how to read its columns; the data from `data` where no table is given. */
 export function cutOf(tables: Tables, table: Table | undefined, data: string) {
   const { dialect, policy } = tables;
   const source = tables.columns(table?.name);

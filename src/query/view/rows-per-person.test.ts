@@ -35,7 +35,7 @@ const cellOf = (draw: Draw, name: string): Cell => cells[name[0]!]!(draw);
 const typeOf = (name: string, persons: SourceColumn['type']): SourceColumn['type'] =>
   name === 'person' ? persons : name.startsWith('x') ? 'real' : 'text';
 
-/** So many databases are counted at once: each has persons of its own, and all rows of persons say which it is. */
+/** Number of databases counted at once: each has its own persons, and all rows of persons name their database. */
 const worlds = Number(process.env.FUGU_VIEW_WORLDS ?? 40);
 const worldColumn = category(
   'w',
@@ -183,7 +183,7 @@ function neighbourOf(draw: Draw, { shape, persons }: Schema, tables: World, worl
       if (!list.includes('person')) return [table, rows];
       const others = rows.filter((row) => row[0] !== gone);
       const own = rowsFor(draw, list, world, come, 4);
-      // Whoever comes is in the data.
+      // The new person is in the main table.
       const given: Readonly<Record<string, Cell>> = { person: come, w: `w${world}` };
       const some =
         table === 'data' && own.length === 0 ? [list.map((name) => (name in given ? given[name]! : cellOf(draw, name)))] : own;
@@ -198,12 +198,12 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** Rows up to which a result is held: none but of nobody, those of few, all. */
+/** Largest results that are held: only empty ones, small ones, all. */
 const held = [0, 2, 10_000];
 
 interface Found {
   cases: number;
-  /** Measures that moved further than they say, and as far. */
+  /** Measures that changed more than stated, and those that changed exactly as much. */
   beyond: number;
   reached: number;
 }
@@ -231,7 +231,7 @@ async function search(cases: number, seed: number, spoil?: (sql: string) => stri
     };
     let all = Array.from({ length: spoil ? 8 : worlds }, (_, w) => worldOf(draw, schema, w));
     let before = await count(all);
-    // Whatever was looked up and held before: the same integers.
+    // The integers do not depend on what was looked up and held before.
     if (!spoil) for (const holds of held) expect(await count(all, holds)).toEqual(before);
     for (let step = 0; step < 6; step++) {
       const next = all.map((world, w) => neighbourOf(draw, schema, world, w));
@@ -261,8 +261,8 @@ function* shapeOf(draw: Draw, { shape }: Schema): Iterable<readonly Cell[]> {
     if (!list.includes('person')) for (let i = 0; i < 5; i++) yield list.map((name) => cellOf(draw, name));
 }
 
-describe('one person of several tables replaced by another', () => {
-  it('moves no measure over a view further than it says', async () => {
+describe('replacing one person of several tables', () => {
+  it('no measure over a view changes by more than its stated sensitivity', async () => {
     const cases = Number(process.env.FUGU_VIEW_CASES ?? 480);
     const found = await search(cases, Number(process.env.FUGU_VIEW_SEED ?? 7));
     if (process.env.FUGU_VIEW_CASES) console.log(found);
@@ -278,7 +278,7 @@ describe('one person of several tables replaced by another', () => {
     ['rows of others are joined', (sql: string) => sql.replace(/t(\d)\.owner = t0\.owner/g, 'true')],
     ['rows are not cut', (sql: string) => sql.replace(/rank <= \d+/g, 'true')],
   ])(
-    'is caught where %s',
+    'the search detects a view where %s',
     async (_, spoil) => {
       const { beyond } = await search(2000, 7, spoil);
       expect(beyond).toBeGreaterThan(0);

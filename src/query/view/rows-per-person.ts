@@ -2,7 +2,7 @@ import { Fault } from '../../base/errors.js';
 import type { Policy, Table } from '../../policy/policy.js';
 import type { Part, View } from './view.js';
 
-/** A table of the policy; undefined where it is the data. */
+/** Table of the policy; undefined for the main table. */
 export const tableOf = (policy: Policy, { rows }: Pick<Part, 'rows'>): Table | undefined =>
   rows.form === 'table' && rows.table !== undefined ? policy.tables?.get(rows.table) : undefined;
 
@@ -34,16 +34,16 @@ export function rowsPerPerson(policy: Policy, { parts }: View): number {
   );
 }
 
-/** Whether all rows of one person have one value in the columns of a part. */
+/** All rows of one person have the same values in the columns of a part. */
 export function isSteady(policy: Policy, view: View, part: Part): boolean {
   if (rowsPerPerson(policy, view) === 1) return true;
-  // Whether a row finds its partner may hang on the row.
+  // Finding a partner may depend on the row.
   if (part.optional && !isFoundSteadily(policy, view, part)) return false;
   if (part.optional && part.on.length > 0) return partners(policy, part) === 1;
   if (tableOf(policy, part)?.public) return part.on.every(({ left }) => isSteadyAt(policy, view, left.as));
   return rowsIn(policy, part) === 1;
 }
-/** Whether a part is found by all rows of one person, or by none. */
+/** Either all rows of one person find a partner in the part, or none does. */
 const isFoundSteadily = (policy: Policy, view: View, { on, beside = [] }: Part): boolean =>
   on.every(({ left }) => isSteadyAt(policy, view, left.as)) &&
   beside.every((as) => isFoundSteadily(policy, view, view.parts.find((part) => part.as === as)!));

@@ -25,7 +25,7 @@ export const seenThrough = (policy: Policy, view: View): Seen => ({
   tables: [...(policy.tables?.keys() ?? [])].filter((name) => readsTable(view, name)),
   over: (data) => new ViewPin(data, policy, view),
 });
-/** Columns of the data that rows per person are made of, as they are declared: what is counted of a view does not name them. */
+/** Declared columns of the data that rows per person read: the counting over a view does not name them. */
 const dataRead = (policy: Policy, { parts }: View): readonly Column[] =>
   parts.flatMap(({ rows }) => {
     if (rows.form === 'table') return [];
@@ -43,7 +43,7 @@ const dataRead = (policy: Policy, { parts }: View): readonly Column[] =>
 const big = (_: string, value: unknown): unknown =>
   typeof value === 'bigint' ? `${value}` : value instanceof Map ? [...value] : value;
 
-/** A view as one more `fugu_data`: every statement brings it, and nothing in the database says so. */
+/** View as one more `fugu_data`: every statement defines it, and nothing is stored in the database. */
 class ViewPin implements Pinned {
   readonly #data: Pinned;
   readonly #policy: Policy;
@@ -79,7 +79,7 @@ class ViewPin implements Pinned {
     return compileView(await this.#described(), new Binder(this.dialect), this.#view, 'fugu_data').columns;
   }
 
-  /** No more rows than this: as many as its persons may have. */
+  /** Upper bound: the number of persons times the rows each may have. */
   async size(): Promise<Exact<number>> {
     const persons = (await this.#data.size()).open();
     return new Exact(persons * rowsPerPerson(this.#policy, this.#view));

@@ -1,21 +1,21 @@
 import type { RowTest } from '../count/row-test.js';
 
 /**
- * A virtual table over the tables of a policy: a closed set of forms, each of which makes of one person's rows that person's rows and nobody else's
- * (rows-per-person.proof.md). Its parts are joined one to the other, in this order.
+ * Virtual table over the tables of a policy: its forms map each person's rows to rows of that person only
+ * (rows-per-person.proof.md). The parts are joined in this order.
  */
 export interface View {
   readonly parts: readonly Part[];
 }
 export interface Part {
-  /** What its columns are told apart by. */
+  /** Prefix of its columns. */
   readonly as: string;
   readonly rows: Rows;
-  /** What it has in common with parts before it; that both are the same person's goes without saying. */
+  /** Equalities with parts before it; equality of the person is implied. */
   readonly on: readonly Equal[];
-  /** Rows before it stay without a partner, too. */
+  /** LEFT JOIN: rows without a partner stay. */
   readonly optional: boolean;
-  /** Parts before it whose own row may not be there, and whose person it is compared with: nothing is found beside a row that was not. */
+  /** Optional parts before it with whose person it is compared: rows in which such a part is missing find no partner. */
   readonly beside?: readonly string[];
 }
 export interface Equal {
@@ -23,19 +23,19 @@ export interface Equal {
   readonly column: string;
 }
 export type Rows = TableRows | PersonRows;
-/** The rows of a table, cut to what one person may have; the data's own where none is named. */
+/** Rows of a table, bounded per person; the data's own where none is named. */
 export interface TableRows {
   readonly form: 'table';
   readonly table?: string;
 }
-/** One row for each person that has a row which passes. */
+/** One row for each person that has a passing row. */
 export interface PersonRows {
   readonly form: 'perPerson';
   readonly of: View;
   readonly filter: readonly RowTest[];
   readonly features: readonly Feature[];
 }
-/** What is told of the rows of one person. */
+/** Feature of the rows of one person. */
 export type Feature =
   | { readonly name: string; readonly how: 'count' }
   | { readonly name: string; readonly how: 'sum' | 'mean' | 'least' | 'most' | 'usual'; readonly column: string }
