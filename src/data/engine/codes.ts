@@ -3,8 +3,8 @@ import { type DecimalMark, numberFromText } from '../../policy/number-text.js';
 import type { Cell } from './engine.js';
 
 /**
- * How a cell of each stored type is matched with declared codes (which are text): text by trimmed text, integers and reals by number,
- * so that a code "1" finds 1 and 1.0. The same tables serve SQL (as bound values) and the streaming count.
+ * Lookup tables from cells of each stored type to declared codes: text by trimmed text, integers and reals
+ * by value, so that "1" matches 1 and 1.0. SQL (as bound values) and the streaming count share them.
  */
 export interface CodeTables {
   readonly text: ReadonlyMap<string, number>;

@@ -21,7 +21,7 @@ afterAll(() => {
 });
 
 const inDuckdb = duckdb.name;
-/** What an expression makes of texts, in their order. */
+/** Value of an expression for each text, in order. */
 async function read(texts: readonly string[], expression: string): Promise<unknown[]> {
   await connection.run('CREATE OR REPLACE TABLE t (i INTEGER, s VARCHAR)');
   const appender = await connection.createAppender('t');
@@ -75,7 +75,7 @@ describe('a name', () => {
     expect(read1).toEqual(names.map((name) => name ?? null));
     expect(names.map((name) => name && nameText(name))).toEqual(names);
     expect(texts.map((own) => nameText(codeText(own)))).toEqual(names);
-    // A twin that only trims, as rows were once cut, is told apart.
+    // A variant that only trims, as rows were cut in the past, gives other results.
     expect(await read(texts, `nullif(trim(s, ' ' || chr(9) || chr(13) || chr(10)), '')`)).not.toEqual(read1);
   });
 

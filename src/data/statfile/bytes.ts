@@ -57,7 +57,7 @@ export class Cursor {
   little = true;
   readonly bytes: Bytes;
   #window: Buffer = Buffer.alloc(0);
-  /** Where the window begins in the file. */
+  /** File offset at which the window begins. */
   #start = 0;
   position = 0;
 

@@ -8,7 +8,7 @@ import type { StatCell, StatFile, Variable } from './variable.js';
 
 const line = 80;
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-/** The file does not tell its encoding: text that can be UTF-8 is, other text comes from Windows. */
+/** Transport files declare no encoding: text that is valid UTF-8 is read as such, any other as Windows-1252. */
 const guessed: Decode = (bytes) => {
   try {
     return strict.decode(bytes);

@@ -37,7 +37,7 @@ export async function copySurvey(
   const cellText = (cell: StatCell): string => {
     if (typeof cell === 'number') return String(cell);
     if (cell === null) return '';
-    // What is too long is missing, whatever it says.
+    // A cell that is too long is missing, whatever its content.
     if (cell.length * 3 > longest && Buffer.byteLength(cell) > longest) return 'x'.repeat(longest + 1);
     if (/[\r\n]/.test(cell)) folded = true;
     return `"${cell.replaceAll('"', '""')}"`;

@@ -3,17 +3,20 @@ import { longestIn, longestLine } from './cut.js';
 import type { CsvHeader } from './header.js';
 import { TextCheck, unpacked } from './text.js';
 
-/** What is known of a CSV once every byte of it was seen. */
+/** Properties of a CSV, known after every byte was read. */
 export interface CsvForm {
   readonly header: CsvHeader;
   /** All of it is UTF-8 and no cell is too long, so that DuckDB can be given the file itself. */
   readonly plain: boolean;
-  /** Some cell holds a line end. Where a reader begins in the middle of the file it cannot tell that from the end of a line: one thread must read it all. */
+  /** Some cell holds a line end. One thread must read the file: a reader that starts in the middle cannot tell it from the end of a line. */
   readonly folded: boolean;
   readonly records: number;
 }
 
-/** The one fault for a CSV whose lines cannot be told apart or have other cells than the first. It names no line: that would be a record's. */
+/**
+ * Fault for a CSV whose lines cannot be separated or differ from the first in
+ * their number of cells. It names no line: that would be data of a record.
+ */
 export const malformedLines = (file: string): Fault =>
   new Fault(
     'DATA_MALFORMED',
@@ -55,7 +58,7 @@ export class LineScanner {
   /** The last byte before this block. */
   #last = 0;
   #return = -1;
-  /** Where the quotes around the cell were closed. */
+  /** Offset after the closing quote of the cell. */
   #closed = -1;
   /** Bytes of the line once its long cells are cut. */
   #cut = 0;

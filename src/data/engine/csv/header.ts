@@ -41,7 +41,7 @@ export async function readCsvHeader(path: string, file = path): Promise<CsvHeade
 
 type Malformed = (message: string, hint: string) => Fault;
 
-/** What spreadsheets write above the names, and read no cell from. */
+/** Separator line that spreadsheets write above the names; no cells are read from it. */
 const separatorLine = /^\ufeff?"?sep=([,;\t|])"?$/i;
 
 /** The first line, or the one behind it. */

@@ -18,9 +18,8 @@ export interface CodedScan {
 }
 
 /**
- * The columns of a scan, its categories as positions of their codes in the declared domain, one byte a cell. Text outside the domain becomes NULL, which
- * every reading of a category takes for the same. Which columns are shown so depends on the policy alone. `beside` leaves the text as it is, to be grouped
- * by, and shows the positions in a column of their own.
+ * Columns of a scan with categories as one-byte positions of their codes in the declared domain; text outside it becomes NULL, as
+ * for every reader. The policy alone decides which columns; `alongside` keeps the text and adds the positions as further columns.
  */
 export async function codeColumns(
   connection: DuckDBConnection,
@@ -56,10 +55,10 @@ export async function codeColumns(
   return { columns, shown: { from: scan.from, columns: list } };
 }
 
-/** Many numbers are asked about together and streamed; working out the places of them all would take longer to plan than to run. */
+/** Limit on numeric columns with places: with more, planning the statement would take longer than running it. */
 const mostPlaced = 200;
 
-/** The same with the places of numbers in columns of their own, worked out from the cells that are shown. Which columns have them depends on the policy alone. */
+/** Adds a column with the place of each number, computed from the cells shown. The policy alone decides which columns get one. */
 export function withPlaces({ columns, shown }: CodedScan, grids: EngineSource['grids']): CodedScan {
   const taken = new Set(shown.columns.map((c) => c.name.toLowerCase()));
   const places: ShownColumn[] = [];
@@ -106,7 +105,7 @@ async function codeTypes(
     if (codes.length === 0 || codes.length > mostCodes || codes.some((code) => code === '' || codeText(code) !== code)) continue;
     const list = codes.map(text).join(', ');
     if (!byList.has(list)) {
-      // By its codes: tables beside the data have types of their own.
+      // Named by its codes: side tables have types of their own.
       const named = `fugu_codes_${createHash('sha256').update(list).digest('hex').slice(0, 32)}`;
       await connection.run(`CREATE TYPE IF NOT EXISTS ${named} AS ENUM (${list})`);
       byList.set(list, { named, codes, whole: codes.every(isWhole) });

@@ -31,7 +31,7 @@ export async function loadStatFile(
   }
 }
 
-/** Cells, and letters in them, that are handed over at once: less is slow, more is held beside the table. */
+/** Limits on cells and letters per append: fewer are slow, more take memory in addition to the table. */
 const mostWaiting = 1 << 20;
 const mostLetters = 1 << 23;
 
@@ -62,7 +62,7 @@ async function append(
   }
 }
 
-/** What is too long is missing, whatever it says: a text that a workbook holds once may stand in every cell. */
+/** A text that is too long is missing, whatever its content: one shared string of a workbook may be in every cell. */
 const textOf =
   (longest: number) =>
   (cell: StatCell): string | null => {

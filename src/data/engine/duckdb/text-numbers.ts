@@ -1,6 +1,6 @@
 /**
- * Numbers texts in the order in which they come: equal texts have equal numbers. Short texts, as DuckDB stores them (their length and up to 12 bytes), are
- * told apart by these words and never become strings; of longer ones the text is kept.
+ * Numbers texts in order of appearance: equal texts have equal numbers. Short texts, as DuckDB stores them (length
+ * and up to 12 bytes), are compared by these words and never become strings; longer ones are kept as text.
  */
 export class TextNumbers {
   /** Open addressing: four words to a slot, and the number of its text plus one. */

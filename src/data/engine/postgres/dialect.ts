@@ -10,8 +10,8 @@ import type { PlaceGrid } from '../source.js';
 import { oneOf } from '../structure.js';
 
 /**
- * PostgreSQL fails where others give NULL: casts of text that is no number, numbers that are too large or too small for a double, products that vanish. So nothing
- * is cast or multiplied here that was not looked at first, inside one CASE: conditions beside each other are evaluated in any order.
+ * PostgreSQL fails where others give NULL: casts of text that is no number, numbers outside the range of a double,
+ * underflow. So every operand is checked inside one CASE first: conditions joined by AND are evaluated in any order.
  */
 const text = (x: string): string => `CAST(${x} AS TEXT)`;
 const real = (x: string): string => `CAST(${x} AS DOUBLE PRECISION)`;
@@ -21,7 +21,7 @@ const constant = (x: number): string => `CAST('${x}' AS DOUBLE PRECISION)`;
 /** By code point, whatever the database is used to. */
 export const byLetters = (x: string): string => `(${x} COLLATE "C")`;
 
-/** How long it is stands beside a text, however it is stored: nothing of a long one is fetched. */
+/** The length is stored with a text, however that is stored: nothing of a long one is fetched. */
 const short = (x: string): string => `CASE WHEN octet_length(${x}) <= ${longestText} THEN ${x} END`;
 
 /** So long a text of digits with so short a power of ten is far from all ends of a double. */
@@ -43,7 +43,7 @@ export function numberInText(cell: string, mark: DecimalMark = '.'): string {
   return `CASE WHEN ${is(shortNumber, '[0-9]{1,2}')} THEN ${real(pointed)} WHEN ${is(longNumber, '0*[0-9]{1,4}')} THEN ${long} WHEN ${is(longNumber, '[0-9]+')} THEN ${gone} END`;
 }
 
-/** Every month has a first day; the one asked lies in the same month, or there is none such. */
+/** Every month has a first day; the day in the text lies in the same month, or does not exist. */
 export function dayInText(cell: string): string {
   const date = trimmed(cell);
   const first = `CAST(left(${date}, 8) || '01' AS DATE)`;
@@ -58,13 +58,16 @@ function presentIn(y: string, { missing }: PlaceGrid): string {
   return missing.length > 0 ? `(${finite} AND ${y} NOT IN (${missing.map(constant).join(', ')}))` : finite;
 }
 
-/** How many steps a number lies above the first place; what changes nothing is not written. */
+/** Number of grid steps above the first place; operations without effect are omitted. */
 function stepsAbove(y: string, { from, rate }: PlaceGrid): string {
   const above = from === 0 ? y : `(${y} - ${constant(from)})`;
   return rate === 1 ? above : `${above} * ${constant(rate)}`;
 }
 
-/** Below the first place above 0 there is no arithmetic: a product that vanishes is an error. NaN is at the last place, which nobody asks of it. */
+/**
+ * Below the first place above 0 there is no arithmetic, because underflow
+ * is an error. NaN gets the last place; callers exclude it beforehand.
+ */
 function placeIn(y: string, grid: PlaceGrid): string {
   const [first, top] = [constant(firstAt(grid, 1)), constant(grid.top)];
   const inner =
@@ -93,7 +96,7 @@ function placeOrNull(y: string, grid: PlaceGrid, rows: number): string {
   return placeByCases(y, grid, `CAST(${stepsAbove(y, grid)} AS ${held})`, (place) => `CAST(${place} AS ${held})`);
 }
 
-/** Whether no sum of the places of so many rows leaves 64 bits. */
+/** True if no sum of the places of `rows` rows exceeds 64 bits. */
 const staysWithin = ({ last }: PlaceGrid, rows: number): boolean => last * rows < 2 ** 62;
 
 /**
@@ -166,7 +169,7 @@ export const postgres: Dialect = {
   parts: (list, separator) =>
     `ARRAY(SELECT btrim(fugu_part, ${blanks}) FROM unnest(string_to_array(${short(list)}, ${separator})) AS fugu_parts(fugu_part))`,
   hasAny: (list, items) => (items.length === 0 ? 'false' : `(${list} && ARRAY[${items.join(', ')}])`),
-  // The query stays one: put into the list, its expressions would be worked out for every number that mentions them.
+  // OFFSET 0 keeps the query separate: if inlined, its expressions would be evaluated for every number that refers to them.
   eachOf: (query, numbers) =>
     `(${query} OFFSET 0) AS fugu_rows CROSS JOIN UNNEST(ARRAY[${numbers.join(', ')}]) AS fugu_cells(cell)`,
   bits: (x) =>

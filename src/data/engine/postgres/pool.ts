@@ -7,7 +7,7 @@ const mostPins = 4;
 const mostStatements = 2;
 const mostIdle = 3;
 
-/** Hands out connections and takes them back; whoever asks for more than there are waits no longer than a statement may take. */
+/** Pool of connections; a caller beyond the maximum waits at most as long as a statement may take. */
 export class Pool {
   readonly #address: DatabaseAddress;
   readonly #deadline: number;

@@ -7,7 +7,7 @@ import { trinoFault } from './fault.js';
 import { cellsOf, chunkOf, readPage } from './page.js';
 import { spelt } from './spelling.js';
 
-/** A coordinator that says what a test wants it to say. */
+/** A coordinator whose replies the test chooses. */
 type Say = (asked: IncomingMessage, answer: ServerResponse, turn: number) => void;
 const open: { server: Server; client: Client }[] = [];
 const heard: string[] = [];

@@ -11,7 +11,7 @@ describe('sums in a cluster', () => {
     const { measures } = bindBatch(parseBatch([{ kind: 'sum', column: 'x' }]), policy);
     return compileMeasures(measures, policy, [{ name: 'x', type }], trino, rows)[0]!.statement.sql;
   };
-  /** What of a row is added up. */
+  /** Expression that is summed over the rows. */
   const addend = (sql: string): string => /SELECT \*, ([^;]*) AS added/.exec(sql)![1]!;
   const plain = /sum\(added\)/;
   const decimal = /sum\(CAST\(added AS DECIMAL\(38,0\)\)\)/;

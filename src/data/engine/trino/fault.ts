@@ -7,7 +7,7 @@ export const late = () =>
   new Fault('ENGINE_DEADLINE', 'The cluster did not answer in time.', 'Ask for less at once, or raise the deadline.');
 const lost = () =>
   failed('The connection to the cluster was lost.', 'Check that its coordinator is running and can be reached, then try again.');
-/** What came is no answer, or only the beginning of one. */
+/** The response is invalid or incomplete. */
 export const broken = () =>
   failed('The cluster did not answer to the end.', 'Nothing of it was used. Try again; if it stays so, look at the coordinator.');
 export const tooLong = (length: number, most: number) =>

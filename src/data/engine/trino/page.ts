@@ -2,7 +2,7 @@ import type { Cell, Chunk } from '../engine.js';
 import { shortText } from '../short-text.js';
 import { broken } from './fault.js';
 
-/** What the coordinator says at a time: some rows, where to ask for more, and how it goes. */
+/** One response of the coordinator: some rows, the address of the next page, and the state. */
 export interface Page {
   readonly id: string;
   readonly next?: string;

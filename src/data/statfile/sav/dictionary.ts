@@ -6,7 +6,7 @@ import { dateText, datetimeText, spssOrigin, timeText } from '../moment.js';
 import { codeOfNumber, type MissingRange, type StatCell, spellRange, type Variable } from '../variable.js';
 import { extension, type SavRecords, type SavVariable } from './records.js';
 
-/** What the bytes of a row and the variables of a file have to do with each other. */
+/** Variables of a file, and the readers of their cells in the bytes of a row. */
 export interface SavDictionary {
   readonly variables: readonly Variable[];
   readonly readers: readonly ReadCell[];

@@ -4,12 +4,12 @@ import { malformed } from '../malformed.js';
 import { XmlBroken, type XmlHandler, XmlReader } from '../xml.js';
 import { readZip, unzipped, type ZipEntry } from './zip.js';
 
-/** What the sheet of a workbook needs to be understood. */
+/** Workbook parts needed to decode one sheet. */
 export interface Workbook {
   readonly sheet: ZipEntry;
-  /** What cells share, null where it says nothing. */
+  /** Shared strings of the workbook; null for an empty one. */
   readonly strings: readonly (string | null)[];
-  /** What a number in a cell of this style is. */
+  /** Kind of number for each cell style. */
   readonly styles: readonly NumberStyle[];
   readonly from1904: boolean;
 }
