@@ -15,7 +15,7 @@ const summary = (name: string, cells: readonly (string | null)[]) => {
 const drafted = (name: string, cells: readonly (string | null)[]) =>
   draftPolicy([summary(name, cells)], { source: 'a.csv', dependence: 'none' });
 
-/** Whoever reads this list wrote it without looking into first-names.ts: names of a school class, a football team, a staff list in twenty languages. */
+/** Names chosen without looking into first-names.ts: a school class, a football team, a staff list in twenty languages. */
 const people =
   `Anna Bauer|Mehmet Yilmaz|Sofia Rossi|Jürgen Schmidt|Zoë de Vries|Łukasz Nowak|Aoife Murphy|Björn Lindqvist|Chinedu Okafor|Priya Sharma|Wei Zhang|Hiroshi Tanaka|Fatima Al-Sayed|Olga Ivanova|
 Juan Carlos Pérez|João Silva|Nguyễn Văn Minh|Min-jun Kim|Dimitra Papadopoulou|István Nagy|Tereza Nováková|Ahmed Hassan|Leila Haddad|Kwame Mensah|Aminata Diallo|Thabo Nkosi|Siobhan O'Brien|Svetlana Popova|Marko Horvat|
@@ -91,7 +91,7 @@ describe('a column that says who or where somebody is', () => {
       column('v2', (i) => 6 + ((i * 104729) % 9000) / 1000.3),
     ];
     expect(draftPolicy([a, b], { source: 'a.csv' }).leftOut.map(({ name }) => name)).toEqual(['v1', 'v2']);
-    // Scores lie around nought.
+    // Scores lie around zero.
     const [c, d] = [column('f1', (i) => Math.sin(i) * 2.7), column('f2', (i) => Math.cos(i) * 2.3)];
     expect(draftPolicy([c, d], { source: 'a.csv' }).declared).toBe(2);
   });

@@ -29,7 +29,7 @@ export const unlistedLine = (n: number): string =>
 export const codesLine = ([low, high]: readonly [number, number]): string =>
   `  # Whole numbers with holes between them: taken for codes. If they measure something: {type: integer, bounds: [${low}, ${high}]}.`;
 
-/** What the comments name. */
+/** Findings that the comments of the policy mention. */
 export interface Hints {
   readonly groups: readonly FoundGroups[];
   readonly ids: readonly string[];

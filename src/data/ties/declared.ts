@@ -48,7 +48,8 @@ export async function declaredAmplifiers(
     kinds,
     progress,
   );
-  // Answers of tied people: coarsen to rows. Only when people are independent do the ties of one person's answers say more.
+  // Answers of tied people: the bound is that of whole rows. Only if people are
+  // independent do the ties between one person's answers give a smaller one.
   if (between.some(({ kind }) => kind.records)) return { ...records, readsData: true };
   const answers = [
     ...(inside.length > 0

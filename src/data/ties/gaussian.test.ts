@@ -18,7 +18,7 @@ interface Law {
   readonly bounds: readonly [number, number];
 }
 
-/** What the product says: two numbers, each released with Laplace noise at this cost. */
+/** Bound by the product: two numbers, each released with Laplace noise at this cost. */
 function bound({ precision: [own, cross], bounds }: Law, cost: number, read: Law['bounds'] = bounds): number {
   const file = join(folder, 'q.json');
   writeFileSync(
@@ -43,7 +43,7 @@ const line = (from: number, to: number, points: number): number[] =>
 const weight = ({ precision: [own, cross], mean }: Law, x: number, y: number): number =>
   Math.exp(-(own * (x - mean) ** 2 + own * (y - mean) ** 2) / 2 - cross * (x - mean) * (y - mean));
 
-/** P(read x, read y) on the points a release can read: numbers up to `reach` occur, and those outside `read` are pulled to it. */
+/** P(read x, read y) on the points a release can read: values up to `reach` occur, and those outside `read` are clamped to it. */
 function readLaw(law: Law, reach: Law['bounds'], read: Law['bounds']): { readonly points: number[]; readonly joint: number[][] } {
   const points = line(...read, 21);
   const joint = points.map(() => points.map(() => 0));

@@ -123,7 +123,7 @@ function numberOf({ column }: PrecisionFile, id: string, policy: Policy, wrong: 
   return named[0]!;
 }
 
-/** Releases pull numbers to the column's bounds; a law on less than these says nothing about what they read. */
+/** Releases clamp numbers to the bounds of the column; a distribution on a smaller interval does not cover what they read. */
 function refuseNumbersOutside(column: NumberColumn | WeightColumn, low: number, high: number, wrong: Wrong): void {
   const [least, most] = column.bounds;
   if (compare(parseRational(`${low}`), least) > 0 || compare(parseRational(`${high}`), most) < 0)

@@ -10,7 +10,7 @@ const name = fc.oneof(
   // Numbers in a table, numbers beyond it, and what only looks like one.
   fc.nat({ max: 2 ** 16 + 50 }).map(String),
   fc.constantFrom('0', '00', '007', '-7', '7a', '70', '65535', '65536', '999999999', '1000000000', '12345678901234'),
-  // Where UTF-8 and UTF-16 disagree about the order.
+  // Characters that UTF-8 and UTF-16 sort differently.
   fc.constantFrom('\uE000', '\uFFFD', '\u{10000}', '\u{10FFFF}', 'a\uFF21', 'a\u{1F600}', '\uFEFFx'),
 );
 

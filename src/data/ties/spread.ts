@@ -7,7 +7,7 @@ import { columnLevels, everyValue } from '../../privacy/dependence/model/told-le
 import { pairwiseAmplifier } from '../../privacy/dependence/pairwise/amplifier.js';
 import { type DeclaredSpread, readSpread } from '../../privacy/dependence/pairwise/spread-file.js';
 
-/** What a pairwise file says; undefined when it is another kind of file. */
+/** Content of a pairwise file; undefined for another kind of file. */
 export const spreadIn = (file: string): DeclaredSpread | undefined => readSpread(readDeclared(file), file);
 
 /** The pairwise route of a policy: only for single answers and an attacker who knows no other answer, and only when the file covers every column. */
@@ -32,7 +32,7 @@ export function declaredPairwise(declared: DeclaredSpread, policy: Policy): Ampl
   return pairwiseAmplifier(declared.spread, declared.origin, resolutionOfSpread(declared, policy, refuse));
 }
 
-/** What the tables held apart, held against the columns as they are declared now: the file's own digest must come out again. */
+/** Resolution of the tables, checked against the columns as declared now: the file's own digest must be reproduced. */
 function resolutionOfSpread(
   { spread, levels, resolution, known }: DeclaredSpread,
   { columns, protect }: Policy,

@@ -25,7 +25,7 @@ export class TextNames {
   #size = 0;
   #longest = 0;
 
-  /** `grown` is told how many bytes the texts are about to take. */
+  /** `grown` receives the number of bytes that the texts are about to take. */
   constructor(grown: Room['need']) {
     this.#grown = grown;
   }
@@ -95,7 +95,7 @@ export class TextNames {
     return high * 257 + (at + 1 < length ? 1 + inOrder(bytes[from + at + 1]!) : 0);
   }
 
-  /** Where the text stands, or the free slot it would take. */
+  /** Slot of the text, or the free slot for it. */
   #slotOf(spelling: Spelling): number {
     const mask = this.#slots.length - 1;
     const { length, words } = spelling;

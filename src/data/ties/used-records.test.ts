@@ -168,7 +168,7 @@ describe('releases over used records only', () => {
   });
 
   it('would break epsilon if the ties of those left out were forgotten', () => {
-    // Two used copies of an unused record: what is said about them is said about it.
+    // Two used copies of an unused record: every release about them is one about it.
     const copies = { records: [0, 1], table: Float64Array.of(99, 1, 1, 99) };
     const model: Model = {
       ids: ['used1', 'left', 'used2'],

@@ -53,7 +53,7 @@ export function scoreTotals(target: TotalsTarget, people: Population, known: Uin
     });
   };
 
-  /** Residual = published - known - expected of the unknown; doubt = variance of the unknown. */
+  /** Residuals: published - known - expected values of the unknown; variances: those of the unknown. */
   const residuals = (tally: Tally, rest: Rest) => {
     const { round, count, countDoubt, sum, sumDoubt } = tally;
     count.fill(0);

@@ -2,8 +2,8 @@ import { Fault } from '../../../base/errors.js';
 import { haversine, kilometresPerMile, type Space } from './space.js';
 
 /**
- * How an attacker thinks a friend's place depends on one's own: P(friend at v | me at u) is proportional to (how common v is) x weight(u, v).
- * Only cross ratios of `weight` matter to what ties can leak, so `logOdds` is the strength the calculus knows (D of one tie).
+ * Dependence of a friend's place on one's own: P(friend at v | me at u) is proportional to (frequency of v) x
+ * weight(u, v). Leakage depends only on cross ratios of `weight`; `logOdds` bounds their logarithm: D of one tie.
  */
 export interface TieLaw {
   readonly name: string;
@@ -50,5 +50,5 @@ export function declaredTie(space: Space, oddsRatio: number): TieLaw {
   return { ...law, logOdds: Math.log(oddsRatio) };
 }
 
-/** Friends are almost never apart: what an attacker believes who takes friends for copies. */
+/** Friends are almost always at the same place: the model of an attacker who takes friends for copies. */
 export const copyTie = (space: Space): TieLaw => tieLaw(space, 'copies', (km) => (km < 1e-9 ? 1 : 1e-9));

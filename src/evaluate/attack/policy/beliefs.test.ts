@@ -57,7 +57,7 @@ describe('beliefs about one record of a table', () => {
     const ignorant = believe(scene(graph, [counts[0]! + 30, counts[1]! - 30]), 1, { ties: false, knows: 'everyone else' });
     expect(knowing.gain).toBeCloseTo(2 / 1.5, 9);
     expect(ignorant.gain).toBeCloseTo(2 / 1.5, 9);
-    // One tied record says 0 and one says 1: they cancel.
+    // One tied record has value 0 and one has value 1: they cancel.
     expect(knowing.prior[0]).toBeCloseTo(ignorant.prior[0]!, 9);
   });
 

@@ -20,7 +20,7 @@ const receiptShape = z.object({
   }),
 });
 
-/** What the folder of a release says, as far as an attack needs it. */
+/** Content of a release folder, as far as an attack needs it. */
 export interface ReleasedTable {
   readonly column: string;
   /** Codes in the order of the table; the last may be "(missing)". */
@@ -65,7 +65,7 @@ export function releasedTable(
   return {
     ...table,
     noise: noiseFrom(kind as 'laplace' | 'gaussian', table.error),
-    // Attackers guess values: odds between two of them are twice as far apart as between a record and none.
+    // Attackers guess values: the odds between two of them change by twice the log odds between a record and none.
     promised: guarantee.neighbours ? { ...guarantee, epsilon: 2 * guarantee.epsilon } : guarantee,
     label,
     leftOut: records?.leftOut ?? 0,

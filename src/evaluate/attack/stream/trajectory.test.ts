@@ -66,7 +66,7 @@ describe('beliefs along a sequence', () => {
     expect(beliefsAlong(chain, quiet).map(([p]) => p!)).toEqual(beliefsBefore(chain, 4).map(([p]) => expect.closeTo(p!, 12)));
   });
 
-  /** Each release about a step moves its likelihoods apart by epsilon at most. */
+  /** Each release about a step changes the log likelihood between two states by at most epsilon. */
   const worst = (bound: (leakage: number, epsilon: number) => number): number => {
     let beyond = 0;
     for (const transition of matrices.slice(0, 2)) {

@@ -12,8 +12,8 @@ function survey(rows: readonly (readonly [readonly number[], number])[], levels 
 }
 
 /**
- * Largest log ratio of the probability of an output given two answers to one question, over all outputs. One person's row, Laplace noise of one scale in
- * every cell: the densities are e^(-|y - x| / scale), and a cell says most where y is at 0 or at 1.
+ * Largest log ratio of the probabilities of an output given two answers to one question, over all outputs: one row,
+ * Laplace noise of one scale in every cell. A density e^(-|y - x| / scale) has its extreme ratios at y = 0 and y = 1.
  */
 function enumeratedLoss(table: CodedTable, scale: number): number {
   const cells = table.levels.reduce((sum, v) => sum + v, 0);

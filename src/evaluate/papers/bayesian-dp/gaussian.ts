@@ -23,7 +23,7 @@ export function fromCovariance(covariance: Rows, weights: readonly number[]): Ga
   return { precision: precision.map((row) => row.map((q) => (Math.abs(q) < 1e-12 * largest ? 0 : q))), weights };
 }
 
-/** How the unknown records' means move per unit of record i, the records in `known` fixed: -Q_UU^{-1} Q_Ui. */
+/** Change of the unknown records' means per unit of record i, the records in `known` fixed: -Q_UU^{-1} Q_Ui. */
 function response({ precision }: GaussianModel, i: number, known: ReadonlySet<number>): Map<number, number> {
   const unknown = reachable(precision, i, known);
   const rows = unknown.map((u) => unknown.map((v) => precision[u]![v]!));

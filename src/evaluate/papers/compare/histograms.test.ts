@@ -74,7 +74,7 @@ describe('losses of state frequencies', () => {
   it('are the same by logarithms, where likelihoods leave the range of doubles', () => {
     const loss = new SumLoss(new SumLaws(chain(p1, 7), (_, value) => (value === 0 ? 1 : 0)), 7);
     expect(loss.atTwice(0.1)).toBeCloseTo(enumeratedLoss(p1, [0.8, 0.2], 7, 0.1), 9);
-    // Two counts, each one step away: 2 / scale more than the path's own probabilities say.
+    // Two counts, each one step away: 2 / scale more than the path's own probabilities give.
     expect(loss.atTwice(0.01) - loss.atTwice(0.0125)).toBeCloseTo(2 / 0.01 - 2 / 0.0125, 6);
   });
 

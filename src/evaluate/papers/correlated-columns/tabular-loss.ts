@@ -2,10 +2,8 @@ import { Fault } from '../../../base/errors.js';
 import { leastRoot } from '../../audit/least-root.js';
 
 /**
- * Exact loss of "one histogram per column, Laplace noise, one row of answers" on a small joint distribution. With one-hot columns the worst
- * outputs are corners, and a corner is one subset S_j of levels per column: the likelihood is prod_j exp(cost_j [x_j in S_j]) with cost_j = 2/scale_j
- * (note F3). So the search is a tensor contraction: axis j of the joint is replaced by its subsets; for an informed attacker also by its single
- * known values. See tabular-loss.proof.md.
+ * Exact loss of one Laplace histogram per column on a small joint distribution (tabular-loss.proof.md). Worst outputs are corners, one
+ * subset of levels per column, so the search contracts a tensor whose axes are subsets, or single values known to an informed adversary.
  */
 export interface TabularLoss {
   readonly loss: number;

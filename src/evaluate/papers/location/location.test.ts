@@ -61,7 +61,7 @@ describe('the cells somebody is likely in', () => {
   });
 });
 
-/** The largest log ratio of what two protected cells may tell, over all cells around, in exact fractions. */
+/** Largest log ratio of any output for two protected cells, over all cells around, in exact fractions. */
 function worst({ epsilon, sizeOf }: GridNoise, set: readonly Point[]): Rational {
   let most = rational(0);
   for (const a of set)

@@ -26,7 +26,7 @@ function setting(
   const joint = enumerate(model);
   return { model, joint, answers: answersOf(joint, typeof query === 'string' ? readWorkload(query, joint) : query), epsilon };
 }
-/** Two who are likely alike, and a third beside them. */
+/** Two records that are likely equal, and a third. */
 const three = (query: string) => setting([0, 1], 3, [4, 2, 1, 1, 1, 1, 2, 4], query);
 const both = ['uninformed', 'informed'] as const;
 
@@ -49,7 +49,7 @@ describe('what is lost over rounds', () => {
     const { queries, exact } = queriesOf(s);
     const rounds: Rounds = { records: 3, queries, scale: 0.8, threshold: 0.9, rate: 0.4, most: 9 };
     const loss = roundsLoss(s.joint, exact, rounds, 'uninformed');
-    // By quadrature over noisy answers: what is told is a bin of the grid, or that the round was kept.
+    // By quadrature over noisy answers: the output is a bin of the grid, or that the histogram was kept.
     const step = 0.1;
     const grid = Array.from({ length: 130 }, (_, k) => -5 + (k + 0.5) * step);
     const law = (centre: number, x: number) => {

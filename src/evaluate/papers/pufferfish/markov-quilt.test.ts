@@ -192,7 +192,7 @@ describe('the Markov quilt on a chain', () => {
   });
 });
 
-/** Every quilt of every record, as the definition has it, for two states and a law of the first record. */
+/** Every quilt of every record, as defined, for two states and a distribution of the first record. */
 function everyQuilt(transition: readonly (readonly number[])[], initial: readonly number[], length: number, epsilon: number) {
   const times = (a: readonly (readonly number[])[]) =>
     a.map((row) => transition[0]!.map((_, j) => row.reduce((sum, x, k) => sum + x * transition[k]![j]!, 0)));
@@ -202,7 +202,7 @@ function everyQuilt(transition: readonly (readonly number[])[], initial: readonl
     [0, 1],
     [1, 0],
   ] as const;
-  // For each pair of states and each distance: the worst that a state so far before, or behind, says.
+  // For each pair of states and each distance: the largest log odds given by a state so far before, or after.
   const left = powers.map((p) => pairs.map(([s, t]) => Math.max(...p.map((row) => Math.log(row[s]! / row[t]!)))));
   const right = powers.map((p) => pairs.map(([s, t]) => Math.max(...p[s]!.map((x, w) => Math.log(x / p[t]![w]!)))));
   let law = initial;

@@ -57,7 +57,7 @@ class QuiltSearch {
   readonly #influence: ChainInfluence;
   readonly #epsilon: number;
   readonly #length: number;
-  /** How far a quilt may lie from its record: bounds memory on chains that hardly forget. Leaving quilts out only adds noise. */
+  /** Largest distance of a quilt from its record: bounds memory on chains that hardly forget. Leaving quilts out only adds noise. */
   readonly #reach: number;
   constructor(influence: ChainInfluence, epsilon: number, length: number) {
     this.#reach = Math.min(length, 20_000, Math.floor(2 ** 22 / influence.states ** 2));
