@@ -169,7 +169,7 @@ const isListed = (entry: CodebookEntry | undefined, column: ColumnSummary, told:
   return entry !== undefined && entry.values.length > 0 && !(isNumber && entry.values.length < column.distinct / 2);
 };
 
-/** Moves codes labelled "missing" or "not asked" from the answers of the codebook to its missing codes. */
+/** Moves codes whose label means "no answer" from the answers of the codebook to its missing codes. */
 function withMissing(entry: CodebookEntry): CodebookEntry {
   const gone = entry.values.filter((value) => labelsMissing(entry.labels.get(value) ?? ''));
   if (gone.length === 0 || gone.length === entry.values.length) return entry;

@@ -9,7 +9,7 @@ export const allRows = 'fugu_all_rows';
 /** Of a row whose name is the expression `own`: whether it stays. Its values are bound behind the `bound` others of a statement. */
 export type Staying = (own: string, bound: number) => { readonly test: string; readonly values: readonly string[] };
 
-/** An engine without some rows of another: every statement reads its own `fugu_data`, and nothing in the database says so. */
+/** An engine without some rows of another: every statement reads its own `fugu_data`, and the database holds no trace of the list. */
 export class WithoutRows implements Engine {
   readonly whole: Engine;
   readonly #column: string;

@@ -70,7 +70,7 @@ function exactLoss({ points, joint }: ReturnType<typeof readLaw>, cost: number):
   return cost + worst;
 }
 
-describe('a Gaussian law between two numbers', () => {
+describe('a Gaussian distribution of two numbers', () => {
   const laws: readonly Law[] = [
     { precision: [1, -0.99], mean: 0, bounds: [-0.1, 0.1] },
     { precision: [2, -1], mean: 0.5, bounds: [0, 1] },
@@ -78,19 +78,19 @@ describe('a Gaussian law between two numbers', () => {
     { precision: [0.3, -0.2], mean: 4, bounds: [0, 5] },
   ];
 
-  it.each(laws)('leaks no more than is said when nothing lies outside the bounds: %o', (law) => {
+  it.each(laws)('the bound holds if nothing lies outside the bounds of the distribution: %o', (law) => {
     for (const cost of [0.05, 0.5, 2])
       expect(exactLoss(readLaw(law, law.bounds, law.bounds), cost)).toBeLessThanOrEqual(bound(law, cost) + 1e-9);
   });
 
-  it.each(laws)('may be read through narrower bounds, to which numbers are pulled: %o', (law) => {
+  it.each(laws)('the bound holds for narrower bounds to which numbers are clamped: %o', (law) => {
     const [low, high] = law.bounds;
     const read = [low + (high - low) / 4, high - (high - low) / 4] as const;
     for (const cost of [0.05, 0.5, 2])
       expect(exactLoss(readLaw(law, law.bounds, read), cost)).toBeLessThanOrEqual(bound(law, cost, read) + 1e-9);
   });
 
-  it('leaks more when numbers lie outside its own bounds and are pulled to them, so the promise must say there are none', () => {
+  it('clamping numbers from outside the bounds leaks more, so the assumption must exclude them', () => {
     const [narrow] = laws;
     expect(exactLoss(readLaw(narrow!, [-6, 6], narrow!.bounds), 0.5)).toBeGreaterThan(1.5 * bound(narrow!, 0.5));
   });

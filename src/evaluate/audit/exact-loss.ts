@@ -8,7 +8,7 @@ export interface ExactLoss {
   readonly loss: number;
   /** A bound on the rounding of `loss`: the true loss is at most loss + slack. */
   readonly slack: number;
-  /** Where the worst case occurs; absent if nothing is learnt. */
+  /** The worst case; absent if nothing is learnt. */
   readonly worst?: {
     readonly record: number;
     /** The two values that are distinguished, as positions in the record's list. */

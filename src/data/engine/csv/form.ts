@@ -8,7 +8,7 @@ export interface CsvForm {
   readonly header: CsvHeader;
   /** All of it is UTF-8 and no cell is too long, so that DuckDB can be given the file itself. */
   readonly plain: boolean;
-  /** Some cell holds a line end. One thread must read the file: a reader that starts in the middle cannot tell it from the end of a line. */
+  /** Some cell holds a line end. One thread must read the file: a reader that starts in the middle cannot recognise it as part of a cell. */
   readonly folded: boolean;
   readonly records: number;
 }

@@ -6,7 +6,7 @@ import { tableName } from './spelling.js';
 import type { Place, Table } from './table.js';
 
 /**
- * How a table is kept stable while it is read: versioned tables are read at one version, generated ones never change.
+ * Method by which a table is kept stable: versioned tables are read at one version, generated ones never change.
  * Others are counted and hashed before and after every statement, and results from a changed table are discarded.
  */
 export type Keeping = 'version' | 'never changes' | 'watched';

@@ -32,7 +32,7 @@ export async function openXlsx(bytes: Bytes, { table }: { readonly table?: strin
       'Unmerge them, write one name above each column in one row, and delete the other rows above the records.',
     );
   if (!header) throw malformed(bytes.path, 'The sheet of the workbook is empty.', 'Its first row must name the columns.');
-  // Cells beyond the header are ignored: one stray cell must not add a column to every record.
+  // Cells beyond the header are ignored: one extra cell must not add a column to every record.
   const width = header.length;
   const variables = Array.from(
     { length: width },

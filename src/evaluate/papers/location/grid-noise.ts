@@ -42,8 +42,8 @@ export function hullNoise(hull: readonly Point[], epsilon: Rational): GridNoise 
 const finer = 1n << 20n;
 
 /**
- * Geo-indistinguishability on the grid, for the Euclidean distance rounded up to 2^-20 of a cell. Rounding adds
- * less than 2^-20 to differences of distances, and cells are at least 1 apart: epsilon is lowered by that factor.
+ * Geo-indistinguishability for the Euclidean distance, rounded up to 2^-20 of a cell. Rounding adds less than 2^-20
+ * to differences of distances, and different cells are at least 1 from each other: epsilon is lowered by that factor.
  */
 export function distanceNoise(epsilon: Rational): GridNoise {
   const lowered = divide(epsilon, rational(finer + 1n, finer));
