@@ -121,7 +121,7 @@ describe('a key of few groups', () => {
       expect(text).toMatch(/dependence: \[\{kind: groups, by: /);
     },
   );
-  it('a key without a telling name is recognised when rows of one group are adjacent', () => {
+  it('a key without an explicit name is recognised when rows of one group are adjacent', () => {
     expect(out('V7', (i) => 1 + Math.floor(i / 30))).toBe('group');
     expect(out('V7', (i) => 1 + mixed(i, 40))).toBe('integer');
   });

@@ -202,7 +202,7 @@ describe('a scale of which the codebook labels some points', () => {
       'q: {type: category, values: {1: not at all, 2: 2, 3: 3, 4: 4, 5: 5, 6: 6, 7: very much}, missing: [99]}',
     );
     expect(unconfirmed).toEqual(['q']);
-    // A point that nobody chose is on the scale all the same.
+    // A point without answers is on the scale all the same.
     expect(drafted(ends, (i) => [1, 2, 7][i % 3]!).text).toContain('6: 6, 7: very much}');
     expect(drafted({ '-2': 'much worse', 2: 'much better' }, (i) => (i % 5) - 2).text).toContain('{-2: much worse, -1: -1, 0: 0');
   });

@@ -35,7 +35,7 @@ export interface DraftOptions {
   readonly dependence?: DraftDependence;
   /** Declared budget. */
   readonly budget?: DraftBudget;
-  /** The order in which answers of a column are written, where it is known; what it does not name comes last. */
+  /** Order in which the answers of a column are written, if known; unlisted answers come last. */
   readonly order?: ReadonlyMap<string, readonly string[]>;
   /** Persons found in several rows. */
   readonly panels?: readonly FoundPanel[];

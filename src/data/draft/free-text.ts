@@ -10,7 +10,7 @@ export interface Texts {
   readonly longest: number;
   /** Most words in one of them. */
   readonly wordiest: number;
-  /** Somebody's own words among them, or who and where they are: never to be listed. */
+  /** Free text, or texts that identify people or places: never to be listed. */
   readonly own?: readonly string[];
   /** Cells that hold one of those, of all. */
   readonly ownCells?: number;
@@ -38,7 +38,7 @@ const isShortNumber = (text: string): boolean => /^[-+]?\d{1,4}([.,]\d{1,2})?$/.
 export const isOfFew = (text: string, times: number, all: number): boolean =>
   times < fewRows(all) && !isShortNumber(text) && !isStockAnswer(text);
 
-/** All in capitals, as one hand wrote them: labels to choose from, of which one may be longer ("DE FACTO SEPARATED"). Whoever writes for themselves does not shout with the others. */
+/** All texts in capitals: labels to choose from, one of which may be longer ("DE FACTO SEPARATED"). Free text is written in mixed case. */
 const areLabels = (texts: readonly string[]): boolean => {
   const worded = texts.filter((text) => /\p{Lu}{2}/u.test(text) || /\p{Ll}/u.test(text));
   return worded.length >= 3 && worded.every((text) => !/\p{Ll}/u.test(text));

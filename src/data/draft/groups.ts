@@ -29,7 +29,7 @@ export function foundGroups(column: ColumnSummary): FoundGroups | undefined {
   const alike = distinct >= fewestNumbered && each >= 2 && most <= 4 * each;
   if (alike && isPerhapsGroupName(name) && (counts || longest <= mostOfKey))
     return found(true, 'its name says so, and about as many rows share each value');
-  // Short numbers, a class each: rows of one stand together. So do those of a file that is sorted by something.
+  // Short numbers, one per class: rows of one class are adjacent. So are those of a sorted file.
   if (alike && counts && runs <= 1.1 * distinct && !isTimeName(name) && column.numbering.years === 0)
     return found(distinct >= fewest && most <= largest && each <= mostEach, 'rows with one value stand together');
   if (numbers === 0 && distinct >= 20 && each >= 1.2 && each <= 8 && most <= largest && runs <= 1.1 * distinct)

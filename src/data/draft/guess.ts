@@ -14,7 +14,7 @@ export interface ColumnSummary {
   /** Cells that are not empty; different values among them; cells that are finite numbers, and fractions among those. */
   readonly filled: number;
   readonly distinct: number;
-  /** Values that stand in one cell only, and the cells of the most frequent one. */
+  /** Values that occur in one cell only, and the cells of the most frequent value. */
   readonly once: number;
   readonly most: number;
   /** Stretches of equal cells, from top to bottom. */
@@ -23,18 +23,18 @@ export interface ColumnSummary {
   readonly fractions: number;
   readonly range?: readonly [number, number];
   readonly longest: number;
-  /** Most words in a cell that is no number. */
+  /** Most words in a cell that is not a number. */
   readonly wordiest: number;
   readonly dates: number;
   /** Cells that are days as a policy writes them, and the first and the last of these. */
   readonly days?: { readonly cells: number; readonly first: number; readonly last: number };
   /** Cells that are addresses or names of machines, or of people: IP, mail, web, a browser, an operating system. */
   readonly addresses: number;
-  /** Cells with telephones, accounts, postcodes, streets: who somebody is, or where. */
+  /** Cells with telephones, accounts, postcodes, streets: texts that identify a person or a place. */
   readonly personal: number;
   /** Form of its whole numbers: the length that nearly all share, how many begin with a zero, how many are years. */
   readonly numbering: { readonly length?: number; readonly noughts: number; readonly years: number };
-  /** Cells that are numbers with four digits and more behind the point. */
+  /** Cells that are numbers with four or more decimals. */
   readonly precise: number;
   /** Decimal mark with which its texts were parsed. */
   readonly mark?: DecimalMark;
@@ -76,7 +76,7 @@ export type Guess =
       readonly values: readonly string[];
       readonly separator: string;
       readonly missing: readonly string[];
-      /** Values that are somebody's own words, and not among these. */
+      /** Free-text values, which are not listed. */
       readonly unlisted?: number;
     }
   | {
@@ -87,7 +87,7 @@ export type Guess =
   | { readonly type: 'date'; readonly bounds: readonly [string, string]; readonly missing: readonly [] }
   | { readonly type: 'out'; readonly is: LeftOut; readonly why: string };
 
-/** Why a column is no question. */
+/** Reasons for leaving a column out. */
 export type LeftOut =
   | 'empty'
   | 'id'
@@ -104,11 +104,11 @@ export type LeftOut =
 
 /** Knowledge that overrides guesses. */
 export interface Known {
-  /** Codes that mean "no answer" wherever they stand; nothing else does. */
+  /** Codes that mean "no answer" in every column; no others do. */
   readonly missing?: ReadonlySet<string>;
   /** Columns requested by name: a requested timing is a number, a requested non-unique key is an answer. */
   readonly wanted?: ReadonlySet<string>;
-  /** Numbers that look like survey weights and are none. */
+  /** Numeric columns that look like survey weights but are not. */
   readonly noWeights?: ReadonlySet<string>;
   /** Body weights, by their names or by a body height among the columns. */
   readonly bodies?: ReadonlySet<string>;
@@ -235,7 +235,7 @@ export function guess(column: ColumnSummary, known: Known = {}): Guess {
 
 const saysNumber = (code: string, mark: DecimalMark = '.') => Number.isFinite(numberFromText(code, mark));
 
-/** The codes of which a list can be made, without what is somebody's own. */
+/** Codes that can be listed, without free text. */
 function listed(
   codes: readonly string[],
   { own = [] }: Texts,
@@ -260,7 +260,7 @@ function isNumbering(column: ColumnSummary, fewest: number): boolean {
 }
 const [shortest, shortestOfFew] = [4, 5];
 
-/** Wherever they stand in a file. */
+/** Anywhere in a file. */
 const axisName = /(^|[_.\s-])[xy]([_.\s-]?(pos|coord\w*|wgs\w*|\d))?$|^(x|y)[_.\s-]?(pos|coord)/i;
 
 /**
@@ -297,7 +297,7 @@ const isRound = ({ extremes }: ColumnSummary, unit: number): boolean =>
 function guessCategory(codes: readonly string[], known: Known, mark: DecimalMark = '.', texts: Texts | undefined): Guess {
   const { values: spelled, unlisted } = texts ? listed(codes, texts) : { values: [...new Set(codes.map(codeText))] };
   const inOrder = orderBy(mark);
-  // 77, 88 or 99 behind answers that end at 7.
+  // 77, 88 or 99 after answers that end at 7.
   const top = Math.max(...spelled.filter((c) => saysNumber(c, mark) && !sentinel.test(c)).map((c) => numberFromText(c, mark)));
   const apart = (c: string) => sentinel.test(c) && Number(c) > 2 * top + 20;
   const isMissing = (c: string) => known.missing?.has(c) ?? (isMissingWord(c) || /^-\d{1,3}$/.test(c) || apart(c));

@@ -71,12 +71,12 @@ describe('numbers with decimal commas', () => {
     const { leftOut, text } = drafted(size(','), income(','));
     expect(leftOut.map(({ name }) => name)).toEqual(['income']);
     expect(text).toContain('size: {type: number');
-    // A fraction that is no thousand decides that points are decimal; what may be thousands is left out all the same.
+    // A fraction that cannot be thousands shows that points are decimal; columns of possible thousands are left out all the same.
     const rate = column('rate', (i) => `0.${10 + (i % 89)}`);
     expect(hasDecimalCommas([size('.'), income('.'), rate])).toBe(false);
     expect(drafted(size('.'), income('.'), rate).leftOut.map(({ name }) => name)).toEqual(['size', 'income']);
     expect(drafted(income('.'), rate).leftOut).toEqual([]);
-    // Three digits behind every comma and every point say nothing about which is which.
+    // Three digits after every comma and every point leave both readings open.
     expect(hasDecimalCommas([income('.'), column('cost', (i) => `${1 + (i % 9)},${100 + ((i * 37) % 900)}`)])).toBe(false);
   });
 });

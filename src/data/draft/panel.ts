@@ -17,7 +17,7 @@ const mostSteps = 1000;
 const repeats = ({ distinct, filled, rows }: ColumnSummary): boolean =>
   distinct >= 2 && distinct < 0.97 * filled && filled > 0.9 * rows;
 const isEven = ({ most, filled, distinct }: ColumnSummary, times: number): boolean => most <= (times * filled) / distinct;
-/** Keys of somebody or something else: a parent, a place, a firm. */
+/** Keys of another person or thing: a parent, a place, a firm. */
 const other =
   /father|mother|parent|spouse|partner|sibling|infector|interviewer|coder|head|vater|mutter|p[eè]re|m[eè]re|country|county|region|district|city|state|land|place|shop|store|product|item|firm|company|dep(artmen)?t|team|event|category|type|visit|row|obs|record|session|order|location|zone|area|vendor|rate|group|cluster/i;
 const isNamed = ({ name }: ColumnSummary): boolean =>
@@ -25,7 +25,7 @@ const isNamed = ({ name }: ColumnSummary): boolean =>
 const isWhole = ({ fractions, dates, filled, wordiest }: ColumnSummary): boolean =>
   fractions === 0 && dates < filled / 2 && wordiest <= 3;
 
-/** Columns that may name whom rows are about, those that say so first. */
+/** Columns that may name the owner of a row, those with an explicit name first. */
 const unitsIn = (columns: readonly ColumnSummary[]): readonly ColumnSummary[] =>
   columns
     .filter(

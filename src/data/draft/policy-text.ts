@@ -42,7 +42,7 @@ const budgetText = (budget: DraftBudget): string =>
     ? `epsilon: ${budget.epsilon}`
     : `belief: {prior: ${budget.belief.prior}, posterior: ${budget.belief.posterior}}`;
 
-/** The policy as it is written, with comments for whoever reads it. */
+/** The policy text with comments for its reader. */
 export function render(
   options: DraftOptions,
   refer: boolean,

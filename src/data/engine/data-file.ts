@@ -98,7 +98,7 @@ const youngest = 2000;
 /** SHA-256 of the content; remembered while the file stays untouched. */
 export const contentDigest = (file: FileState): Promise<string> => digestOf(file, false);
 
-/** The same of what a packed file holds: packed twice, the same content has other bytes. */
+/** Digest of the unpacked content: packed twice, the same content has different bytes. */
 export const unpackedDigest = (file: FileState): Promise<string> => digestOf(file, isPacked(file.path));
 
 async function digestOf(file: FileState, isUnpacked: boolean): Promise<string> {

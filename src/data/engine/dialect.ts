@@ -15,7 +15,7 @@ export interface Dialect {
   whole(x: string): string;
   /** A whole number that no sum over rows can leave. */
   wide(x: string): string;
-  /** The sum of whole numbers, which no number of rows makes fail; `most`: it is no farther from 0 than this. Absent where `sum` is one. */
+  /** Sum of whole numbers that fails for no number of rows; `most`: its largest absolute value. Absent if `sum` is safe. */
   readonly total?: (x: string, most: number) => string;
   /** This very double. */
   constant(x: number): string;
@@ -104,7 +104,7 @@ export interface Blocks {
 export class Binder {
   readonly values: Statement['values'][number][];
   readonly #dialect: Dialect;
-  /** Behind others that are bound already. */
+  /** Follows values that are bound already. */
   constructor(dialect: Dialect, bound: Statement['values'] = []) {
     this.#dialect = dialect;
     this.values = [...bound];

@@ -29,7 +29,7 @@ export interface SourceColumn {
   readonly written?: { readonly column: string; readonly longest: number };
   /** Columns with one number are read together at less cost than columns with several. */
   readonly block?: number;
-  /** A column of `fugu_data` that holds the place of the number on a grid, NULL where it has none: for whoever reads it through that very grid. */
+  /** A column of `fugu_data` with the place of the number on a grid, NULL if it has none: for readers that use this very grid. */
   readonly places?: { readonly column: string; readonly grid: string };
 }
 
@@ -66,7 +66,7 @@ export type StoredItems = Int8Array | Uint8Array | Int16Array | Uint16Array | In
  */
 export interface Engine {
   readonly dialect: Dialect;
-  /** Bytes that whoever reads rows or ties from it may hold. */
+  /** Memory, in bytes, for readers of rows or ties. */
   readonly room: number;
   /** As what the data was opened: which relations there are, and which text of categories may have been forgotten. */
   readonly source: EngineSource;
@@ -92,11 +92,11 @@ export interface Engine {
 export interface Pinned {
   readonly dialect: Dialect;
   readonly source: EngineSource;
-  /** The same moment with every row: this one, unless its engine came from `without`. Closed with it. */
+  /** The same snapshot with every row: this one, unless its engine came from `without`. Closed with it. */
   readonly whole: Pinned;
-  /** That of its engine. */
+  /** As for its engine. */
   readonly room: number;
-  /** Digest of the content: two moments with one id hold the same data. */
+  /** Digest of the content: two snapshots with one id hold the same data. */
   id(): Promise<string>;
   /** Identity shared by all snapshots of data loaded once; absent if the engine cannot know it. */
   readonly moment?: object | undefined;
@@ -110,8 +110,8 @@ export interface Pinned {
    */
   beneath(values: Statement['values']): Promise<{ readonly from: string; readonly values: Statement['values'] }>;
   /**
-   * Holds the rows of a statement with so many columns, once for all who ask the same of this state of the data: a table that other statements may read, and how many rows it has. Undefined where they
-   * are too many to be held; absent where nothing is.
+   * Stores the rows of a statement with `columns` columns, once for equal statements on this state of the data: a table
+   * for other statements, and its size. Undefined if there are too many rows; absent if the engine stores nothing.
    */
   readonly hold?: (statement: Statement, columns: number) => Promise<HeldRows | undefined>;
   /** Number of rows, to choose a plan by size; exact, so never to be released. */
@@ -131,7 +131,7 @@ export interface HeldRows {
   readonly rows: number;
 }
 
-/** Does the work on the data as it is now. */
+/** Runs the work on a snapshot of the data. */
 export async function pinned<T>(engine: Engine, work: (data: Pinned) => Promise<T>): Promise<T> {
   const data = await engine.pin();
   try {
@@ -149,7 +149,7 @@ export interface EngineLimits {
   readonly spill: number;
   /** Milliseconds one statement may take. */
   readonly deadline: number;
-  /** Milliseconds that whoever pins the data may ask it, from then on: all statements of a release end by it. */
+  /** Milliseconds for which a snapshot can be queried: all statements of a release end by then. */
   readonly release: number;
   readonly threads: number;
 }

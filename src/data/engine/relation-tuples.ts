@@ -15,7 +15,7 @@ export interface Tuples {
   readonly keys: readonly string[];
   /** `odds` where ties have strengths of their own. */
   readonly extra: readonly string[];
-  /** Every row, also of those that name nobody. */
+  /** All rows, including those that name nobody. */
   readonly all: string;
   /** Condition for a row that names every member; for a symmetric relation, two different members. */
   readonly complete: string;

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Cell, Chunk, Pinned, Statement } from './engine.js';
 
 /**
- * Reads what the steward declared to be known to the attacker: who is tied to whom. The one door through which values leave the engine
- * without noise; they may set noise scales and nothing else.
+ * Reads the ties that the attacker is declared to know. The only interface through which
+ * values leave the engine without noise; they may determine noise scales and nothing else.
  */
 export async function* readBlocks(engine: Pinned, statement: Statement): AsyncGenerator<Chunk> {
   for await (const chunk of engine.stream(statement)) yield chunk.open();

@@ -50,7 +50,7 @@ export async function makeTempFolder(parent = tmpdir()): Promise<string> {
   }
 }
 
-/** Removes what engines of processes that no longer live have left behind; never a folder of a living one. */
+/** Removes folders of dead processes; never a folder of a running one. */
 export async function sweepTempFolders(parent = tmpdir()): Promise<number> {
   const mine = prefix();
   let swept = 0;

@@ -1,4 +1,4 @@
-/** Text in the encoding of a file. Bytes that are none become U+FFFD: no cell decides whether a file can be read. */
+/** Decoder for the encoding of a file. Invalid bytes become U+FFFD: no cell decides if a file can be read. */
 export type Decode = (bytes: Buffer) => string;
 
 /** A field that is full may end within a character: that one is left out. */

@@ -45,8 +45,8 @@ export async function unreadOf(path: string, { table }: StatFileOptions = {}): P
 }
 
 /**
- * Opens the file of a statistics program by its ending. Its dictionary is read at once, its rows block by block; whatever is wrong with it is a Fault, which
- * may come with any block.
+ * Opens the file of a statistics program by its ending: the dictionary at once,
+ * the rows block by block. Any error is a Fault, which may come with any block.
  */
 export async function openStatFile(path: string, options: StatFileOptions = {}): Promise<StatFile> {
   const format = formats.find(([ending]) => ending.test(path));

@@ -106,7 +106,7 @@ export class XmlReader {
   }
 }
 
-/** A name begins behind a blank only: tried at each of its letters, a name without an end would take the square of its length. */
+/** A name begins after a blank only: otherwise a name without an end would take quadratic time. */
 const attribute = /(?<!\S)([^\s=]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 
 function attributeOf(text: string, wanted: string): string | undefined {

@@ -108,7 +108,7 @@ function readNamestr(bytes: Buffer, at: number, newer: boolean, broken: () => Er
   };
 }
 
-/** Version 8 keeps names and labels that do not fit behind the descriptions. */
+/** Version 8 stores names and labels that do not fit after the descriptions. */
 function readLongLabels(
   cursor: Cursor,
   columns: readonly Column[],
@@ -134,7 +134,7 @@ function readLongLabels(
 const blank = 0x20;
 const mark = Buffer.from('HEADER RECORD*******MEM');
 
-/** Rows fill the file to its end, and blanks its last line: the last rows of nothing but blanks are none. */
+/** Rows fill the file to its end, padded with blanks: blank rows at the end are no records. */
 function countRows(bytes: Bytes, dataAt: number, rowBytes: number): number {
   const cursor = new Cursor(bytes, dataAt);
   while (cursor.left >= line)

@@ -57,7 +57,7 @@ type TermsTold = Readonly<Record<string, unknown>> & { readonly dependence: unkn
 /** The kind first. */
 const tieText = ({ kind, ...rest }: Dependence): string => `{kind: ${kind}, ${plainly(rest).slice(1)}`;
 
-/** As it stands in a policy, more or less: no separator of the summary in it. */
+/** Approximately as in a policy, without the separator of the summary. */
 const plainly = (value: unknown): string =>
   (typeof value === 'string'
     ? value

@@ -9,7 +9,7 @@ import type { EngineSource } from '../engine/source.js';
 import { kindOf, type TieKinds, tieColumns, tieKinds } from '../ties/kinds.js';
 import { joiningColumns, sourceOf } from './source.js';
 
-/** Opens the data of a policy and checks that every column the policy speaks of is there; or opens a bare source. */
+/** Opens the data of a policy and checks that every column it names exists; or opens a bare source. */
 export async function openEngine(
   what: Policy | ({ readonly source: string } & Partial<EngineSource>),
   limits: Partial<EngineLimits> = {},

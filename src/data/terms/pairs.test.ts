@@ -77,7 +77,7 @@ describe('pairs in a policy', () => {
     expect((await policy('{region: {partition: {by: country}}, country: all}').catch((e) => e)).message).toContain('twice');
   });
 
-  it('pairs are places within kilometres, as a box, with any longitude around the poles', async () => {
+  it('pairs of places form a box of kilometres, and a longitude column around the earth pairs any two', async () => {
     const near = (await policy('{place: {columns: [lat, lon], within: 5 km, missing: apart}}')).protect.pairs!.columns;
     expect(near.get('lat')).toMatchObject({ form: 'steps', steps: 5 });
     // 5 km are 0.0704 degrees at 50 north.

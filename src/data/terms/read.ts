@@ -260,7 +260,7 @@ function declareEdges(kept: Pick<Policy, 'data' | 'protect' | 'relations'>, yaml
   return edges;
 }
 
-/** By its file (also under a second hard link) or its name in the database; a bare name, or the database without one, is whatever table is found by it. */
+/** Compared by file (also under a second hard link) or by name in the database; an unqualified name may be any table found by it. */
 function isOneTable(a: string, b: string, database: string): boolean {
   if (a === b) return true;
   const inside = (table: string) =>

@@ -11,7 +11,7 @@ import { type RecordTies, recordTies, type Told } from './record-ties.js';
 import { type TiedTuples, tupleAmplifier } from './tuples.js';
 
 export interface Declared extends RecordTies {
-  /** The bounds rest on who is tied to whom in the data as it was read; other data needs other bounds. */
+  /** True if the bounds depend on the ties in the data as read; other data needs other bounds. */
   readonly readsData: boolean;
 }
 

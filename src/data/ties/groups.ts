@@ -24,7 +24,7 @@ export interface GroupsDependence {
   readonly hidden: boolean;
   /** Public bound on the group size; without it the groups themselves are taken as public knowledge. */
   readonly maxSize?: number;
-  /** So many members of a group are used; the others are left out of every answer. */
+  /** Largest number of used members of a group; the others are left out of every answer. */
   readonly maxUsed?: number;
 }
 
@@ -113,7 +113,7 @@ export const groups: TieKind<GroupsDependence, z.output<typeof shape>> = {
 };
 
 /** Ties inside groups: households, wards, classes. Each column of `by` is a grouping of its own; records are tied when any of them puts them together. */
-/** The tie that joins all who agree in one column, whatever else is declared. */
+/** The tie between all records that agree in one column, whatever else is declared. */
 export const groupsBy = (dependence: readonly { readonly kind: string }[], column: string): GroupsDependence | undefined =>
   dependence.find((d): d is GroupsDependence => {
     const own = d as GroupsDependence;

@@ -39,7 +39,7 @@ export interface TieKind<D extends Dependence = Dependence, Told = unknown> {
   answers?(d: D, policy: Policy, count: number, indexOf: (name: string) => number | undefined): AnswersModel;
   /** Ties between the tuples of a relation. */
   readonly tuples?: BetweenTuples<D>;
-  /** A bound of its own, where it is no graph: of another kind of file, for instance. */
+  /** A separate bound for declarations that are no graph, such as another kind of file. */
   apart?(d: D): ((policy: Policy) => Amplifier) | undefined;
 }
 
@@ -67,9 +67,9 @@ export interface BetweenRecords<D> {
   reach?(d: D): 'any' | 'direct';
   /** Column of two values through which all its ties are positive, if that is declared or observed. */
   pull?(d: D): string | undefined;
-  /** So many used records may be tied to a used one; others are left out. */
+  /** Largest number of used records tied to a used one; others are left out. */
   limit?(d: D): number | undefined;
-  /** So many members of each of its groups may be used; others are left out. */
+  /** Largest number of used members per group; others are left out. */
   groupLimits?(d: D, source: Source): readonly GroupLimit[];
   /** Reason for which it cannot be combined with other ties: its graph stands for unobserved records. */
   alone?(d: D): { readonly message: string; readonly hint: string } | undefined;

@@ -19,7 +19,7 @@ export class NameList {
   readonly #texts: TextNames;
   readonly #grown: Room['need'];
   readonly #spelling = new Spelling();
-  /** Numbers below it stand in the table: at each, one more than the number of the name. */
+  /** Numbers below it are in the table, each with the number of its name plus one. */
   readonly #below: number;
   #table = new Uint32Array(0);
   #most = -1;

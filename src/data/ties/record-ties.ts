@@ -61,7 +61,7 @@ export async function recordTies(
   const room = roomOf(engine.room);
   const hidden = tied.every(({ d, ties }) => ties.alone?.(d) !== undefined);
   const least = (count: number) => (hidden ? 0 : graphBytes(count, 0));
-  // Records that nobody has seen have no values.
+  // Unobserved records have no values.
   const slicings = hidden ? [] : slicingsOf(policy, kinds);
   const structure = structureColumns(
     tied.map(({ d }) => d),

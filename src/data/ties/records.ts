@@ -46,7 +46,7 @@ export interface RecordColumns {
   readonly numbers?: readonly { readonly column: string; readonly read: (cell: Cell) => number }[];
 }
 
-/** `least`: bytes that will be needed for so many records besides, whatever their ties. */
+/** `least`: bytes needed for this many records in addition, whatever their ties. */
 export async function readRecords(
   policy: Policy,
   engine: Pinned,
@@ -60,7 +60,7 @@ export async function readRecords(
   const numbered = columns.numbers ?? [];
   const statement = await statementFor(policy, engine, named, [...shown, ...numbered.map(({ column }) => column)]);
   const rows = await countStructure(engine, statement);
-  // Numbers of names in the table's order and in ours, who is whose, and what sorting takes.
+  // Numbers of names in the table's order and in ours, owners of rows, and memory for sorting.
   const own = rows * (8 * named.length + 20 * numbered.length + 28);
   // Reported before anything is read, if possible.
   room.need(own + least(secret === 'person' ? 0 : rows));
@@ -263,7 +263,7 @@ export const missingColumn = (column: string): Fault =>
     'Check the names under protect: and dependence:.',
   );
 
-/** A tie to "Ann" would miss all but one of Ann's rows. */
+/** With several rows named "Ann", a tie would reach only one of them. */
 const sharedName = (unit: string): Fault =>
   new Fault(
     'DATA_MALFORMED',

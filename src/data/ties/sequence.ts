@@ -170,7 +170,7 @@ function foreverOf(m: Transition, d: SequenceDependence): Stationary {
   );
 }
 
-/** In SQL, NULL for what is none. */
+/** In SQL, NULL for cells that are no whole number. */
 function wholeNumber(dialect: Dialect, cell: string, type: SourceColumn['type']): string | undefined {
   if (type === 'integer') return cell;
   return type === 'text' ? dialect.wholeInText(cell) : undefined;

@@ -37,7 +37,7 @@ export const slicingsBy = (column: Column, policy: Policy): readonly SlicingColu
 export const slicingsBefore = (column: Column, policy: Policy): readonly SlicingColumn[] =>
   slicingsWithin(column, policy, undefined);
 
-/** Digest of how the values of a column of whole numbers are read, whatever its upper bound; undefined for other columns. */
+/** Digest of the reading of an integer column, whatever its upper bound; undefined for other columns. */
 export function readingDigest(policy: Policy, name: string): string | undefined {
   const column = policy.columns.get(name);
   return column?.type === 'integer' ? slicingsBefore(column, policy)[0]?.slicing.replace(/^.*#/s, '') : undefined;
@@ -71,8 +71,8 @@ function slicingsWithin(column: Column, { data: { encoding } }: Policy, source: 
   if (!unbounded) return [];
   const grid = gridOf(column);
   const low = Number(column.bounds[0].num);
-  // The upper end may be moved: costs beyond it are recorded from the last
-  // value on (effects.ts). The lower end decides how halves are rounded.
+  // The upper end may be moved: costs beyond it are recorded from the last value
+  // on (query/count/sensitivity.ts). The lower end decides how halves are rounded.
   const read = (cell: Cell) => {
     const position = positionOf(unbounded, numberOf(cell, column.decimal));
     return position < 0 ? Number.NaN : low + position;

@@ -20,7 +20,7 @@ export function declaredPairwise(declared: DeclaredSpread, policy: Policy): Ampl
       'Write protect: { secret: answer, adversary: uninformed }, or leave the file out.',
     );
   const known = new Set(declared.spread.names);
-  // a release about a column outside the file would say something about the others that nobody bounded
+  // a release about a column outside the file would reveal something about the others that has no bound
   const missing = [...policy.columns.values()].find(
     (c) => c.public !== true && c.name !== policy.protect.unit && !known.has(c.name),
   );
@@ -47,7 +47,7 @@ function resolutionOfSpread(
       );
     return column;
   };
-  // the attacker knows the public columns, so the law is the one within each of their answers
+  // the attacker knows the public columns, so the distribution is conditional on their answers
   const open = [...columns.values()].filter((c) => c.public === true && c.name !== protect.unit);
   const unknown = open.find((c) => !known.includes(c.name)) ?? known.map(columnNamed).find((c) => !open.includes(c));
   if (unknown)

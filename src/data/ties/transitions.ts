@@ -31,7 +31,7 @@ const transitionFile = z.union([
 export interface Transitions {
   /** P(state after | state now), one per distribution of which one is the true one. */
   readonly forward: readonly Transition[];
-  /** P(state before | state now) under the same laws, where it is declared. */
+  /** P(state before | state now) under the same distributions, if declared. */
   readonly backward?: readonly Transition[];
   /** Names of the states in row order, if the file has them. */
   readonly states?: readonly string[];

@@ -54,7 +54,7 @@ export async function copySurvey(
   return folded;
 }
 
-/** A private file of at most so many bytes. */
+/** Writes a private file of at most `most` bytes. */
 export async function writeText(text: AsyncIterable<string>, to: string, most: number): Promise<void> {
   let left = most;
   async function* counted() {

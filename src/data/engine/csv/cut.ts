@@ -28,7 +28,7 @@ export class CellCutter {
   #state: 'start' | 'bare' | 'quoted' | 'closed' = 'start';
   /** Bytes of the cell so far, as it will be read. */
   #length = 0;
-  /** Lines that are left alone: the names, and what stands before them. */
+  /** Lines that are not cut: the names, and lines before them. */
   #heads: number;
   /** Closing text of a truncated cell; set while the rest of that cell is dropped. */
   #dropping: '' | '"' | undefined;

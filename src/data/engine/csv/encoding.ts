@@ -19,7 +19,7 @@ export async function encodingOf(path: string): Promise<string | undefined> {
   return counts.strange > counts.letters ? assumedEncoding : undefined;
 }
 
-/** Letters beyond ASCII that are UTF-8, and bytes that are none of it. */
+/** Counts non-ASCII letters in valid UTF-8, and invalid bytes. */
 class LetterCount {
   letters = 0;
   strange = 0;

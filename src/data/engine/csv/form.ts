@@ -25,9 +25,7 @@ export const malformedLines = (file: string): Fault =>
     { place: { file } },
   );
 
-/**
- * Looks at every byte before DuckDB does: a byte that is no UTF-8 can bring it down for good, a line longer than its buffers it leaves out without a word.
- */
+/** Scans every byte before DuckDB does: invalid UTF-8 can make it unusable, and lines longer than its buffers are dropped silently. */
 export async function examineCsv(path: string, header: CsvHeader, file = path): Promise<CsvForm> {
   const text = new TextCheck();
   const lines = new LineScanner(header);
@@ -44,7 +42,10 @@ const [ordinary, delimiting, feed, carriage, quoting] = [0, 1, 2, 3, 4];
 const space = 0x20;
 const mostSpaces = 100;
 
-/** Finds the lines and cells of a CSV in its bytes as DuckDB does: a quote counts at the start of a cell or behind one space; elsewhere it is a letter. */
+/**
+ * Finds the lines and cells of a CSV in its bytes as DuckDB does: a quote
+ * counts at the start of a cell or after one space; elsewhere it is a letter.
+ */
 export class LineScanner {
   readonly #kinds = new Uint8Array(256);
   readonly #columns: number;
@@ -62,7 +63,7 @@ export class LineScanner {
   #closed = -1;
   /** Bytes of the line once its long cells are cut. */
   #cut = 0;
-  /** Lines that are no record: the names, and what stands before them. */
+  /** Lines that are not records: the names, and lines before them. */
   #heads: number;
   long = false;
   broken = false;
@@ -125,7 +126,7 @@ export class LineScanner {
   #endCell(at: number): void {
     const length = at - this.#cell;
     if (length > this.#longest && this.#heads === 0) this.long = true;
-    // Spaces behind quotes are no part of the cell, so that nothing of them can be cut.
+    // Spaces after the closing quote are not part of the cell, so they cannot be cut.
     if (this.#closed >= 0 && at - this.#closed > mostSpaces) this.broken = true;
     this.#closed = -1;
     this.#cut += Math.min(length, 2 * this.#longest + 10) + 1;

@@ -34,7 +34,7 @@ export async function splitColumns(
       (part, bytes) => files[part]!.appendFile(bytes),
     );
   } catch {
-    // No room for the parts: the file itself is there.
+    // No space for the parts: the file itself is used.
     simple = false;
   } finally {
     for (const file of files) await file.close();

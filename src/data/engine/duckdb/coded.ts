@@ -7,7 +7,7 @@ import { type EngineSource, gridText } from '../source.js';
 import { storedPlace } from './dialect.js';
 import { name, type Scan, type ScanColumn, text, unless } from './scan.js';
 
-/** Positions of so many codes fit one byte. */
+/** Positions of this many codes fit into one byte. */
 const mostCodes = 255;
 /** As a literal: a thousand expressions to be folded are a second of planning. */
 const blanks = `' \t\r\n'`;
@@ -77,7 +77,7 @@ export function withPlaces({ columns, shown }: CodedScan, grids: EngineSource['g
 /** A cell's code, or NULL. A stored number is the code that reads the same, as in data/engine/codes.ts. */
 function codeOf({ name: own, type, expression, code, missing }: ScanColumn, { named, whole }: CodeType): string | undefined {
   const cast = (text: string) => `TRY_CAST(${text} AS ${named})`;
-  // Nearly every text is a code as it stands; only the others are worth a closer look.
+  // Nearly every text is a code already; only the others need the longer expression.
   const [plain, closer] = code === undefined ? [expression, expression] : [name(own), code];
   if (type === 'text') return unless(missing, `coalesce(${cast(plain)}, ${cast(`trim(${closer}, ${blanks})`)})`);
   if (!whole) return undefined;

@@ -27,7 +27,7 @@ describe('stored results', () => {
     expect(begun).toBe(1);
   });
 
-  it('a failed computation fails for its own caller only', async () => {
+  it('callers whose own computation fails all fail, and a later one succeeds', async () => {
     const kept = new KeptRows();
     const failing = async (): Promise<HeldRows> => {
       throw new Error('late');

@@ -3,7 +3,7 @@ import type { HeldRows, Statement } from '../engine.js';
 import { once } from '../once.js';
 import { countRows } from './loading.js';
 
-/** Makes every name once: tables of several states of the data stand side by side. */
+/** Unique suffix of names: tables of several states of the data coexist. */
 let made = 0;
 
 /** Results stored in tables of their own, for as long as the state of the data they were computed from. */

@@ -188,8 +188,8 @@ export class Loader {
   }
 
   /**
-   * Reads a file in a form in which DuckDB can. What a cell holds may not decide whether a CSV is read: text that is no UTF-8 and cells that are too long
-   * are read from a copy, which differs from the file in those cells alone.
+   * Opens a file in a form that DuckDB reads. No cell may decide if a CSV is readable: invalid UTF-8
+   * and cells that are too long are read from a copy, which differs from the file in those cells alone.
    */
   async #read<T>(files: readonly FileState[], at: number, work: (csv?: CsvScan) => Promise<T>): Promise<T> {
     const { kind, path } = files[at]!;
@@ -269,7 +269,7 @@ export class Loader {
     return { columns: coded.columns, shown, held, ...(rows !== undefined && { rows }) };
   }
 
-  /** Of what is held every text is looked at once; of what is read by every statement only those of columns that have a long one. */
+  /** In a loaded table every text is checked once; in a file read by every statement only columns that have a long text. */
   async #shortened(connection: DuckDBConnection, scan: Scan, held: boolean): Promise<Scan> {
     const long = held ? undefined : await readAll(connection, scan);
     return withoutLong(scan, (column) => long === undefined || long.has(column));

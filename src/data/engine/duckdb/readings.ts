@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { isLong, type Scan, type ScanColumn } from './scan.js';
 
-/** DuckDB plans in a time that grows with the square of the columns it meets: beyond this many, work is done in blocks. */
+/** DuckDB's planning time grows with the square of the number of columns: wider tables are processed in blocks of this many. */
 export const blockOfColumns = 1000;
 
 function* blocks<T>(list: readonly T[], size = blockOfColumns): Iterable<readonly T[]> {

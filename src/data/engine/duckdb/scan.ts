@@ -32,7 +32,7 @@ export interface ScanColumn extends SourceColumn {
   readonly code?: string;
   /** Cells for which this is true are missing. */
   readonly missing?: string;
-  /** So many bytes a cell may have. */
+  /** Longest cell in bytes. */
   readonly longest?: number;
   /** FROM clause with fewer columns that also contains this column. */
   readonly from?: string;
@@ -96,8 +96,8 @@ export async function scanFile(
 }
 
 /**
- * The same without texts that are longer than any that is read, in these columns, as on every server: whatever is made of one of hundreds of megabytes takes
- * several times that.
+ * Treats texts beyond the limit as missing in these columns, as on every server:
+ * processing one of hundreds of megabytes takes several times that much memory.
  */
 export const withoutLong = ({ from, columns }: Scan, may: (column: ScanColumn) => boolean): Scan => ({
   from,

@@ -9,7 +9,7 @@ type Loaded = Pick<SourceColumn, 'name'> & { readonly type: 'text' | 'real' };
 const typeOf = ({ kind, missing }: Variable): Loaded['type'] =>
   kind === 'number' && missing.every((code) => Number.isFinite(Number(code))) ? 'real' : 'text';
 
-/** Fills a table with the rows of a survey file, a block at a time; whatever does not fit the memory of the database, it spills. */
+/** Fills a table with the rows of a survey file, block by block; the database spills whatever exceeds its memory. */
 export async function loadStatFile(
   connection: DuckDBConnection,
   path: string,

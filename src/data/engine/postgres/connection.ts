@@ -220,7 +220,7 @@ export class Connection {
     }
   }
 
-  /** At once, without a word to the server, which stops what is under way when it sees that nobody listens. */
+  /** Closes at once without notifying the server, which stops the statement when it detects the lost connection. */
   destroy(): void {
     this.#broken = true;
     for (const reject of this.#waiting) reject(Object.assign(new Error('destroyed'), { code: '08006' }));
@@ -239,7 +239,7 @@ export class Connection {
   }
 }
 
-/** For whoever writes, too. */
+/** Also for connections that write. */
 export const enter = (address: DatabaseAddress, deadline: number, entering: Entering): Promise<Connection> =>
   Connection.open(address, deadline, entering);
 

@@ -18,7 +18,7 @@ const real = (x: string): string => `CAST(${x} AS DOUBLE PRECISION)`;
 const whole = (x: string): string => `CAST(${x} AS BIGINT)`;
 const wide = (x: string): string => `CAST(${x} AS NUMERIC)`;
 const constant = (x: number): string => `CAST('${x}' AS DOUBLE PRECISION)`;
-/** By code point, whatever the database is used to. */
+/** By code point, whatever collation the database has. */
 export const byLetters = (x: string): string => `(${x} COLLATE "C")`;
 
 /** The length is stored with a text, however that is stored: nothing of a long one is fetched. */
@@ -26,7 +26,7 @@ const short = (x: string): string => `CASE WHEN octet_length(${x}) <= ${longestT
 
 /** So long a text of digits with so short a power of ten is far from all ends of a double. */
 const shortNumber = 40;
-/** Longer ones go through decimals, which hold all of these. What is longer still, or a whole page of digits, is no number. */
+/** Longer texts are parsed as decimals, which hold all of these. Texts beyond this length are no numbers. */
 const longNumber = 1100;
 /** Half of the least double, and the least number that is nearer to infinity than to the largest: rounded up in the last digits. */
 const vanishing = '2.4703282292062328e-324';
@@ -78,8 +78,8 @@ function placeIn(y: string, grid: PlaceGrid): string {
 }
 
 /**
- * Two comparisons for nearly every number, and none of them twice. NaN is above every number, so it ends at the last comparison and has no place. A product
- * that could vanish lies below the first place above 0. `above`: the place of a number between; `at`: a place itself.
+ * Two comparisons for nearly every number. NaN sorts above every number, so it fails the last comparison and has no place;
+ * underflow is possible only below the first place above 0. `above`: place of an inner number; `at`: a fixed place.
  */
 function placeByCases(y: string, grid: PlaceGrid, above: string, at: (place: number) => string): string {
   const { last, missing } = grid;
@@ -100,8 +100,8 @@ function placeOrNull(y: string, grid: PlaceGrid, rows: number): string {
 const staysWithin = ({ last }: PlaceGrid, rows: number): boolean => last * rows < 2 ** 62;
 
 /**
- * Money is a whole number of 64 bits, and a double times money is the same product, rounded to a whole number with halves to even: one step for each row, where a
- * product and a cast are two. How many digits it has behind the point is set for every connection (lc_monetary).
+ * Money is a 64-bit integer, and a double times money is rounded to an integer with halves to even: one
+ * step per row instead of a product and a cast. Its decimals are fixed for every connection (lc_monetary).
  */
 function addedPlaces(y: string, grid: PlaceGrid, rows: number): AddedPlaces | undefined {
   const { rate } = grid;
@@ -109,7 +109,7 @@ function addedPlaces(y: string, grid: PlaceGrid, rows: number): AddedPlaces | un
   const above = `${stepsAbove(y, { ...grid, rate: 1 })} * ${money(rate)}`;
   return { place: placeByCases(y, grid, above, money), total: (place) => `trunc(${wide(`sum(${place})`)} * 100)` };
 }
-/** So many of its least units. */
+/** Money literal of this many least units. */
 function money(units: number): string {
   const digits = String(units).padStart(3, '0');
   return `CAST('${digits.slice(0, -2)}.${digits.slice(-2)}' AS MONEY)`;
@@ -164,7 +164,7 @@ export const postgres: Dialect = {
   placeOrNull,
   addedPlaces,
   quotient: (x, divisor) => `(${x}) / ${divisor}`,
-  // The rest behind the point is exact; adding a half first would round what is just below it.
+  // The fraction is exact; adding a half first would round values just below it.
   rounded: (x) => whole(`CASE WHEN abs(${x} - trunc(${x})) >= 0.5 THEN trunc(${x}) + sign(${x}) ELSE trunc(${x}) END`),
   parts: (list, separator) =>
     `ARRAY(SELECT btrim(fugu_part, ${blanks}) FROM unnest(string_to_array(${short(list)}, ${separator})) AS fugu_parts(fugu_part))`,

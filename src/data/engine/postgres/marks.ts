@@ -43,8 +43,8 @@ function readersOf(oids: string): string {
 }
 
 /**
- * Functions, casts, labels of an ENUM and parts of composite types are exchanged without any lock, and what a function calls is known to nobody: all of them are
- * looked at, by the transaction that wrote them last, so that one which is changed and changed back shows, too.
+ * Functions, casts, ENUM labels and parts of composite types change without any lock, and calls inside functions are unknown:
+ * all of them are compared by the transaction that wrote them last, so that a change and its reversal are detected too.
  */
 const ownThings = [
   ...['pg_proc', 'pg_cast', 'pg_enum'].map((catalog) =>

@@ -182,7 +182,7 @@ export class PostgresPin implements Pinned {
   /** One after the other: a connection is for one statement at a time. */
   #refuseChanged(): Promise<void> {
     const look = this.#looks.then(() => {
-      // By then the connection is somebody else's.
+      // By then another caller may use the connection.
       if (this.#closed) throw closed();
       return refuseChanged(this.#holder, this.#reading, this.#marks);
     });
@@ -194,7 +194,7 @@ export class PostgresPin implements Pinned {
     return this.#pool.isClosed || this.#closed ? closed() : postgresFault(error);
   }
 
-  /** A connection that sees this moment. */
+  /** A connection that sees this snapshot. */
   async #lease(): Promise<Connection> {
     if (this.#closed) throw closed();
     this.#pool.refuseClosed();
@@ -221,8 +221,8 @@ export class PostgresPin implements Pinned {
   }
 
   /**
-   * A connection at rest holds no lock: whoever waits for one would wait for the end of the release, and other statements of ours behind them. What changes
-   * meanwhile shows when the next statement has read.
+   * An idle connection holds no lock: a session waiting for one would wait until the release ends,
+   * and block our other statements. Changes in the meantime are detected after the next statement.
    */
   async #done(connection: Connection, whole: boolean): Promise<void> {
     const unlocked =

@@ -163,7 +163,7 @@ class PostgresEngine implements Engine {
 function notAmong(names: readonly string[]): Staying {
   const list = JSON.stringify(names);
   return (own, bound) => ({
-    // Whose row it is stands outside of the list, where nothing else can have the name of its column.
+    // The owner's name is computed outside of the list, where no other column can have its name.
     test: `coalesce(${own}, '') NOT IN (SELECT jsonb_array_elements_text(CAST($${bound + 1} AS JSONB)))`,
     values: [list],
   });

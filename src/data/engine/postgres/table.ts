@@ -66,7 +66,10 @@ export async function findTable(connection: Connection, named: string): Promise<
 const steady =
   '^(date|time|timetz|timestamp|timestamptz|timezone|extract|overlaps|in_range|generate_series|make_timestamptz|interval_pl_timestamptz|date_(part|trunc|bin|add|subtract)|(date|timestamp|timestamptz)_[a-z_]+|to_(char|date|timestamp|number|json|jsonb)|concat|concat_ws|format|convert|convert_from|convert_to|length|quote_[a-z]+|anytextcat|textanycat|numeric|money|array_[a-z_]+|enum_[a-z_]+|(multi)?range_[a-z_]+|jsonb?_[a-z_]+|row_to_json|xml)$';
 
-/** Dates and times, lists and ranges of them: a text that is cast to one may say 'today' or 'now', and a cast is no function that is called. */
+/**
+ * Dates and times, and lists and ranges of them: a text cast to one may
+ * be 'today' or 'now', and a cast does not appear as a function call.
+ */
 const datedTypes =
   '1082|1083|1114|1184|1266|1182|1183|1115|1185|1270|3908|3910|3912|3909|3911|3913|4533|4534|4535|6150|6151|6152|6153|6155|6157';
 
@@ -164,13 +167,13 @@ export async function describeTable(
   };
 }
 
-/** The same table for whoever fetches its cells. */
+/** The same table for statements that fetch its cells. */
 export const shortened = ({ from, columns }: Table): Shown => ({
   from,
   columns: columns.map(({ short, ...column }) => ({ ...column, ...(short !== undefined && { expression: short }) })),
 });
 
-/** Decimals of so many digits, on either side of the point, are far from the ends of a double. */
+/** Decimals with this many digits on either side of the point are far from the limits of a double. */
 const mostDigits = 100;
 
 /**

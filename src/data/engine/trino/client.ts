@@ -11,7 +11,7 @@ import { Refused } from './refused.js';
 
 /** Longest time, in milliseconds, to retry the next part of an answer while a coordinator refuses connections or is not ready. */
 const patience = 20_000;
-/** A page is about a megabyte; what is far more is no page. */
+/** A page is about a megabyte; a response larger than this is not a page. */
 const mostBytes = 256 * 1024 ** 2;
 
 /** Runs statements on a cluster, with a deadline. */
@@ -61,7 +61,7 @@ export class Client implements Asking {
     if (this.#closed) throw closed();
   }
 
-  /** The same for a release, which ends by its own time. */
+  /** Runs statements within the deadline of a release. */
   within(left: TimeLeft): Asking {
     return { all: (sql, named) => this.all(sql, named, left()), parts: (sql, named) => this.parts(sql, named, left()) };
   }
@@ -103,7 +103,7 @@ export class Client implements Asking {
         if (at.rows.length > 0) {
           if (!fields) throw broken();
           yield { fields, rows: at.rows };
-          // Time goes on while somebody reads.
+          // The deadline runs while the caller reads.
           if (stop.signal.aborted) throw late();
         }
         if (at.next === undefined) break;
@@ -155,7 +155,7 @@ export class Client implements Asking {
     return readPage(text);
   }
 
-  /** Always to the address that was written down, whatever host a page names: who lets us in is nobody else's business. */
+  /** Always the configured address, whatever host a page names: credentials are never sent elsewhere. */
   #send(method: string, path: string, signal: AbortSignal, begun?: Begun): Promise<{ status: number; text: string }> {
     const { host, port, tls } = this.#address;
     const { pathname, search } = new URL(path, 'http://coordinator');

@@ -34,7 +34,7 @@ const noMemory = () =>
 const missing = () =>
   new Fault('DATA_NOT_FOUND', 'The cluster has no such catalog or schema.', 'Check the address in data.source.');
 
-/** By the name of the error, which is one of a fixed list: the words of the cluster quote cells, so nobody looks at them. */
+/** Faults by the name of the error, from a fixed list: the cluster's message quotes cells, so it is never read. */
 const known: readonly [RegExp, () => Fault][] = [
   [/^(EXCEEDED_TIME_LIMIT|EXCEEDED_CPU_LIMIT|USER_CANCELED|ABANDONED_QUERY|ADMINISTRATIVELY_(KILLED|PREEMPTED))$/, late],
   [/^(PERMISSION_DENIED|ACCESS_DENIED)$/, notAllowed],

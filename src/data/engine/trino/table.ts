@@ -23,7 +23,7 @@ interface TableColumn extends SourceColumn {
   /** The same where cells themselves leave the cluster: without texts that are longer than any that is read. */
   readonly short?: string;
 }
-/** The same table for whoever fetches its cells. */
+/** The same table for statements that fetch its cells. */
 export const shortened = ({ from, columns }: Table): Shown => ({
   from,
   columns: columns.map(({ short, ...column }) => ({ ...column, ...(short !== undefined && { expression: short }) })),
@@ -85,7 +85,10 @@ async function notFound(client: Asking, { catalog, schema, table }: Place): Prom
   );
 }
 
-/** Decimals of so many digits are whole numbers over powers of ten that doubles hold exactly, so that dividing them gives the nearest double. */
+/**
+ * Decimals with up to this many digits are whole numbers over powers of
+ * ten that doubles hold exactly, so division gives the nearest double.
+ */
 const exactDigits = 15;
 
 /** Lists, maps, rows and what a plugin brings are not shown. */

@@ -62,7 +62,7 @@ function variableOf(column: DtaColumn, sets: ReadonlyMap<string, LabelSet>, book
     name: column.name,
     kind,
     labels,
-    // A tag that nobody has labelled means no more than the dot.
+    // A tag without a label has the same meaning as the dot.
     missing: [...labels.keys()].filter((code) => /^\.[a-z]$/.test(code)),
     ...(column.label !== '' && { label: column.label }),
   };
@@ -122,7 +122,7 @@ function numberReader(type: Exclude<DtaType, number | 'strL'>, at: number, littl
   };
 }
 
-/** Eight bytes: the variable in the first so many, the row in the others. */
+/** Eight bytes: the variable first, then the row, with widths that depend on the release. */
 function referenceReader({ release, little }: DtaLayout, at: number, texts: LongTexts): ReadCell {
   const first = release === 117 ? 4 : release === 118 ? 2 : 3;
   const read = (row: Buffer, from: number, length: number) => {

@@ -136,10 +136,10 @@ const builtIn = (id: number): NumberStyle => {
   return (id >= 18 && id <= 21) || (id >= 45 && id <= 47) ? 'time' : 'number';
 };
 
-/** No program writes longer formats; what is behind is not looked at. */
+/** No program writes longer formats; text after this length is ignored. */
 const longestFormat = 1000;
 
-/** A format is a date's where letters of a date stand outside quotes and brackets. */
+/** A format is a date if it has letters of a date outside quotes and brackets. */
 function styleOf(code: string): NumberStyle {
   const letters = code
     .slice(0, longestFormat)

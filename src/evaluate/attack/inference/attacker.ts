@@ -14,7 +14,7 @@ export interface PriorLaw {
 
 /** Attack 1: places are as common for this person as for others (Eq. 8). */
 export const independentPrior: PriorLaw = { name: 'independent', combine: 'none' };
-/** Attack 2: weighted by the distance law of friends (Eq. 9 with the kernel of Eq. 26). */
+/** Attack 2: weighted by the distance decay of friends (Eq. 9 with the kernel of Eq. 26). */
 export const friendPrior = (space: Space): PriorLaw => ({
   name: 'friends',
   combine: 'sum',

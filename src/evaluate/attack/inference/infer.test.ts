@@ -13,7 +13,7 @@ import { copyTie, declaredTie, distanceTie, type TieLaw } from './tie-law.js';
 
 const space = buildSpace([{ name: 'NY', lat: 40.7128, lon: -74.006 }], 25, 3);
 
-/** People at random cells, tied in a star around person 0 plus a few strangers. */
+/** People at random cells, tied in a star around person 0 plus a few independent ones. */
 function town(people: number, leaves: number, seed: number): Population {
   const draw = simulated(seed);
   const user = Array.from({ length: people }, (_, i) => i);

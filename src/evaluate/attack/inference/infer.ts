@@ -47,7 +47,7 @@ export function infer(population: Population, target: Target, attacker: Attacker
   return out;
 }
 
-/** Room for one person's beliefs, and the counts of the rank in turn. */
+/** Buffers for one person's beliefs, and the counts of the current rank. */
 interface Desk extends Rest {
   readonly seen: Int32Array;
   readonly knownPeople: number;

@@ -4,7 +4,7 @@ import type { Rest, Round, Scorer, TotalsTarget } from './target.js';
 
 const centre = (u: number): number => 2 * u - 1;
 
-/** Known totals of one round at one rank, and room for the residuals of one person. */
+/** Known totals of one round at one rank, and buffers for the residuals of one person. */
 interface Tally {
   readonly round: Round;
   readonly known: Float64Array;

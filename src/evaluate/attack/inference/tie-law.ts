@@ -38,7 +38,7 @@ function tieLaw(space: Space, name: string, weightAt: (kilometres: number) => nu
   return { name, cells, weight, logOdds: 2 * Math.log(most / least) };
 }
 
-/** The paper's friends: Eq. 26 as it stands. Its odds ratio is that of a far friend against one on the spot, tens of thousands. */
+/** The paper's friends: Eq. 26 unchanged. Its odds ratio, of a far friend against one in the same place, is tens of thousands. */
 export const distanceTie = (space: Space): TieLaw => tieLaw(space, 'Eq. 26', backstromKernel);
 
 /** The strongest tie of this shape inside a declared odds ratio: weights from 1 (far away) to sqrt(OR) (same cell). */

@@ -7,7 +7,7 @@ import { believe, type Scene, tiedTo } from './beliefs.js';
 
 const oddsRatio = 9;
 const noise = { kind: 'laplace', scale: 1.5 } as const;
-/** Three tied people with values 0, 0, 1 among many strangers. */
+/** Three tied people with values 0, 0, 1 among many independent ones. */
 const values = Int32Array.from([0, 0, 1, ...Array.from({ length: 60 }, (_, k) => (k % 3 === 0 ? 1 : 0))]);
 const counts = Float64Array.of(values.filter((v) => v === 0).length, values.filter((v) => v === 1).length);
 const scene = (graph: Scene['graph'], noisy: readonly number[]): Scene => ({

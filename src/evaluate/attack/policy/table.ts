@@ -93,6 +93,6 @@ function histogramIn(name: string, text: string, policy: Policy) {
   return { column: column.name, values: lines.map((l) => l[0]!), noisy, error };
 }
 
-/** The law from its standard deviation: discrete Laplace noise of scale b has deviation 1 / (sqrt 2 sinh(1 / 2b)). */
+/** The distribution from its standard deviation: discrete Laplace noise of scale b has deviation 1 / (sqrt 2 sinh(1 / 2b)). */
 const noiseFrom = (kind: 'laplace' | 'gaussian', deviation: number): AdditiveLaw<number> =>
   kind === 'gaussian' ? { kind, variance: deviation ** 2 } : { kind, scale: 1 / (2 * Math.asinh(Math.SQRT1_2 / deviation)) };

@@ -194,7 +194,7 @@ function exponent(
   return sum;
 }
 
-/** log P(output | a) - log P(output | b) under the empirical law of these rows, the secret's own column included. */
+/** log P(output | a) - log P(output | b) under the empirical distribution of these rows, the secret's own column included. */
 function lossOf(table: CodedTable, costs: readonly number[], secret: SecretPair, evidence: Uint8Array): number {
   const start = new Int32Array(table.levels.length + 1);
   table.levels.forEach((v, c) => {

@@ -14,7 +14,7 @@ const shape = z.strictObject({
   }),
 });
 
-/** Records that follow a Gaussian law, each between its bounds. */
+/** Records with a Gaussian distribution, each between its bounds. */
 export interface GaussianRecords {
   readonly ids: readonly string[];
   readonly precision: Rows;

@@ -80,7 +80,7 @@ export function compareSums(model: Model, query: string, epsilon: number): Compa
   };
 }
 
-/** From how fast the chain forgets alone, whatever its start. */
+/** From the mixing rate of the chain alone, whatever its start. */
 export const approximately = ({ transition, length }: Chain, epsilon: number): number | undefined =>
   stationary(matrix(transition)) && approximateQuilt(length, mixing([transition], 'general'), epsilon).scale;
 

@@ -16,7 +16,7 @@ const largestTensor = 2 ** 24;
 /** Likelihoods of all other columns together stay below e^600, within a double. */
 const largestEvidence = 600;
 
-/** Size of the largest tensor that the exact loss of columns with so many levels needs. */
+/** Size of the largest tensor for the exact loss of columns with these numbers of levels. */
 export const tensorSize = (sizes: readonly number[]): number =>
   Math.max(0, ...sizes.map((v, i) => sizes.reduce((p, w, j) => p * (j === i ? v : 2 ** w - 1), 1)));
 

@@ -34,7 +34,7 @@ function edgeCoefficient(pairs: PairTables, parent: number, child: number, readi
   for (let d = 0; d < pairs.levels[child]!; d++)
     for (let a = 0; a < levels; a++)
       for (let b = 0; b < levels; b++) {
-        // Nothing is conditional on an answer that nobody gave, unless the reading gives it some weight.
+        // Nothing is conditional on an answer without rows, unless the reading gives it some weight.
         if (a === b || (reading.smoothing === 0 && [a, b].some((v) => levelCount(pairs, parent, v) === 0))) continue;
         const [pa, pb] = [a, b].map((v) => {
           const joint = pairCount(pairs, parent, v, child, d) + reading.smoothing;

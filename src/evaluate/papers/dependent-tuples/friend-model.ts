@@ -3,7 +3,7 @@ import { Fault } from '../../../base/errors.js';
 import { leastRoot } from '../../audit/least-root.js';
 import { type Calibration, largest } from '../compare/mechanism.js';
 
-/** A square grid of cells; `step` is the distance between neighbours in the unit the law was fitted in. */
+/** A square grid of cells; `step` is the distance between neighbours in the unit in which the decay was fitted. */
 export interface Grid {
   readonly side: number;
   readonly step: number;

@@ -1,7 +1,7 @@
 import { conditional, type Joint } from '../../../privacy/dependence/model/joint.js';
 import { type Calibration, largest, type Setting, total } from '../compare/mechanism.js';
 
-/** Ordinary Laplace noise for what one record moves, as if the records were strangers. */
+/** Ordinary Laplace noise for the sensitivity of one record, as if records were independent. */
 export const laplaceFor = (effect: number, epsilon: number): Calibration => ({
   name: 'laplace',
   scale: effect / epsilon,

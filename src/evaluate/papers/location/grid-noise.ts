@@ -5,7 +5,10 @@ import { integerRoot } from '../../../privacy/noise/discrete-gaussian.js';
 import { wideLaplace } from '../../../privacy/noise/discrete-laplace.js';
 import { normIn, type Point } from './hull.js';
 
-/** Noise on the cells of an endless grid, P(z) ~ e^(-epsilon size(z)), exactly; `sizeOf` is undefined where there is none (location.proof.md). */
+/**
+ * Noise on the cells of an infinite grid, P(z) ~ e^(-epsilon size(z)), exactly;
+ * `sizeOf` is undefined where the probability is zero (location.proof.md).
+ */
 export interface GridNoise {
   readonly epsilon: Rational;
   sizeOf(z: Point): Rational | undefined;

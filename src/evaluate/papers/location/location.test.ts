@@ -76,7 +76,7 @@ function worst({ epsilon, sizeOf }: GridNoise, set: readonly Point[]): Rational 
   return most;
 }
 
-/** Twice the sum of squares of what is off, over what is expected, of so many draws. */
+/** Chi-squared statistic of the draws over the cells with more than 20 expected. */
 function off(noise: GridNoise, draws: number, draw: () => Point): { readonly chi: number; readonly cells: number } {
   const seen = new Map<string, number>();
   for (let k = 0; k < draws; k++) {

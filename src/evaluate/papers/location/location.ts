@@ -35,7 +35,7 @@ export function momentOf(cells: readonly Point[], belief: readonly number[], del
   };
 }
 
-/** The protected cell that stands for a cell: itself, or the nearest; of equally near ones the first. */
+/** Surrogate of a cell: itself if protected, otherwise the nearest protected cell; of equally near ones the first. */
 export function surrogateOf({ cells, protected: chosen }: Moment, cell: number): number {
   const square = (a: number) => (cells[a]![0] - cells[cell]![0]) ** 2 + (cells[a]![1] - cells[cell]![1]) ** 2;
   return chosen.reduce((best, next) => (square(next) < square(best) ? next : best));

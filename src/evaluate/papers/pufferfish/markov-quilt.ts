@@ -130,7 +130,7 @@ function* records(chain: Chain, transition: Matrix, search: QuiltSearch): Genera
       yield { record: middle, prior };
     }
     yield { record, prior: settled.prior };
-    // Beyond the reach of the best quilt nothing depends on where the record stands.
+    // Beyond the reach of the best quilt nothing depends on the position of the record.
     const next = chain.length - reach - 1;
     if (record > settled.record + reach + 1 && record < next) record = next;
   }
