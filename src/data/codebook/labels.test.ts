@@ -4,7 +4,7 @@ import { withoutCodes } from './codebook.js';
 const without = (labels: Record<string, string>) => Object.fromEntries(withoutCodes(new Map(Object.entries(labels))));
 
 describe('labels that begin with their own codes', () => {
-  it('mean what follows, when all of them do', () => {
+  it('labels lose their code when all of them begin with it', () => {
     expect(without({ '1': '1. Yes', '2': '2. No', '-7': '-7. No interview' })).toEqual({
       '1': 'Yes',
       '2': 'No',
@@ -14,7 +14,7 @@ describe('labels that begin with their own codes', () => {
     expect(without({ '0': '0 - never', '1': '1 - often' })).toEqual({ '0': 'never', '1': 'often' });
   });
 
-  it('stay as they are where one does not, or where a number goes on', () => {
+  it('labels stay unchanged when one does not begin with its code, or when the number goes on', () => {
     for (const labels of [
       { '1': '1. Yes', '2': 'No' },
       { '1': '1-2 times', '2': '2-5 times' },

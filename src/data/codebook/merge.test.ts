@@ -35,7 +35,7 @@ const refused = async (merge: string): Promise<Fault> => {
 };
 
 describe('columns the policy merges', () => {
-  it('have the listed combinations; a missing code and an empty cell are no answer', async () => {
+  it('merged columns have the listed combinations; a missing code and an empty cell are no answer', async () => {
     const { merge } = await read('[{columns: [served, branch], support: [[1, army], [1.0, navy], [2, -1], [2, ""]]}]');
     expect(merge).toEqual([
       {
@@ -49,7 +49,7 @@ describe('columns the policy merges', () => {
     ]);
   });
 
-  it('may be listed in a CSV file whose header names them', async () => {
+  it('the combinations may be listed in a CSV file whose header names the columns', async () => {
     writeFileSync(join(folder, 'skip.csv'), 'branch;served\narmy;1\nnavy;1\n;2\n');
     const { merge } = await read('[{support: skip.csv}]');
     expect(merge![0]).toEqual({
@@ -63,12 +63,12 @@ describe('columns the policy merges', () => {
     expect(await refused('[{columns: [served, years], support: skip.csv}]')).toMatchObject({ code: 'DATA_MALFORMED' });
   });
 
-  it('take a star for every answer and none', async () => {
+  it('a star stands for every answer and for none', async () => {
     const { merge } = await read('[{columns: [served, branch, years], support: [[1, "*", "*"], [2, "", ""], ["", "", ""]]}]');
     expect(merge![0]!.support).toHaveLength(3 * 4 + 2);
   });
 
-  it('are told in one line of the plain words', async () => {
+  it('the explanation describes merged columns in one line', async () => {
     const policy = await read('[{columns: [served, branch], support: [[1, army], [2, ""]]}]');
     expect(explain(policy).map((l) => l.text)).toContainEqual(
       expect.stringMatching(/^the columns served, branch go together: the policy lists 2 combinations .* counts as missing/),
@@ -92,14 +92,14 @@ describe('columns the policy merges', () => {
     ['nothing allowed', '[{columns: [served, branch], support: []}]', /No combination/],
     ['a file that is not there', '[{support: nowhere.csv}]', /cannot be read/],
     ['columns without names', '[{support: [[1, army]]}]', /not named/],
-  ])('refuse %s', async (_, merge, message) => {
+  ])('merged columns refuse %s', async (_, merge, message) => {
     const fault = await refused(merge);
     expect(fault.message).toMatch(message);
     expect(fault.hint).not.toBe('');
     expect(fault.place?.file).toBeDefined();
   });
 
-  it('refuse a support too large to be worth a table, without unfolding it', async () => {
+  it('a support too large for a table is refused without being expanded', async () => {
     const columns = Array.from({ length: 12 }, (_, i) => `q${i}`);
     const text = `data: {source: survey.csv}
 protect: {secret: row}

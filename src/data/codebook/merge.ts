@@ -12,7 +12,7 @@ import type { Path, YamlFile } from '../../policy/yaml-file.js';
 
 /** More combinations than this are no skip logic any more, and no budget fills them. */
 const mostCombinations = limits.combinations.most;
-/** Stands for every answer of the column, and for none. */
+/** Matches every answer of the column, and no answer. */
 const anything = '*';
 
 interface Around {
@@ -44,7 +44,7 @@ export async function declareMerge(entries: readonly MergeEntry[], around: Aroun
   return clusters;
 }
 
-/** One declared combination: a code, "" for no answer, "*" for anything; and where it stands. */
+/** One declared combination: a code, "" for no answer, "*" for anything; and a fault at its position. */
 interface Line {
   readonly cells: readonly string[];
   readonly fault: (message: string, hint: string) => Fault;

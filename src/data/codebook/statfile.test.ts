@@ -6,7 +6,7 @@ const entry = (variable: Partial<Variable>) =>
   codebookOf([{ name: 'v', kind: 'number', labels: new Map(), missing: [], ...variable }]).get('v');
 
 describe('the codebook of a survey file', () => {
-  it('takes labelled codes for answers, unless they are declared missing', () => {
+  it('labelled codes are answers, unless they are declared missing', () => {
     const labels = new Map([
       ['1', 'yes'],
       ['2', 'no'],
@@ -20,7 +20,7 @@ describe('the codebook of a survey file', () => {
     });
   });
 
-  it('takes labelled codes in an open range for missing', () => {
+  it('labelled codes in an open missing range are missing', () => {
     const labels = new Map([
       ['-9', 'refused'],
       ['0', 'none'],
@@ -30,7 +30,7 @@ describe('the codebook of a survey file', () => {
     expect(entry({ labels, missingRanges })).toMatchObject({ values: ['0', '1'], missing: ['-9'] });
   });
 
-  it('prefers the question to the label, and knows codes in their one spelling', () => {
+  it('the question text takes precedence over the label, and codes have one spelling', () => {
     const labels = new Map([
       [' 1.0 ', ' one '],
       ['', 'blank'],
@@ -44,7 +44,7 @@ describe('the codebook of a survey file', () => {
     });
   });
 
-  it('has no answers for dates, and no entry for a variable that says nothing', () => {
+  it('dates have no answers, and a variable without description has no entry', () => {
     expect(entry({ kind: 'date', labels: new Map([['2020-01-01', 'New Year']]) })!.values).toEqual([]);
     expect(entry({})).toBeUndefined();
   });

@@ -9,7 +9,7 @@ export async function readStatCodebook(file: string): Promise<Codebook> {
   return codebookOf(opened.variables);
 }
 
-/** What variables say of themselves, in the words of a codebook. Codes with a label that are not declared missing are the answers. */
+/** Codebook entries of the variables that describe themselves. Codes with a label that are not declared missing are the answers. */
 export function codebookOf(variables: readonly Variable[]): Codebook {
   return new Map(variables.flatMap((v) => (says(v) ? [[v.name, entryOf(v)] as const] : [])));
 }

@@ -1,7 +1,7 @@
 import type { ColumnSummary } from './guess.js';
 import { scalar } from './policy-text.js';
 
-/** A file beside the data, as its columns were found. */
+/** A side-table file, with its columns as found. */
 export interface BesideFile {
   /** As written into the policy. */
   readonly source: string;
@@ -9,7 +9,7 @@ export interface BesideFile {
   /** Lines that would declare its columns, but for those in `except`. */
   readonly lines: (except: ReadonlySet<string>) => readonly string[];
 }
-/** What a table seems to be; nothing of it counts before the steward says so. */
+/** Guessed role of a table; nothing takes effect until the steward confirms it. */
 export interface DraftedTable {
   readonly name: string;
   /** The column that seems to name the person. */
@@ -24,10 +24,10 @@ const nameOf = (source: string): string =>
     .replace(/\.gz$/i, '')
     .replace(/\.[^.]*$/, '');
 const namesOf = ({ columns }: Pick<BesideFile, 'columns'>): readonly string[] => columns.map(({ name }) => name);
-/** Every row of the file has a value of its own there. */
+/** Every row of the file has a different value in that column. */
 const isKey = ({ rows, distinct }: ColumnSummary): boolean => rows > 1 && distinct === rows;
 
-/** Whose rows they seem to be: the column that names a person of the data, or else one that finds a row of what is known to everybody. */
+/** Guessed owner of the rows: the column that names a person of the data, or else one that identifies a row of a public table. */
 export function tableOf(file: BesideFile, data: readonly ColumnSummary[], unit: string | undefined): DraftedTable {
   const name = nameOf(file.source);
   const shared = namesOf(file).filter((own) => data.some((column) => column.name === own));
@@ -38,8 +38,8 @@ export function tableOf(file: BesideFile, data: readonly ColumnSummary[], unit: 
 }
 
 /**
- * Tables beside the data, all of it in comments: whose rows they are, how many of one person count and whether everybody knows them are promises, and none of them can be read from files
- * (docs/decisions/0023).
+ * Lines about side tables, all of them comments: owner, contribution bound
+ * and publicness are promises that no file can show (docs/decisions/0023).
  */
 export function besideLines(
   files: readonly BesideFile[],

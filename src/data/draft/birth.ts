@@ -14,7 +14,7 @@ const birth = /birth|born|geb(urt|oren)?|naiss|n[ée]e?[_.\s]|nacim|nascit|dob|(
 const within = ({ numbers, filled, fractions, range }: ColumnSummary, low: number, high: number): boolean =>
   numbers === filled && fractions === 0 && range !== undefined && range[0] >= low && range[1] <= high;
 
-/** What a part of a date holds, whatever its column is called. */
+/** Plausible values of each part of a date, whatever the column is called. */
 const holds: Readonly<Record<Part, (column: ColumnSummary) => boolean>> = {
   day: (c) => c.distinct > 12 && within(c, 1, 31),
   month: (c) => c.distinct <= 13 && (within(c, 1, 12) || c.numbers === 0),
@@ -24,7 +24,7 @@ const holds: Readonly<Record<Part, (column: ColumnSummary) => boolean>> = {
 interface Found {
   readonly name: string;
   readonly part: Part;
-  /** What its name, or its label, says beside the part: the same for the parts of one date. */
+  /** Name or label without the word for the part: equal for the parts of one date. */
   readonly stem: string;
   readonly born: boolean;
 }
@@ -34,7 +34,7 @@ const tidy = (text: string): string => text.toLowerCase().replace(/[^\p{L}]+/gu,
 function partOf(column: ColumnSummary, label: string): readonly Found[] {
   for (const said of [column.name, label])
     for (const part of ['day', 'month', 'year'] as const) {
-      // "Birthday" alone is a date, or its first word no part of one.
+      // "Birthday" alone is a date; as the first word of a longer name it is not its day.
       const bare = said.replace(/birthday(?=.)/i, 'birth');
       if (!words[part].test(bare) || !holds[part](column)) continue;
       return [{ name: column.name, part, stem: tidy(bare.replace(words[part], '')), born: birth.test(said) }];
@@ -43,8 +43,8 @@ function partOf(column: ColumnSummary, label: string): readonly Found[] {
 }
 
 /**
- * Columns that are harmless one by one and together a date of birth, which with a place names most people: day, month and year that are called alike. The
- * year says no more than an age; day and month are told by this with what they are.
+ * Columns that together are a date of birth, which with a place identifies most people: day, month
+ * and year with the same stem. Only day and month are reported; the year reveals no more than an age.
  */
 export function birthDatesIn(columns: readonly ColumnSummary[], book: Codebook = new Map()): ReadonlyMap<string, string> {
   const found = columns.flatMap((column) => partOf(column, book.get(column.name)?.label ?? ''));

@@ -18,7 +18,7 @@ export function confirmColumns(text: string, confirmed: ReadonlySet<string>): st
   return removeItems(text, list, names, confirmed);
 }
 
-/** The policy text with `dependence: undecided` said; as it is where something else was said already. */
+/** The policy text with a decision in place of `dependence: undecided`; unchanged if something else was decided already. */
 export function decideDependence(text: string, said: string): string {
   const document = parseDocument(text, { schema: 'failsafe' });
   const pair = isMap(document.contents)

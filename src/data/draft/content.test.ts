@@ -33,7 +33,7 @@ describe('a date of birth in three columns', () => {
     ['geburtstag', 'geburtsmonat', 'geburtsjahr'],
     ['jour_naissance', 'mois_naissance', 'annee_naissance'],
     ['day', 'month', 'year'],
-  ])('is told as what it is: %s, %s and %s', (day, month, year) => {
+  ])('the draft reports a date of birth in %s, %s and %s', (day, month, year) => {
     const { text, leftOut, unconfirmed } = draftPolicy(date(day, month, year), { source: 'a.csv' });
     expect(unconfirmed).toEqual([year, 'vote']);
     for (const name of [day, month])
@@ -41,7 +41,7 @@ describe('a date of birth in three columns', () => {
     expect(text).toContain('together say on which day somebody was born');
   });
 
-  it('is known by labels, also where the codebook lists the months', () => {
+  it('a date of birth is recognised by labels, also if the codebook lists the months', () => {
     const [day, month, year, vote] = date('V3', 'V4', 'V5');
     const label = (what: string) => `${what} of birth of respondent`;
     const months = new Map(Array.from({ length: 12 }, (_, k) => [`${k + 1}`, `month ${k + 1}`]));
@@ -63,7 +63,7 @@ describe('a date of birth in three columns', () => {
     expect(findColumns(columns, [], codebook).columns.map(({ is }) => is)).toEqual(['person', 'person', 'question', 'question']);
   });
 
-  it('is drafted where its parts are asked for by name, and where they are no date of birth', () => {
+  it('parts of a date are drafted when requested by name, and when they are no date of birth', () => {
     const asked = draftPolicy(date('birth_day', 'birth_month', 'birth_year'), {
       source: 'a.csv',
       known: { wanted: new Set(['birth_day', 'birth_month']) },
@@ -79,7 +79,7 @@ describe('a date of birth in three columns', () => {
 describe('many whole numbers', () => {
   const states = Array.from({ length: 56 }, (_, k) => k + 1).filter((k) => ![3, 7, 14, 43, 52].includes(k));
   const jobs = [11, 12, 13, 14, 21, 22, 23, 24, 31, 32, 33, 41, 42, 51, 52, 61, 71, 72, 73, 74, 81, 82, 83, 91, 92, 93];
-  it('with holes between frequent ones are codes, and the draft says so', () => {
+  it('whole numbers with gaps between frequent values are codes, and the draft reports it', () => {
     const { text } = draftPolicy([column('V12', (i) => jobs[mixed(i, jobs.length)]!)], { source: 'a.csv' });
     expect(text).toContain(`V12: {type: category, values: [${jobs.join(', ')}]}`);
     expect(text).toMatch(
@@ -90,7 +90,7 @@ describe('many whole numbers', () => {
     expect(guess(column('V12', (i) => (i % 9 === 0 ? -9 : jobs[mixed(i, jobs.length)]!)))).toMatchObject({ missing: ['-9'] });
   });
 
-  it('are a measure where holes are where few are, or where people round', () => {
+  it('whole numbers are a measure when the gaps are in rare values, or where people round', () => {
     const age = (i: number) => 18 + Math.min(mixed(i, 60), mixed(i, 60, 31));
     expect(out('V9', age)).toBe('integer');
     // Hours: most say 10, 20, 35, 40; some anything.
@@ -108,21 +108,24 @@ describe('many whole numbers', () => {
 });
 
 describe('a key of few groups', () => {
-  it.each(['class', 'Klasse', 'team', 'village', 'village_no', 'équipe'])('is known by how %s repeats', (name) => {
-    expect(out(name, (i) => 1 + mixed(i, 40))).toBe('group');
-    const { text, groups, undecided } = draftPolicy(
-      [column(name, (i) => 1 + mixed(i, 40)), column('vote', (i) => ['a', 'b'][i % 2]!)],
-      { source: 'a.csv' },
-    );
-    expect(groups[0]).toMatchObject({ name, sure: true });
-    expect(undecided).toBe(true);
-    expect(text).toMatch(/dependence: \[\{kind: groups, by: /);
-  });
-  it('is also one where its name says nothing and rows of one stand together', () => {
+  it.each(['class', 'Klasse', 'team', 'village', 'village_no', 'équipe'])(
+    'a key of few groups called %s is recognised by its repetition',
+    (name) => {
+      expect(out(name, (i) => 1 + mixed(i, 40))).toBe('group');
+      const { text, groups, undecided } = draftPolicy(
+        [column(name, (i) => 1 + mixed(i, 40)), column('vote', (i) => ['a', 'b'][i % 2]!)],
+        { source: 'a.csv' },
+      );
+      expect(groups[0]).toMatchObject({ name, sure: true });
+      expect(undecided).toBe(true);
+      expect(text).toMatch(/dependence: \[\{kind: groups, by: /);
+    },
+  );
+  it('a key without an explicit name is recognised when rows of one group are adjacent', () => {
     expect(out('V7', (i) => 1 + Math.floor(i / 30))).toBe('group');
     expect(out('V7', (i) => 1 + mixed(i, 40))).toBe('integer');
   });
-  it('is not what is called a class, a group or a unit and has few values, or is a measure in the order of its rows', () => {
+  it('a column called class, group or unit with few values is no key, nor is a measure in row order', () => {
     expect(out('class', (i) => 1 + mixed(i, 7))).toBe('category');
     expect(out('age_group', (i) => ['18-29', '30-49', '50-64', '65+'][i % 4]!)).toBe('category');
     expect(out('class_size', (i) => 12 + mixed(i, 20))).toBe('integer');
@@ -133,7 +136,7 @@ describe('a key of few groups', () => {
 });
 
 describe('comments of a draft', () => {
-  it('name only columns that the data has', () => {
+  it('comments of a draft name only columns of the data', () => {
     const { text } = draftPolicy([column('vote', (i) => ['a', 'b'][i % 2]!)], { source: 'a.csv' });
     expect(text).not.toMatch(/person_id|household_id/);
     expect(text).toContain('# protect: {secret: person, unit: COLUMN, maxRows: 5}');
@@ -147,7 +150,7 @@ describe('comments of a draft', () => {
 describe('a rare label among short ones', () => {
   const marital = ['SINGLE', 'MARRIED', 'WIDOWED', 'DIVORCED', 'SEPARATED'];
   const rare = (words: string, others = marital) => guess(column('marital', (i) => (i % 150 === 3 ? words : others[i % 5]!)));
-  it('is an answer where all are written by one hand, and what somebody wrote is none', () => {
+  it('a rare label in capitals like the others is an answer, and a free text is not', () => {
     expect(rare('DE FACTO SEPARATED')).toMatchObject({ values: expect.arrayContaining(['DE FACTO SEPARATED']) as string[] });
     expect(readsLikeFreeText([...marital, 'DE FACTO SEPARATED'])).toBe(false);
     expect(rare('he left me alone')).toMatchObject({ unlisted: 1 });
@@ -164,24 +167,24 @@ describe('a rare label among short ones', () => {
 });
 
 describe('a flag that is called after a person', () => {
-  it('names nobody', () => {
+  it('a flag called after a person is not an identifier', () => {
     const found = new PanelTally([column('proband', (i) => i % 2), column('famid', (i) => i % 300)]).found;
     expect(found).toEqual([]);
     expect(out('fatherid', (i) => 17 * mixed(i, 100))).toBe('id');
   });
 });
 
-describe('a weight', () => {
+describe('a weight column', () => {
   const kilos = (name: string) => column(name, (i) => (45 + mixed(i, 500, 3) / 10).toFixed(1));
   const height = column('height', (i) => 150 + mixed(i, 50, 9));
-  it.each(['weight', 'body_weight', 'Gewicht'])('called %s beside a height is what somebody weighs', (name) => {
+  it.each(['weight', 'body_weight', 'Gewicht'])('a column called %s next to a height is a body weight', (name) => {
     expect(draftPolicy([height, kilos(name)], { source: 'a.csv' }).text).toContain(`${name}: {type: number`);
   });
-  it('is told by its name, too', () => {
+  it('a body weight is recognised by its name, too', () => {
     for (const name of ['birth_weight', 'weight_kg'])
       expect(draftPolicy([kilos(name)], { source: 'a.csv' }).text).toContain(`${name}: {type: number`);
   });
-  it('of a survey stays one', () => {
+  it('a survey weight stays a survey weight', () => {
     const survey = (name: string) => column(name, (i) => (0.3 + mixed(i, 3000, 3) / 1000).toFixed(4));
     for (const columns of [[survey('weight')], [height, survey('weight')], [height, kilos('design_weight')]])
       expect(draftPolicy(columns, { source: 'a.csv' }).text).toContain('weight: {type: weight');

@@ -1,12 +1,12 @@
 import { calendarOf, dateText, dayAt } from '../../policy/date-text.js';
 import type { ColumnSummary, Guess } from './guess.js';
 
-/** Years between the first and the last day that are too many for days on which somebody was asked, came or went. */
+/** Range in years beyond which dates are likely dates of birth, not of interviews or events. */
 export const lifeSpan = 15;
 
 /**
- * Days of the calendar, with bounds at the ends of years so that nobody's day becomes one. Whoever was born when is left out: over so many years a date says little else, and with a place it
- * names most people.
+ * Guess for calendar days, with bounds at the ends of years so that no bound is a person's date. Dates
+ * over many years are left out: they are mostly dates of birth, which with a place identify most people.
  */
 export function guessDate({ days, filled }: Pick<ColumnSummary, 'days' | 'filled'>, wanted: boolean): Guess {
   if (!days || days.cells < 0.95 * filled)

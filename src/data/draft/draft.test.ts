@@ -17,7 +17,7 @@ const is = (name: string, rows: number, cell: (i: number) => Value) => {
 /** Every number below n once, in no order. */
 const shuffled = (i: number, n: number) => (i * 7919 + 13) % n;
 
-describe('what people wrote is never drafted as a list of answers', () => {
+describe('free text, which is never drafted as a list of answers', () => {
   const opinions = ['too many taxes', 'nobody listens to us here', 'my son', 'roads', 'the war', 'I forgot', 'crime', 'bus'];
   it.each<[string, (i: number) => Value]>([
     ['eight people said something, each something else', (i) => (i < 8 ? opinions[i]! : null)],
@@ -30,7 +30,7 @@ describe('what people wrote is never drafted as a list of answers', () => {
     ],
     ["long texts of which each is a few people's", (i) => `${i % 75} ${'word '.repeat(20)}`],
     ['remarks with semicolons in them', (i) => (i < 12 ? `${opinions[i % 8]}; and also ${i} times` : null)],
-  ])('%s', (_, cell) => {
+  ])('free text is left out: %s', (_, cell) => {
     const told = guess(column('q27_other', 300, cell));
     expect(told).toMatchObject({ type: 'out', is: 'free text' });
     const { text } = draftPolicy([column('q27_other', 300, cell)], { source: 'a.csv' });
@@ -43,7 +43,7 @@ describe('what people wrote is never drafted as a list of answers', () => {
     expect(is('q1', 400, (i) => `${i % 7}`)).toBe('category');
   });
 
-  it('a few statements to choose from are answers, however long', () => {
+  it('a choice of few statements is a list of answers, however long they are', () => {
     const statements = ['it should never be permitted, whatever', 'only where a life is in danger', 'for other reasons, too'];
     const long = (i: number) =>
       `${statements[i % 3]}, because that is what the law has to say about it in the end, as ${i % 3} said`;
@@ -51,7 +51,7 @@ describe('what people wrote is never drafted as a list of answers', () => {
     expect(is('q', 300, (i) => (i === 7 ? `${long(i)} and my neighbour agrees` : long(i)))).toBe('free text');
   });
 
-  it('is also seen in a list that somebody else drafted', () => {
+  it('free text is also recognised in a list that somebody else drafted', () => {
     expect(readsLikeFreeText(['yes', 'no', "don't know"])).toBe(false);
     expect(
       readsLikeFreeText(['1', '2', 'they should fix the road before anything else, I have said so for years and nobody listens']),
@@ -60,14 +60,14 @@ describe('what people wrote is never drafted as a list of answers', () => {
   });
 });
 
-describe('who belongs together is found', () => {
+describe('keys of groups', () => {
   it.each<[string, string, number, (i: number) => Value]>([
     ['by its name', 'idhous', 900, (i) => shuffled(i, 900) >> 1],
     ['by its name, of any size', 'famid', 2000, (i) => `F${i % 40}`],
     ['by rows that stand together', 'q0', 900, (i) => `x${Math.floor(i / 3)}`],
     ['by numbers that leave out none', 'nr', 900, (i) => Math.floor(shuffled(i, 900) / 3)],
     ['among more values than are remembered', 'hnum', 30_000, (i) => Math.floor(shuffled(i, 30_000) / 2)],
-  ])('%s, and is no measure', (_, name, rows, cell) => {
+  ])('a key of groups is recognised %s, and is no measure', (_, name, rows, cell) => {
     expect(is(name, rows, cell)).toBe('group');
     const { groups, leftOut, text } = draftPolicy([column(name, rows, cell)], { source: 'a.csv' });
     expect(groups.map((g) => [g.name, g.sure])).toEqual([[name, true]]);
@@ -81,12 +81,12 @@ describe('who belongs together is found', () => {
     ['the size of a household', 'household_size', (i) => 1 + (i % 14)],
     ['what a family earns', 'family_income', (i) => ((i * 37) % 211) * 1000],
     ['a number that nobody shares', 'steps', (i) => (i % 2 === 0 ? i * 13 : i * 13 + 0.5)],
-  ])('and %s is not taken for it', (_, name, cell) => {
+  ])('%s is not taken for a key of groups', (_, name, cell) => {
     const { groups, declared } = draftPolicy([column(name, 900, cell)], { source: 'a.csv' });
     expect([groups.filter((g) => g.sure).length, declared]).toEqual([0, 1]);
   });
 
-  it('but is never decided: what nobody said stays undecided', () => {
+  it('dependence stays undecided until the steward declares it', () => {
     const columns = [column('age', 300, (i) => 18 + (i % 60)), column('household_id', 300, (i) => i >> 1)];
     const text = (more: Partial<DraftOptions>) => draftPolicy(columns, { source: 'a.csv', ...more });
     expect(text({})).toMatchObject({ undecided: true, text: expect.stringMatching(/^dependence: undecided$/m) as string });
@@ -99,8 +99,8 @@ describe('who belongs together is found', () => {
   });
 });
 
-describe('what is no question', () => {
-  it('timings and ids are left out, numbers with commas are said to be unreadable', () => {
+describe('columns that are no questions', () => {
+  it('timings and ids are left out, and numbers with commas are reported as unreadable', () => {
     expect(is('page_12_timing', 300, (i) => `${i % 97}.${i % 10}`)).toBe('timing');
     expect(is('duration', 300, (i) => i * 3 + 5)).toBe('timing');
     expect(is('q7_page_timing', 300, (i) => (i < 4 ? `${i}.25` : null))).toBe('timing');
@@ -111,7 +111,7 @@ describe('what is no question', () => {
     expect(is('sometimes', 300, (i) => i % 5)).toBe('category');
   });
 
-  it('numbers that are written for people are said to be unreadable, also where rows in a row share them', () => {
+  it('numbers formatted for people are reported as unreadable, also if adjacent rows share them', () => {
     const between = (x: number) => x.toLocaleString('en-US', { minimumFractionDigits: 2 });
     expect(is('income', 300, (i) => between(900 + 37 * i))).toBe('dressed');
     expect(is('turnover', 300, (i) => `$${between(900 + 37 * (i >> 1))}`)).toBe('dressed');
@@ -121,7 +121,7 @@ describe('what is no question', () => {
     expect(is('remark', 300, (i) => `$${i} for the bus`)).toBe('free text');
   });
 
-  it('days are dates between whole years, and left out where they are times or may be of birth', () => {
+  it('dates are drafted with bounds at whole years, and left out if they are times or may be of birth', () => {
     const drafted = (day: (i: number) => string | null) => draftPolicy([column('day', 400, day)], { source: 'a.csv' });
     expect(drafted((i) => `202${3 + (i % 2)}-0${1 + (i % 9)}-1${i % 10}`).text).toContain(
       '  day: {type: date, bounds: [2023-01-01, 2024-12-31]}',
@@ -136,7 +136,7 @@ describe('what is no question', () => {
     expect(is('birthdate', 400, (i) => `199${i % 9}-03-1${i % 10}`)).toBe('person');
   });
 
-  it('what is noted about devices, and addresses, are left out by name or by what they hold', () => {
+  it('device metadata and addresses are left out by name or by content', () => {
     const browsers = ['Chrome', 'Safari', 'Firefox', 'Edge'];
     for (const name of ['browser', 'qmetadata_Browser', 'UserAgent', 'os', 'qmetadata_Resolution', 'USIPAddress', 'screen_width'])
       expect([name, is(name, 300, (i) => browsers[i % 4]!)]).toEqual([name, 'device']);
@@ -162,13 +162,13 @@ describe('what is no question', () => {
     expect(asked.type).toBe('category');
   });
 
-  it('a timing that is asked for by its name is a number', () => {
+  it('a timing that is requested by name is a number', () => {
     const timing = column('page_timing', 300, (i) => (i * 7) % 120);
     expect(guess(timing).type).toBe('out');
     expect(guess(timing, { wanted: new Set(['page_timing']) }).type).toBe('integer');
   });
 
-  it('what means "no answer" is what the steward says it is', () => {
+  it('codes for "no answer" are those that the steward declares', () => {
     const q = column('q', 300, (i) => [1, 2, 3, -9, 8][i % 5]!);
     expect(guess(q)).toMatchObject({ missing: ['-9'] });
     expect(guess(column('q', 300, (i) => [1, 2, 7, 88][i % 4]!))).toMatchObject({ values: ['1', '2', '7'], missing: ['88'] });
@@ -178,7 +178,7 @@ describe('what is no question', () => {
 });
 
 describe('a codebook that lists codes for "no answer" among the answers', () => {
-  it('has them drafted as missing, by what it calls them; "don\'t know" stays an answer', () => {
+  it('such codes are drafted as missing by their labels; "don\'t know" stays an answer', () => {
     const labels = { 1: 'Yes', 2: 'No', 8: "Don't know", 9: 'Missing', 88: 'NA: Form 2', 3: 'Not asked to show it' };
     const book = new Map([['q', { values: Object.keys(labels), labels: new Map(Object.entries(labels)), missing: [] }]]);
     const { text, unconfirmed } = draftPolicy([column('q', 300, (i) => [1, 2, 3, 8, 9, 88][i % 6]!)], { source: 'a.csv', codebook: book, codebookPath: 'book.csv' }); // biome-ignore format: one line
@@ -196,18 +196,18 @@ describe('a scale of which the codebook labels some points', () => {
     draftPolicy([column('q', 300, cell)], { source: 'a.csv', codebook: book(labels), codebookPath: 'book.csv' });
   const ends = { 1: 'not at all', 7: 'very much' };
 
-  it('is drafted as the whole scale, to be confirmed, not as its two ends', () => {
+  it('a scale is drafted with all of its points, to be confirmed, not as its two ends', () => {
     const { text, unconfirmed } = drafted(ends, (i) => (i % 50 === 0 ? 99 : 1 + (i % 7)));
     expect(text).toContain(
       'q: {type: category, values: {1: not at all, 2: 2, 3: 3, 4: 4, 5: 5, 6: 6, 7: very much}, missing: [99]}',
     );
     expect(unconfirmed).toEqual(['q']);
-    // A point that nobody chose is on the scale all the same.
+    // A point without answers is on the scale all the same.
     expect(drafted(ends, (i) => [1, 2, 7][i % 3]!).text).toContain('6: 6, 7: very much}');
     expect(drafted({ '-2': 'much worse', 2: 'much better' }, (i) => (i % 5) - 2).text).toContain('{-2: much worse, -1: -1, 0: 0');
   });
 
-  it('stays two answers where nothing lies between them, or where a code below zero is no point', () => {
+  it('two labels stay two answers if nothing lies between them, or if a code below zero is no point', () => {
     expect(drafted({ 1: 'yes', 5: 'no' }, (i) => [1, 5][i % 2]!).text).not.toContain('q:');
     expect(drafted({ '-7': 'by phone', 1: 'yes', 2: 'no' }, (i) => [-7, -1, 1, 2][i % 4]!).text).not.toContain('q:');
     expect(drafted({ 0: 'cold', 100: 'warm' }, (i) => 5 * ((i * 13) % 21)).text).toContain('q: {type: integer');

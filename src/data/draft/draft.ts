@@ -22,31 +22,34 @@ export interface DraftOptions {
   readonly table?: string;
   /** Numbers are written with commas. */
   readonly decimal?: ',';
-  /** What the data is written in, where that is not UTF-8. */
+  /** Encoding of the data, if not UTF-8. */
   readonly encoding?: string;
   readonly codebookPath?: string;
   readonly codebook?: Codebook;
-  /** Written out when the default place, beside the data, cannot be used. */
+  /** Ledger path, written out if the default next to the data cannot be used. */
   readonly ledger?: string;
   /** The columns to keep; all when absent. */
   readonly chosen?: ReadonlySet<string>;
   readonly known?: Known;
-  /** What was said about how records know each other; `undecided` when nothing was. */
+  /** Declared dependence between records; `undecided` by default. */
   readonly dependence?: DraftDependence;
-  /** How much may be learned, as it was said. */
+  /** Declared budget. */
   readonly budget?: DraftBudget;
-  /** The order in which answers of a column are written, where it is known; what it does not name comes last. */
+  /** Order in which the answers of a column are written, if known; unlisted answers come last. */
   readonly order?: ReadonlyMap<string, readonly string[]>;
-  /** Who is in several rows, as found. */
+  /** Persons found in several rows. */
   readonly panels?: readonly FoundPanel[];
-  /** What was said about it: whose rows they are, or that each row is a secret of its own. Not said, the rows of whoever was found are protected together. */
+  /**
+   * Declared privacy unit: the owner of the rows, or each row as a secret.
+   * By default all rows of a person that was found are protected together.
+   */
   readonly person?: { readonly unit: string; readonly maxRows?: number };
   readonly secret?: 'row';
-  /** Comments about files beside the data. */
+  /** Comments about side tables. */
   readonly beside?: readonly string[];
 }
 
-/** How records know each other, as it will be written: said by the steward, or not yet. */
+/** Dependence between records as written to the policy: declared by the steward, or undecided. */
 export type DraftDependence = 'none' | 'undecided' | { readonly by: string; readonly oddsRatio?: string };
 
 export type DraftBudget =
@@ -58,25 +61,25 @@ export interface Draft {
   readonly declared: number;
   readonly unconfirmed: readonly string[];
   readonly leftOut: readonly { readonly name: string; readonly why: string }[];
-  /** Columns whose values are shared by a few rows each, the surest first: households, families, classes. */
+  /** Columns whose values are shared by a few rows each (households, families, classes), the most certain first. */
   readonly groups: readonly FoundGroups[];
-  /** Whether it is still to be said how records know each other: nothing is planned or released before. */
+  /** True if dependence between records is undecided, which blocks plans and releases. */
   readonly undecided: boolean;
-  /** What is protected: a row, or all rows of one person, whom `unit` names. */
+  /** Privacy unit: a row, or all rows of one person, whom `unit` names. */
   readonly protect: DraftProtect;
 }
 
 export interface DraftProtect {
   readonly secret: 'row' | 'person';
-  /** Whether that was said, or follows from how the rows repeat. */
+  /** True if the steward declared it; false if it follows from repeated rows. */
   readonly said: boolean;
   readonly unit?: string;
-  /** The column that says when, where one was found. */
+  /** The time column, if one was found. */
   readonly order?: string;
   readonly maxRows?: number;
 }
 
-/** What is known of the columns before anything is decided: for the steward's eyes, as it was read from the data. */
+/** Properties of a column as read from the data, before any decision: for the steward only. */
 export interface FoundColumn {
   readonly name: string;
   readonly is: 'question' | 'weight' | LeftOut;
@@ -87,7 +90,7 @@ export interface FoundColumn {
 export interface Found {
   readonly columns: readonly FoundColumn[];
   readonly groups: readonly FoundGroups[];
-  /** Columns that name somebody in several rows, the surest first. */
+  /** Columns that name persons with several rows, the most certain first. */
   readonly panels: readonly FoundPanel[];
 }
 
@@ -112,7 +115,7 @@ export function findColumns(
   return { columns: found, groups: groupsIn(columns, panels), panels };
 }
 
-/** A short label that is no question says what a column is, as its name does. */
+/** A short label that is not a question describes the column, as its name does. */
 function toldOf(column: ColumnSummary, entry: CodebookEntry | undefined, known: Known = {}): Guess {
   const told = guess(column, known);
   const label = entry?.label ?? '';
@@ -129,7 +132,7 @@ function toldOf(column: ColumnSummary, entry: CodebookEntry | undefined, known: 
 }
 const [mostLabel, mostCodes] = [40, 12];
 
-/** Whoever is asked again and again is one person, and no group of people. */
+/** A person interviewed several times is one person, not a group of people. */
 const groupsIn = (columns: readonly ColumnSummary[], panels: readonly FoundPanel[]): readonly FoundGroups[] =>
   columns
     .filter(({ name }) => panels[0]?.unit !== name)
@@ -160,20 +163,20 @@ function isMadeOfAnswers({ values, labels }: CodebookEntry, { distinct, once, fi
   return 2 * once >= distinct && 5 * distinct >= filled;
 }
 
-/** Whether the codebook lists what the column may hold, so that nothing is taken from the data. */
+/** True if the codebook lists the values of the column, so that none is taken from the data. */
 const isListed = (entry: CodebookEntry | undefined, column: ColumnSummary, told: Guess): boolean => {
   const isNumber = told.type === 'integer' || told.type === 'number' || told.type === 'weight';
   return entry !== undefined && entry.values.length > 0 && !(isNumber && entry.values.length < column.distinct / 2);
 };
 
-/** Codes that the codebook lists among the answers and calls "missing" or "not asked". */
+/** Moves codes whose label means "no answer" from the answers of the codebook to its missing codes. */
 function withMissing(entry: CodebookEntry): CodebookEntry {
   const gone = entry.values.filter((value) => labelsMissing(entry.labels.get(value) ?? ''));
   if (gone.length === 0 || gone.length === entry.values.length) return entry;
   return { ...entry, values: entry.values.filter((value) => !gone.includes(value)), missing: [...entry.missing, ...gone] };
 }
 
-/** What the data holds, without the codes that the codebook declares missing: no code is both. */
+/** Values in the data without the codes that the codebook declares missing: no code is both. */
 function withoutMissing(told: Guess, entry: CodebookEntry | undefined): Guess {
   if (!entry || entry.missing.length === 0 || !('values' in told)) return told;
   const gone = new Set(entry.missing.map(codeText));
@@ -220,7 +223,7 @@ function drafted(columns: readonly ColumnSummary[], options: DraftOptions): { re
   const names = columns.map((c) => c.name);
   const known = new Set(names);
   const { chosen = new Set(names), dependence = 'undecided' } = options;
-  // Whoever is in which group is what ties are made of, and no answer to anything.
+  // Membership of a group defines ties; it is not an answer to a question.
   const key = typeof dependence === 'object' ? dependence.by : undefined;
   const protect = protectOf(options);
   const summaries = new Map(columns.map((column) => [column.name, column]));
@@ -232,7 +235,7 @@ function drafted(columns: readonly ColumnSummary[], options: DraftOptions): { re
     born: birthDatesIn(columns, book),
     bodies: bodiesIn(columns),
   };
-  // A codebook that speaks of columns the data lacks, or that are not to be asked, cannot be referred to; what it says is written out instead.
+  // A codebook with columns that the data lacks or that are left out cannot be referenced; its content is written out instead.
   const isBorn = (name: string) => seen.born.has(name) && !options.known?.wanted?.has(name);
   const isAsked = (name: string) =>
     known.has(name) && chosen.has(name) && name !== key && name !== protect.unit && !isMade(name) && !isBorn(name);

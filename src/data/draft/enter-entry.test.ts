@@ -18,7 +18,7 @@ describe('an entry of a policy', () => {
     ['flow over lines', `columns: {\n  ${said},\n}\nbudget: 1\n`],
     ['empty', 'columns: {}\nbudget: 1\n'],
     ['missing', '# first\nbudget: 1\n'],
-  ])('is put into a section: %s', (_, text) => {
+  ])('an entry is added to a section: %s', (_, text) => {
     const after = enterEntry(text, ['columns'], 'new one', value);
     const { columns: before, ...rest } = parse(text);
     expect(parse(after)).toEqual({ ...rest, columns: { ...before, 'new one': read } });
@@ -30,7 +30,7 @@ describe('an entry of a policy', () => {
   it.each([
     'tables:\n  visits:\n    source: v.csv\n    maxRows: 5 # five\n    unit: p\n  other: {source: o.csv}\nbudget: 1\n',
     'tables:\n  visits: {source: v.csv, maxRows: 5, unit: p}\n  other: {source: o.csv}\nbudget: 1\n',
-  ])('is changed, and made with the sections above it', (text) => {
+  ])('an entry is changed, or added with its missing parent sections', (text) => {
     const before = parse(text);
     const after = enterEntry(
       enterEntry(text, ['tables', 'visits'], 'maxRows', '7'),

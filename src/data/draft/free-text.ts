@@ -2,7 +2,7 @@ import { isMissingWord } from './missing-word.js';
 import { namesPeople, overlapping, peopleIn, personalLook } from './personal.js';
 import { isStockAnswer } from './stock-answers.js';
 
-/** What is known of the different texts of a column, or of what stands between separators. */
+/** Figures on the different texts of a column, or of the parts between separators. */
 export interface Texts {
   readonly distinct: number;
   /** Texts that a single row holds. */
@@ -10,7 +10,7 @@ export interface Texts {
   readonly longest: number;
   /** Most words in one of them. */
   readonly wordiest: number;
-  /** Somebody's own words among them, or who and where they are: never to be listed. */
+  /** Free text, or texts that identify people or places: never to be listed. */
   readonly own?: readonly string[];
   /** Cells that hold one of those, of all. */
   readonly ownCells?: number;
@@ -24,26 +24,29 @@ const mostWords = 12;
 const manyWords = 6;
 const mostStatements = 7;
 
-/** A text that fewer rows than this share, of so many, is a few people's. */
+/** A text in fewer rows than this share of them belongs to only a few people. */
 const fewRows = (rows: number): number => (rows >= 100 ? 5 : rows >= 40 ? 3 : 2);
 
 export const wordsIn = (text: string): number => text.split(/\s+/u).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
 
 const isShortNumber = (text: string): boolean => /^[-+]?\d{1,4}([.,]\d{1,2})?$/.test(text);
 
-/** Whether a text that so many of all rows share, or so many of all people, is a few people's own. Rows that say nothing count: whom few answered is few. */
+/**
+ * True if only a few of all rows, or of all people, share a text. Rows
+ * without an answer count: a question answered by few people has few answers.
+ */
 export const isOfFew = (text: string, times: number, all: number): boolean =>
   times < fewRows(all) && !isShortNumber(text) && !isStockAnswer(text);
 
-/** All in capitals, as one hand wrote them: labels to choose from, of which one may be longer ("DE FACTO SEPARATED"). Whoever writes for themselves does not shout with the others. */
+/** All texts in capitals: labels to choose from, one of which may be longer ("DE FACTO SEPARATED"). Free text is written in mixed case. */
 const areLabels = (texts: readonly string[]): boolean => {
   const worded = texts.filter((text) => /\p{Lu}{2}/u.test(text) || /\p{Ll}/u.test(text));
   return worded.length >= 3 && worded.every((text) => !/\p{Ll}/u.test(text));
 };
 
 /**
- * What a few people wrote behind "other, please specify", among answers that many chose: every text that few rows share and no questionnaire offers, be it a
- * sentence or a word. And whatever says who or where somebody is, however many rows say it.
+ * Answers written by few people, as after "other, please specify": texts that few rows share and no
+ * questionnaire offers, and any text that identifies a person or a place, however many rows have it.
  */
 export function ownWords(counts: ReadonlyMap<string, number>, rows: number): readonly string[] {
   const isOwn = ([text, times]: readonly [string, number]) =>
@@ -59,8 +62,8 @@ export function ownWords(counts: ReadonlyMap<string, number>, rows: number): rea
 }
 
 /**
- * What somebody wrote in their own words must never become a list of answers: as a domain it would be printed in the policy and in every table. Long texts,
- * texts of many words, names of people, and columns of which most texts are a few people's own and one cell in ten at least holds them.
+ * True for free text, which must not become a list of answers: as a domain it would appear in the policy and in
+ * every table. Long texts, many words, names, or mostly texts of few people that fill at least a tenth of the cells.
  */
 export function isFreeText({ distinct, once, longest, wordiest, own = [], ownCells = 0, cells = 0 }: Texts): boolean {
   // A few statements to choose from may be long; then everybody chose one of them.
@@ -70,10 +73,13 @@ export function isFreeText({ distinct, once, longest, wordiest, own = [], ownCel
   return once > 0 && once === distinct;
 }
 
-/** Whether a column of these texts names people. */
+/** True if a column of these texts names people. */
 export const isPeople = ({ distinct, people = 0 }: Texts): boolean => namesPeople(distinct, people);
 
-/** By the list alone, for policies drafted by others: whether these values read like what people wrote rather than like answers to choose from. */
+/**
+ * Judges from the list alone, for policies drafted elsewhere: true if the
+ * values read like free text rather than like answers to choose from.
+ */
 export function readsLikeFreeText(values: readonly string[]): boolean {
   const texts = values.filter((value) => !/^[-+]?[\d.,]+$/.test(value));
   if (texts.some((text) => text.length > mostLetters || wordsIn(text) > mostWords)) return true;

@@ -4,7 +4,7 @@ import type { ColumnSummary } from './guess.js';
 /** A column whose values are shared by a few rows each, as households, families and classes are. */
 export interface FoundGroups {
   readonly name: string;
-  /** `surely`: its name or the way it repeats says so; `perhaps`: it repeats as a key would, and as some measures do. */
+  /** True if its name or its repetition shows a group; false if it repeats like a key, as some measures also do. */
   readonly sure: boolean;
   readonly why: string;
   /** About how many rows share one value. */
@@ -14,8 +14,8 @@ export interface FoundGroups {
 const [fewest, mostEach, largest] = [100, 30, 40];
 
 /**
- * Keys of groups are told from measures by how they repeat: many values, each in a few rows. Of numbers that do, those are keys that stand in one run of rows
- * each, or use every number of their range; ages and incomes do neither.
+ * Keys of groups, distinguished from measures by repetition: many values with a few rows each. Numeric
+ * keys form one run of rows each or use every number of their range; ages and incomes do neither.
  */
 export function foundGroups(column: ColumnSummary): FoundGroups | undefined {
   const { name, filled, distinct, once, most, runs, fractions, dates, numbers, wordiest, longest, range } = column;
@@ -29,7 +29,7 @@ export function foundGroups(column: ColumnSummary): FoundGroups | undefined {
   const alike = distinct >= fewestNumbered && each >= 2 && most <= 4 * each;
   if (alike && isPerhapsGroupName(name) && (counts || longest <= mostOfKey))
     return found(true, 'its name says so, and about as many rows share each value');
-  // Short numbers, a class each: rows of one stand together. So do those of a file that is sorted by something.
+  // Short numbers, one per class: rows of one class are adjacent. So are those of a sorted file.
   if (alike && counts && runs <= 1.1 * distinct && !isTimeName(name) && column.numbering.years === 0)
     return found(distinct >= fewest && most <= largest && each <= mostEach, 'rows with one value stand together');
   if (numbers === 0 && distinct >= 20 && each >= 1.2 && each <= 8 && most <= largest && runs <= 1.1 * distinct)

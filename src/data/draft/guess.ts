@@ -6,7 +6,7 @@ import { isFreeText, isPeople, type Texts } from './free-text.js';
 import { foundGroups } from './groups.js';
 import { isMissingWord } from './missing-word.js';
 
-/** What is known of one column of the data when a policy is drafted. */
+/** Summary of one data column for drafting a policy. */
 export interface ColumnSummary {
   readonly name: string;
   readonly stored: 'text' | 'integer' | 'real' | 'boolean';
@@ -14,7 +14,7 @@ export interface ColumnSummary {
   /** Cells that are not empty; different values among them; cells that are finite numbers, and fractions among those. */
   readonly filled: number;
   readonly distinct: number;
-  /** Values that stand in one cell only, and the cells of the most frequent one. */
+  /** Values that occur in one cell only, and the cells of the most frequent value. */
   readonly once: number;
   readonly most: number;
   /** Stretches of equal cells, from top to bottom. */
@@ -23,20 +23,20 @@ export interface ColumnSummary {
   readonly fractions: number;
   readonly range?: readonly [number, number];
   readonly longest: number;
-  /** Most words in a cell that is no number. */
+  /** Most words in a cell that is not a number. */
   readonly wordiest: number;
   readonly dates: number;
   /** Cells that are days as a policy writes them, and the first and the last of these. */
   readonly days?: { readonly cells: number; readonly first: number; readonly last: number };
   /** Cells that are addresses or names of machines, or of people: IP, mail, web, a browser, an operating system. */
   readonly addresses: number;
-  /** Cells with telephones, accounts, postcodes, streets: who somebody is, or where. */
+  /** Cells with telephones, accounts, postcodes, streets: texts that identify a person or a place. */
   readonly personal: number;
-  /** How its whole numbers are written: the one length that nearly all have, how many begin with a nought, how many are years. */
+  /** Form of its whole numbers: the length that nearly all share, how many begin with a zero, how many are years. */
   readonly numbering: { readonly length?: number; readonly noughts: number; readonly years: number };
-  /** Cells that are numbers with four digits and more behind the point. */
+  /** Cells that are numbers with four or more decimals. */
   readonly precise: number;
-  /** How its texts were read as numbers. */
+  /** Decimal mark with which its texts were parsed. */
   readonly mark?: DecimalMark;
   /** Cells that are numbers with a comma for a point. */
   readonly commas: number;
@@ -46,14 +46,14 @@ export interface ColumnSummary {
   /** Cells that are numbers with commas or blanks between thousands, a currency or a percent sign. */
   readonly dressed: number;
   /**
-   * Of whole numbers, when there are few: the holes between two that many rows hold, and the part of the rows with a multiple of five, which people who are
-   * asked for a number prefer.
+   * For few different whole numbers: gaps between frequent values, and the share
+   * of rows with a multiple of five, which people prefer when they estimate.
    */
   readonly spacing?: { readonly holes: number; readonly fives: number };
   /** Every value, when there are few (`distinct` is then exact; for a column of many values it is an estimate). */
   readonly codes?: readonly string[];
   readonly texts?: Texts;
-  /** What seems to stand between several answers in one cell, and those answers. */
+  /** Likely separator of several answers in one cell, and those answers. */
   readonly separator?: string;
   readonly options?: readonly string[];
   readonly optionTexts?: Texts;
@@ -61,7 +61,7 @@ export interface ColumnSummary {
   readonly extremes: readonly number[];
 }
 
-/** What a column seems to be. `out` says why it is left out. */
+/** Guessed role of a column. `out` gives the reason for leaving it out. */
 export type Guess =
   | {
       readonly type: 'category';
@@ -76,7 +76,7 @@ export type Guess =
       readonly values: readonly string[];
       readonly separator: string;
       readonly missing: readonly string[];
-      /** Values that are somebody's own words, and not among these. */
+      /** Free-text values, which are not listed. */
       readonly unlisted?: number;
     }
   | {
@@ -87,7 +87,7 @@ export type Guess =
   | { readonly type: 'date'; readonly bounds: readonly [string, string]; readonly missing: readonly [] }
   | { readonly type: 'out'; readonly is: LeftOut; readonly why: string };
 
-/** Why a column is no question. */
+/** Reasons for leaving a column out. */
 export type LeftOut =
   | 'empty'
   | 'id'
@@ -102,21 +102,21 @@ export type LeftOut =
   | 'dressed'
   | 'not asked for';
 
-/** What whoever drafts knows better than a guess. */
+/** Knowledge that overrides guesses. */
 export interface Known {
-  /** Codes that mean "no answer" wherever they stand; nothing else does. */
+  /** Codes that mean "no answer" in every column; no others do. */
   readonly missing?: ReadonlySet<string>;
-  /** Columns asked for by their very names: a timing that is asked for is a number, a key that is no key an answer. */
+  /** Columns requested by name: a requested timing is a number, a requested non-unique key is an answer. */
   readonly wanted?: ReadonlySet<string>;
-  /** Numbers that look like survey weights and are none. */
+  /** Numeric columns that look like survey weights but are not. */
   readonly noWeights?: ReadonlySet<string>;
-  /** Weights of bodies, by their names or by what stands beside them. */
+  /** Body weights, by their names or by a body height among the columns. */
   readonly bodies?: ReadonlySet<string>;
   /** Other columns have decimal commas, so that a point may stand between thousands. */
   readonly commas?: boolean;
   /** Columns that are parts of a date of birth, and what they are together. */
   readonly born?: ReadonlyMap<string, string>;
-  /** Columns that are latitudes and longitudes, by what stands beside them. */
+  /** Latitudes and longitudes, found as pairs of columns. */
   readonly coordinates?: ReadonlySet<string>;
 }
 
@@ -134,7 +134,10 @@ const wholeWeightName = /wgt/i;
 const bodyName = /(^|[_.\s-])(body|birth|k(ilo)?gs?|lbs?|pounds?|k(ö|oe)rper|geburts)/i;
 const besideBody = /(^|[_.\s-])(height|bmi|waist|body|k(ö|oe)rper\w*|gr(ö|oe)(ß|ss)e|taille)([_.\s-]?(cm|m|in))?([_.\s-]|\d|$)/i;
 
-/** What somebody weighs is an answer; what they count for in a survey is none, and is called the same. Whoever asks for weights asks for heights, too. */
+/**
+ * A body weight is an answer; a survey weight, which often has the same
+ * name, is not. A survey that measures body weight also measures height.
+ */
 export function bodiesIn(columns: readonly ColumnSummary[]): ReadonlySet<string> {
   const measured = columns.some(({ name, range }) => besideBody.test(name) && range !== undefined);
   const plain = /^(body[_.\s-]?)?(weight|gewicht)([_.\s-]?(kgs?|lbs?|\d))?$/i;
@@ -150,15 +153,15 @@ const sentinel = /^-\d{1,3}$|^(9?9[7-9]|9?99[7-9]|9999[7-9]?|88|888|77|777|66|66
 const out = (is: LeftOut, why: string): Guess => ({ type: 'out', is, why });
 
 /**
- * Whether the data writes fractions with commas: some column does, and none with points that cannot stand between thousands, so that nothing would be read
- * as another number. Where points may stand between thousands, a comma that may do so too says nothing.
+ * True if the data uses decimal commas: some column does, and none has points that cannot separate thousands,
+ * so no number would be misread. If points may separate thousands, a comma that may do so too is no evidence.
  */
 export const hasDecimalCommas = (columns: readonly ColumnSummary[]): boolean =>
   hasCommas(columns) &&
   columns.every(({ stored, fractions, thousands }) => stored !== 'text' || fractions <= thousands) &&
   (columns.every(({ thousands }) => thousands === 0) ||
     columns.some((column) => column.plainCommas > 0 && isCommas(guess(column))));
-/** Whether some column is numbers with decimal commas, read or not. */
+/** True if some column has decimal commas, parsed or not. */
 export const hasCommas = (columns: readonly ColumnSummary[]): boolean =>
   columns.some((column) => (column.mark === ',' && column.fractions > 0) || isCommas(guess(column)));
 const isCommas = (told: Guess): boolean => told.type === 'out' && told.is === 'commas';
@@ -232,7 +235,7 @@ export function guess(column: ColumnSummary, known: Known = {}): Guess {
 
 const saysNumber = (code: string, mark: DecimalMark = '.') => Number.isFinite(numberFromText(code, mark));
 
-/** The codes of which a list can be made, without what is somebody's own. */
+/** Codes that can be listed, without free text. */
 function listed(
   codes: readonly string[],
   { own = [] }: Texts,
@@ -246,8 +249,8 @@ const isBetweenThousands = ({ mark, thousands, fractions, filled, numbers }: Col
   thousands > 0 && (mark === ',' ? 2 * thousands >= filled - numbers : commas === true && thousands >= fractions);
 
 /**
- * What is numbered has numbers of one length (postcodes, telephones, accounts, 19840523), or noughts before them; what is measured has short and long ones,
- * or is counted in tens, or says so. Years are what they are, and a few short numbers are codes.
+ * True for identifiers (postcodes, telephones, accounts, 19840523): numbers of one length, or with leading zeros.
+ * Measures vary in length, are often multiples of ten, or are named as such; years and a few short numbers do not count.
  */
 function isNumbering(column: ColumnSummary, fewest: number): boolean {
   const { length = 0, noughts, years } = column.numbering;
@@ -257,10 +260,13 @@ function isNumbering(column: ColumnSummary, fewest: number): boolean {
 }
 const [shortest, shortestOfFew] = [4, 5];
 
-/** Wherever they stand in a file. */
+/** Anywhere in a file. */
 const axisName = /(^|[_.\s-])[xy]([_.\s-]?(pos|coord\w*|wgs\w*|\d))?$|^(x|y)[_.\s-]?(pos|coord)/i;
 
-/** Two columns side by side, or called x and y, that may be a latitude and a longitude: written to four digits and more, within the globe, and not both near nought as scores are. */
+/**
+ * Two adjacent columns, or two called x and y, that may be latitude and longitude:
+ * four decimals and more, within the globe, and not both near zero as scores are.
+ */
 export function coordinatesIn(columns: readonly ColumnSummary[]): ReadonlySet<string> {
   const found = new Set<string>();
   const within = ({ range }: ColumnSummary, most: number) => range![0] >= -most && range![1] <= most;
@@ -291,7 +297,7 @@ const isRound = ({ extremes }: ColumnSummary, unit: number): boolean =>
 function guessCategory(codes: readonly string[], known: Known, mark: DecimalMark = '.', texts: Texts | undefined): Guess {
   const { values: spelled, unlisted } = texts ? listed(codes, texts) : { values: [...new Set(codes.map(codeText))] };
   const inOrder = orderBy(mark);
-  // 77, 88 or 99 behind answers that end at 7.
+  // 77, 88 or 99 after answers that end at 7.
   const top = Math.max(...spelled.filter((c) => saysNumber(c, mark) && !sentinel.test(c)).map((c) => numberFromText(c, mark)));
   const apart = (c: string) => sentinel.test(c) && Number(c) > 2 * top + 20;
   const isMissing = (c: string) => known.missing?.has(c) ?? (isMissingWord(c) || /^-\d{1,3}$/.test(c) || apart(c));
@@ -305,7 +311,7 @@ function guessCategory(codes: readonly string[], known: Known, mark: DecimalMark
   };
 }
 
-/** More holes between frequent numbers than a measure has by chance: nobody is asked for hours and says 38 or 40 and never 39. */
+/** True if frequent numbers have more gaps than a measure would by chance: hours of 38 and 40 never come without 39. */
 const hasHoles = (column: ColumnSummary): boolean => {
   const { holes, fives } = column.spacing ?? { holes: 0, fives: 1 };
   return (
@@ -326,7 +332,7 @@ const orderBy = (mark: DecimalMark) => (codes: readonly string[]) =>
     ? [...codes].sort((a, b) => numberFromText(a, mark) - numberFromText(b, mark))
     : [...codes].sort((a, b) => (a < b ? -1 : 1));
 
-/** Codes for "no answer" stand apart from the numbers: negative where the rest is not, or far above the rest. */
+/** Codes for "no answer" are separated from the numbers: negative if the rest is not, or far above the rest. */
 function guessNumber(column: ColumnSummary, known: Known): Guess {
   const ends = column.codes?.map((code) => numberFromText(code, column.mark)).filter(Number.isFinite) ?? column.extremes;
   const plain = ends.filter((x) => !sentinel.test(String(x)));

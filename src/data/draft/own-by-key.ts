@@ -4,18 +4,18 @@ import { foundGroups } from './groups.js';
 import type { ColumnSummary } from './guess.js';
 import type { FoundPanel } from './panel.js';
 
-/** Of a household; of a class, where the steward says that its people know each other. */
+/** Limits: number of keys, rows per member of a household, and rows per member of a declared group such as a class. */
 const [mostKeys, mostTogether, mostSaid] = [4, 8, 40];
 
-/** What was said about whose rows are whose. */
+/** Declared owner of the rows: a person or a group. */
 export interface SaidKeys {
   readonly unit?: string | undefined;
   readonly group?: string | undefined;
 }
 
 /**
- * Columns that say whose rows are whose: one person's, or those of a few who live together. People are counted, not rows: a household that is asked in five
- * waves has five times the rows.
+ * Columns that identify the owner of a row: a person, or a few people who live together.
+ * People are counted, not rows: a household interviewed in five waves has five times the rows.
  */
 export function keysIn(columns: readonly ColumnSummary[], panels: readonly FoundPanel[], said: SaidKeys = {}): readonly string[] {
   const named = (name: string | undefined) => columns.find((column) => column.name === name);
@@ -33,15 +33,15 @@ export function keysIn(columns: readonly ColumnSummary[], panels: readonly Found
   return [...new Set(names)].slice(0, mostKeys);
 }
 
-/** How many different keys hold a text, counted up to where they are no longer few. */
+/** Number of different keys that share a text, counted up to where they are no longer few. */
 interface Held {
   cells: number;
   readonly by: readonly Set<string>[];
 }
 
 /**
- * What one person says in every wave stands in many rows and is still that person's own: texts are told from answers by how many people share them, where a
- * column says whose rows are whose.
+ * Texts by the number of people who share them, where a column identifies the owners of
+ * rows: one person's answer in every wave fills many rows and is still that person's own.
  */
 export class OwnByKey {
   readonly #columns: readonly ColumnSummary[];
@@ -82,7 +82,7 @@ export class OwnByKey {
     }
   }
 
-  /** The columns, with what is a few people's own among their texts. */
+  /** The columns, with the texts shared by only a few people marked. */
   get found(): readonly ColumnSummary[] {
     return this.#columns.map((column) => {
       const held = this.#held.get(column.name);

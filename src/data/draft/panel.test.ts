@@ -39,7 +39,7 @@ describe('rows of one person', () => {
     ['by dates', { who: list(rows, (i) => `k${(i * 7) % people}`), day: list(rows, (i) => `2024-01-${10 + Math.floor(i / people)}`), ...answers }],
     ['of twelve children on many days', { child: list(600, (i) => `c${i % 12}`), day: list(600, (i) => 1 + Math.floor(i / 12)), q: list(600, (i) => 'ab'[i % 2]!) }],
     ['of whom some were not always asked', { respondent: list(rows, (i) => (i * 7) % people), wave: list(rows, (i) => (i % 9 === 0 ? null : 1 + Math.floor(i / people))), ...answers }],
-  ])('are found and protected together: %s', (_, cells) => {
+  ])('rows of one person are found and protected together: %s', (_, cells) => {
     const [unit, order] = Object.keys(cells) as [string, string];
     const { protect, text, leftOut, groups } = found(cells);
     expect(protect).toMatchObject({ secret: 'person', unit, order, said: false });
@@ -51,7 +51,7 @@ describe('rows of one person', () => {
     expect(groups.map(({ name }) => name)).not.toContain(unit);
   }); // biome-ignore format: one line each
 
-  it('are found by a name that says so, where nothing says when', () => {
+  it("rows of one person are found by the column's name if there is no time column", () => {
     const log = { user_id: list(400, (i) => Math.floor(5 * random(i))), q: list(400, (i) => 'ab'[i % 2]!) };
     expect(found(log).protect).toMatchObject({ secret: 'person', unit: 'user_id', maxRows: 100 });
     const few = { respondent_id: list(400, (i) => i % 300), q: list(400, (i) => 'ab'[i % 2]!) };
@@ -65,13 +65,13 @@ describe('rows of one person', () => {
     ['an id of each row', { id: list(600, (i) => i), year: list(600, (i) => 2000 + (i % 5)), ...answers }],
     ['ids of fathers', { id: list(600, (i) => i), fatherid: list(600, (i) => Math.floor(i / 3)), ...answers }],
     ['answers', answers],
-  ])('are not made of %s', (_, cells) => {
+  ])('%s are not taken for persons with several rows', (_, cells) => {
     const { protect, panels, text } = found(cells);
     expect([panels, protect]).toEqual([[], { secret: 'row', said: false }]);
     expect(text).toMatch(/^protect: \{secret: row\}$/m);
   }); // biome-ignore format: one line each
 
-  it('are rows of their own only where that was said', () => {
+  it('rows are secrets of their own only if the steward declares it', () => {
     const cells = { pid: list(rows, (i) => 1000 + 7 * (i % people)), wave: list(rows, (i) => 1 + Math.floor(i / people)), ...answers };
     const { text, protect } = found(cells, { secret: 'row' });
     expect(protect).toEqual({ secret: 'row', said: true });
@@ -80,7 +80,7 @@ describe('rows of one person', () => {
     expect(found(cells, { person: { unit: 'pid' } }).text).toMatch(/unit: pid, maxRows: 5\}/);
   }); // biome-ignore format: one line each
 
-  it('a household panel has both: the person, and who lives with whom', () => {
+  it('a household panel yields both the person and the household', () => {
     const cells = {
       pid: list(rows, (i) => 1000 + 7 * (i % people)),
       hid: list(rows, (i) => 5000 + ((i % people) >> 1)),

@@ -3,7 +3,7 @@ import { foundGroups } from './groups.js';
 import { type ColumnSummary, isIdLike } from './guess.js';
 import { hashOf } from './value-sample.js';
 
-/** A column that names somebody in several rows, and the one that says when each was written, where there is one. */
+/** A column that names persons with several rows, and the time column, if there is one. */
 export interface FoundPanel {
   readonly unit: string;
   readonly order?: string;
@@ -17,7 +17,7 @@ const mostSteps = 1000;
 const repeats = ({ distinct, filled, rows }: ColumnSummary): boolean =>
   distinct >= 2 && distinct < 0.97 * filled && filled > 0.9 * rows;
 const isEven = ({ most, filled, distinct }: ColumnSummary, times: number): boolean => most <= (times * filled) / distinct;
-/** Keys of somebody or something else: a parent, a place, a firm. */
+/** Keys of another person or thing: a parent, a place, a firm. */
 const other =
   /father|mother|parent|spouse|partner|sibling|infector|interviewer|coder|head|vater|mutter|p[eè]re|m[eè]re|country|county|region|district|city|state|land|place|shop|store|product|item|firm|company|dep(artmen)?t|team|event|category|type|visit|row|obs|record|session|order|location|zone|area|vendor|rate|group|cluster/i;
 const isNamed = ({ name }: ColumnSummary): boolean =>
@@ -25,7 +25,7 @@ const isNamed = ({ name }: ColumnSummary): boolean =>
 const isWhole = ({ fractions, dates, filled, wordiest }: ColumnSummary): boolean =>
   fractions === 0 && dates < filled / 2 && wordiest <= 3;
 
-/** Columns that may name whom rows are about, those that say so first. */
+/** Columns that may name the owner of a row, those with an explicit name first. */
 const unitsIn = (columns: readonly ColumnSummary[]): readonly ColumnSummary[] =>
   columns
     .filter(
@@ -35,7 +35,7 @@ const unitsIn = (columns: readonly ColumnSummary[]): readonly ColumnSummary[] =>
     .sort((a, b) => Number(isNamed(b)) - Number(isNamed(a)) || b.distinct - a.distinct)
     .slice(0, mostUnits);
 
-/** Columns that may say when: by name, dates, or whole numbers of which each is in about as many rows. */
+/** Columns that may be times: by name, dates, or whole numbers each of which is in about as many rows. */
 const ordersIn = (columns: readonly ColumnSummary[]): readonly ColumnSummary[] =>
   columns
     .filter(
@@ -60,13 +60,16 @@ const roundUp = (x: number): number => {
   return [1, 2, 3, 5, 10].map((m) => m * unit).find((y) => y >= x)!;
 };
 
-/** Of about how many values all rows are looked at; and of how many rows that meet it is sure that they do. */
+/** Number of values whose rows are all examined, and of meeting rows after which the test stops. */
 const [mostKept, plentyMet] = [4000, 10_000];
-/** How many rows would meet by chance where it is no chance that none do; more of them where nothing but that says that a column is about time. */
+/**
+ * Chance meetings expected before their absence is significant, more for an
+ * order column without a time-like name; and the tolerated share of them.
+ */
 const [fewestPairs, fewestUnnamed, chance] = [20, 100, 0.02];
 const two = (n: number): number => (n * (n - 1)) / 2;
 
-/** How often rows of one value are of one time. */
+/** Counts pairs of rows with the same value and the same time. */
 class Meetings {
   readonly order: ColumnSummary;
   readonly #times = new Map<string, Map<string, number>>();
@@ -89,7 +92,7 @@ class Meetings {
     this.#rows++;
   }
 
-  /** Next to never, although as many as these would meet by chance. */
+  /** True if such pairs are rare, although many would be expected by chance. */
   get areApart(): boolean {
     const alike = [...this.#all.values()].reduce((sum, n) => sum + (n / this.#rows) ** 2, 0);
     const pairs = [...this.#times.values()].reduce((sum, steps) => sum + two([...steps.values()].reduce((a, b) => a + b, 0)), 0);
@@ -99,8 +102,8 @@ class Meetings {
 }
 
 /**
- * Whether rows of one value never meet at one time, although by chance many would: then the value names somebody who is asked again and again. Households and
- * classes have several rows at one time, and so have ages and answers.
+ * Finds persons with several rows: rows of one value almost never share a time, although
+ * many would by chance. Households, classes, ages and answers have several rows at one time.
  */
 export class PanelTally {
   readonly #columns: readonly ColumnSummary[];
@@ -134,7 +137,7 @@ export class PanelTally {
     }
   }
 
-  /** Who is in several rows, the surest first. */
+  /** Persons with several rows, the most certain first. */
   get found(): readonly FoundPanel[] {
     const inOrder = this.#units.flatMap(({ unit, meetings }) =>
       meetings.filter(({ areApart }) => areApart).map(({ order }) => panelOf(unit, order)),

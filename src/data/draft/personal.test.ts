@@ -15,7 +15,7 @@ const summary = (name: string, cells: readonly (string | null)[]) => {
 const drafted = (name: string, cells: readonly (string | null)[]) =>
   draftPolicy([summary(name, cells)], { source: 'a.csv', dependence: 'none' });
 
-/** Whoever reads this list wrote it without looking into first-names.ts: names of a school class, a football team, a staff list in twenty languages. */
+/** Names chosen without looking into first-names.ts: a school class, a football team, a staff list in twenty languages. */
 const people =
   `Anna Bauer|Mehmet Yilmaz|Sofia Rossi|Jürgen Schmidt|Zoë de Vries|Łukasz Nowak|Aoife Murphy|Björn Lindqvist|Chinedu Okafor|Priya Sharma|Wei Zhang|Hiroshi Tanaka|Fatima Al-Sayed|Olga Ivanova|
 Juan Carlos Pérez|João Silva|Nguyễn Văn Minh|Min-jun Kim|Dimitra Papadopoulou|István Nagy|Tereza Nováková|Ahmed Hassan|Leila Haddad|Kwame Mensah|Aminata Diallo|Thabo Nkosi|Siobhan O'Brien|Svetlana Popova|Marko Horvat|
@@ -46,9 +46,9 @@ const cellOf = {
   pseudonyms: fc.tuple(fc.constantFrom('P', 'ID', 'PAT-'), digits(5)).map(([a, b]) => a + b),
 } satisfies Record<string, fc.Arbitrary<string>>; // biome-ignore format: one line
 
-describe('a column that says who or where somebody is', () => {
+describe('a column that identifies people or places', () => {
   const runs = Number(process.env.FUGU_COLUMNS ?? 15);
-  it.each(Object.entries(cellOf))('is neither a list of answers nor a measure: %s', (_, cell) => {
+  it.each(Object.entries(cellOf))('a column of %s is neither a list of answers nor a measure', (_, cell) => {
     fc.assert(
       fc.property(
         // Of few or many people, once each or in every wave of a panel, among cells that are empty or say "none".
@@ -68,11 +68,11 @@ describe('a column that says who or where somebody is', () => {
     );
   });
 
-  it('is known by names that begin with a letter of their own', () => {
+  it('identifiers are recognised by their prefix letters', () => {
     expect(peopleIn(['Łukasz Nowak', 'İbrahim Kaya'])).toBe(2);
   });
 
-  it('is told in a list that somebody else drafted, too', () => {
+  it('identifiers are also recognised in a list that somebody else drafted', () => {
     for (const [kind, cell] of Object.entries(cellOf)) {
       const texts = [...new Set(fc.sample(cell, { seed: 7, numRuns: 60 }))];
       if (texts.every((text) => /^\d+$/.test(text))) continue;
@@ -80,7 +80,7 @@ describe('a column that says who or where somebody is', () => {
     }
   });
 
-  it('latitudes and longitudes are known by standing together', () => {
+  it('latitudes and longitudes are recognised as a pair of columns', () => {
     const column = (name: string, cell: (i: number) => number) =>
       summary(
         name,
@@ -91,7 +91,7 @@ describe('a column that says who or where somebody is', () => {
       column('v2', (i) => 6 + ((i * 104729) % 9000) / 1000.3),
     ];
     expect(draftPolicy([a, b], { source: 'a.csv' }).leftOut.map(({ name }) => name)).toEqual(['v1', 'v2']);
-    // Scores lie around nought.
+    // Scores lie around zero.
     const [c, d] = [column('f1', (i) => Math.sin(i) * 2.7), column('f2', (i) => Math.cos(i) * 2.3)];
     expect(draftPolicy([c, d], { source: 'a.csv' }).declared).toBe(2);
   });
@@ -100,23 +100,26 @@ describe('a column that says who or where somebody is', () => {
 describe('a word that few rows hold', () => {
   const parties = ['CDU', 'SPD', 'FDP', 'Gruene', 'Linke'];
   const column = (word: string, times: number) => Array.from({ length: 300 }, (_, i) => (i < times ? word : parties[i % 5]!));
-  it.each(['Krebs', 'HIV', 'AIDS', 'ANNA', 'Schizophrenie', 'geheim', '東京', 'F20.0'])('is not listed: %s', (word) => {
-    for (const times of [1, 2, 4]) expect(drafted('q', column(word, times)).text).not.toContain(word);
-    expect(drafted('q', column('Volt', 9)).text).toContain('Volt');
-  });
+  it.each(['Krebs', 'HIV', 'AIDS', 'ANNA', 'Schizophrenie', 'geheim', '東京', 'F20.0'])(
+    'the rare word %s is not listed',
+    (word) => {
+      for (const times of [1, 2, 4]) expect(drafted('q', column(word, times)).text).not.toContain(word);
+      expect(drafted('q', column('Volt', 9)).text).toContain('Volt');
+    },
+  );
 
-  it('is not listed either where more rows say who somebody is', () => {
+  it('a text that identifies a person is not listed, even if more rows hold it', () => {
     for (const said of ['0171/3344556', 'anna@example.org', 'DE89 3704 0044 0532 0130 00', '12.03.1984', 'Hauptstraße 5'])
       expect([said, drafted('q', column(said, 9)).text.includes(said)]).toEqual([said, false]);
   });
 
-  it('is listed where questionnaires offer it everywhere', () => {
+  it('a rare word is listed if questionnaires offer it everywhere', () => {
     for (const word of ['yes', 'Other', 'very satisfied', 'nein', '18-24', '65+', 'under 5 years', 'XX'])
       expect(drafted('q', column(word, 1)).text).toContain(word);
   });
 });
 
-describe('answers', () => {
+describe('answers that resemble identifiers', () => {
   it.each([
     ['bins', ['0-99', '100-499', '500-999', '1000-4999', '5000-9999', '10000-49999']],
     ['years', Array.from({ length: 70 }, (_, i) => `${1940 + i}`)],
@@ -127,7 +130,7 @@ describe('answers', () => {
     ['religions', ['Catholic', 'Protestant', 'Christian', 'Muslim', 'Jewish', 'none']],
     ['distances', ['less than 10 minutes drive', '10 to 20 minutes drive', 'more than 20 minutes drive']],
     ['steps of a scale', ['Level 1', 'Level 2', 'Level 3', 'Grade 10', 'Grade 11']],
-  ])('that look a little like it stay: %s', (_, values) => {
+  ])('%s stay answers', (_, values) => {
     const { declared } = drafted(
       'q',
       Array.from({ length: 100 * values.length }, (_, i) => values[i % values.length]!),
@@ -135,7 +138,7 @@ describe('answers', () => {
     expect(declared).toBe(1);
   });
 
-  it('candidates of an election are left out as names, and are answers to whoever asks for them', () => {
+  it('candidates of an election are left out as names, and are answers when the column is requested', () => {
     const vote = summary(
       'vote',
       Array.from({ length: 900 }, (_, i) => ['Joe Biden', 'Donald Trump', 'nobody'][i % 3]!),
@@ -144,12 +147,15 @@ describe('answers', () => {
     expect(draftPolicy([vote], { source: 'a.csv', known: { wanted: new Set(['vote']) } }).declared).toBe(1);
   });
 
-  it.each(['2024-01', '3.5', 'A1', 'B12', 'DE', 'very good', '1,5', '10 %', 'v2.1', 'Q3 2024'])('"%s" says nobody', (text) => {
-    expect(personalLook(text)).toBeUndefined();
-  });
+  it.each(['2024-01', '3.5', 'A1', 'B12', 'DE', 'very good', '1,5', '10 %', 'v2.1', 'Q3 2024'])(
+    'the text "%s" identifies nobody',
+    (text) => {
+      expect(personalLook(text)).toBeUndefined();
+    },
+  );
 });
 
-describe('labels that were made from what people wrote', () => {
+describe('labels that were made from free text', () => {
   const values = Array.from({ length: 60 }, (_, i) => `${i + 1}`);
   const book = (label: (i: number) => string) =>
     new Map([['q', { values, labels: new Map(values.map((code, i) => [code, label(i)] as const)), missing: [] }]]);
@@ -167,7 +173,7 @@ describe('labels that were made from what people wrote', () => {
         codebookPath: 'a.sav',
       },
     );
-  it('are no answers, and the file is then no codebook of the policy', () => {
+  it('labels made from free text are no answers, and the file is then no codebook of the policy', () => {
     const open = draft((i) => `what number ${i} said`, (i) => `${i < 60 ? i + 1 : 1}`); // biome-ignore format: one line
     expect(open.leftOut).toMatchObject([{ name: 'q' }]);
     expect(open.text).not.toMatch(/codebook:|said/);
@@ -178,7 +184,7 @@ describe('labels that were made from what people wrote', () => {
   });
 });
 
-describe('what only a label says', () => {
+describe('a column that only its label describes', () => {
   const letters = 'abcdefghijklmnopqrstuvwxyz';
   const surname = (i: number) => `Br${letters[i % 20]}nov`;
   const summary = (name: string, stored: 'text' | 'real', cell: (i: number) => string | number) => {
@@ -192,7 +198,7 @@ describe('what only a label says', () => {
       codebook: new Map([['v2', { label, values: [], labels: new Map(), missing: [] }]]),
     }).text;
 
-  it('keeps names, keys of groups and interviewers out', () => {
+  it('the label keeps names, keys of groups and interviewers out', () => {
     const text = drafted("Respondent's surname", 'text', (i) => surname(i));
     expect(text).toContain('v2 (says who or where somebody is)');
     expect(text).not.toContain('Bran');
@@ -200,7 +206,7 @@ describe('what only a label says', () => {
     expect(drafted('Interviewer ID', 'real', (i) => i % 5)).toContain('v2 (how the sample was drawn)');
   });
 
-  it('makes a weight of a number, and leaves questions and body weights what they are', () => {
+  it('the label makes a number a survey weight, but not a question or a body weight', () => {
     const weight = (i: number) => 0.2 + ((i * 37) % 391) / 100;
     expect(drafted('Design weight', 'real', weight)).toContain('v2: {type: weight');
     expect(drafted('Weight in kg', 'real', (i) => 40 + weight(i))).toContain('v2: {type: number');
@@ -209,13 +215,13 @@ describe('what only a label says', () => {
   });
 });
 
-describe('where somebody is and what they are called', () => {
+describe('places and names of people', () => {
   const summary = (name: string, cell: (i: number) => string) => {
     const tally = new ColumnTally();
     for (let i = 0; i < 600; i++) tally.see(cell(i));
     return tally.summary(name, 'text', 600);
   };
-  it('is seen in columns called x and y wherever they stand', () => {
+  it('coordinates are recognised in columns called x and y, wherever they are', () => {
     const near = (to: number, by: number) => (i: number) => (to + ((i * by) % 9973) / 30000).toFixed(5);
     const { text } = draftPolicy(
       [summary('y', near(48, 37)), summary('speed', (i) => `${(i * 7) % 90}.5`), summary('x', near(11, 53))],
@@ -225,33 +231,33 @@ describe('where somebody is and what they are called', () => {
     expect(text).toContain('speed: {type: number');
   });
 
-  it('is seen by a title or an initial', () => {
+  it('names of people are recognised by a title or an initial', () => {
     const doctors = ['Dr. Okafor', 'Dr. Lindqvist', 'Dr. Nakamura', 'Dr. Popescu'];
     expect(guess(summary('doctor', (i) => doctors[i % 4]!))).toMatchObject({ is: 'person' });
     const people = ['Meyer, A.', 'Schulz, B.', 'Kowalski, C.', 'Nguyen, D.-E.'];
     expect(guess(summary('who', (i) => people[i % 4]!))).toMatchObject({ is: 'person' });
   });
 
-  it('and an income of which no two are alike is no number of a person', () => {
+  it('an income column without equal values is no personal number', () => {
     expect(guess(summary('inc', (i) => `${900 + i * 37}`))).toMatchObject({ type: 'integer' });
     expect(guess(summary('nummer', (i) => `${900 + i * 37}`))).toMatchObject({ is: 'id' });
   });
 });
 
-describe('how keys and answers repeat', () => {
+describe('repetition of keys and answers', () => {
   const whole = (cell: (i: number) => number) => {
     const tally = new ColumnTally();
     for (let i = 0; i < 600; i++) tally.see(cell(i));
     return foundGroups(tally.summary('v1', 'integer', 600));
   };
 
-  it('makes a key of numbers that stand together, and not of ones that use most of their range', () => {
+  it('numbers in adjacent runs are a key, and numbers that use most of their range are not', () => {
     expect(whole((i) => 1000 + Math.floor(i / 2) * 37)).toMatchObject({ sure: true });
     const apart = whole((i) => Math.floor((((i * 7) % 150) * 4) / 3));
     expect(apart).toMatchObject({ sure: false });
   });
 
-  it('leaves a column out of which one cell in ten is a telephone', () => {
+  it('a column in which one cell in ten is a telephone number is left out', () => {
     const cells = Array.from({ length: 600 }, (_, i) => (i % 10 === 0 ? `+49 171 334455${i % 7}` : ['no', 'later'][i % 2]!));
     expect(guess(summary('contact', cells))).toMatchObject({ is: 'person' });
   });

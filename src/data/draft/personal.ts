@@ -1,6 +1,9 @@
 import { isFirstName } from './first-names.js';
 
-/** What says who somebody is, or where: never an answer to be listed, however often it stands there (a panel has each person's in every wave). */
+/**
+ * Kind of text that identifies a person or a place: never listed as an answer,
+ * however often it occurs (a panel repeats each person's in every wave).
+ */
 export type Look = 'mail' | 'machine' | 'telephone' | 'number' | 'place' | 'date';
 
 const machine =
@@ -21,7 +24,7 @@ const date = new RegExp(
   'iu',
 );
 
-/** Postcodes with letters or a mark in them; what is digits alone is told by how it is numbered (`isNumbering`). */
+/** Postcodes with letters or a separator; postcodes of digits alone are recognised by `isNumbering`. */
 const postcode =
   /^([A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|[ABCEGHJ-NPRSTVXY]\d[A-Z] ?\d[A-Z]\d|\d{4} ?[A-Z]{2}|\d{5}-\d{3,4}|0\d-\d{3}|[1-9]\d-\d{3}|\d{3}-\d{4}|\d{4}-\d{3}|\d{3} \d{2}|(A|B|CH|D|F|FIN|I|L|LT|LV|SE|SK|SI)-\d{4,6}|[A-Z]\d[\dW] ?[A-Z\d]{4})$/;
 const coordinates =
@@ -43,7 +46,7 @@ const number =
 const thousands = /^[+-]?[1-9]\d{0,2}([.,' ]\d{3})+([.,]\d+)?$/;
 const range = /^(\d{1,7}|\d{1,3}(?:[.,]\d{3})+)\s?[-–]\s?(\d{1,7}|\d{1,3}(?:[.,]\d{3})+)$/;
 const plain = (digits: string): number => Number(digits.replace(/[.,]/g, ''));
-/** "1000-1999" is a bin; what begins with a nought, or does not go up, is none. */
+/** "1000-1999" is a bin; a text with a leading zero, or one that does not increase, is not. */
 const isRange = (text: string): boolean => {
   const [, from, to] = range.exec(text) ?? [];
   return from !== undefined && !/^0\d/.test(from) && plain(from) < plain(to!);
@@ -53,7 +56,7 @@ const telephone = (text: string): boolean => {
   return (text.match(/\d/g)?.length ?? 0) >= 7 && !thousands.test(text) && !isRange(text);
 };
 
-/** How a text that is no number looks, where that says who or where somebody is. */
+/** Kind of a non-numeric text that identifies a person or a place; undefined for other texts. */
 export function personalLook(text: string): Look | undefined {
   const said = text.trim();
   if (machine.test(said)) return 'machine';
@@ -73,7 +76,7 @@ const nameShape = /^\p{L}[\p{L}\p{Mn}'’.-]*$/u;
 const title = /^(dr|mr|mrs|ms|prof|herrn?|frau|mme|mlle|monsieur|madame|sra?|señora?|sig(\.?ra)?|dott)\.?$/i;
 const initial = /^\p{Lu}\.(-?\p{Lu}\.)*$/u;
 
-/** How many of these texts are names of people. */
+/** Number of these texts that are names of people. */
 export function peopleIn(texts: Iterable<string>): number {
   let people = 0;
   for (const text of texts) {
@@ -90,8 +93,8 @@ export function peopleIn(texts: Iterable<string>): number {
 }
 
 /**
- * Whether so many different texts, of which so many are names of people, name people. Candidates of an election are among them: whoever asks for that column
- * by its name gets it.
+ * True if enough of the different texts are names of people. Candidates of
+ * an election are among them: a steward can request that column by its name.
  */
 export const namesPeople = (distinct: number, people: number): boolean => people >= 2 && people >= 0.4 * distinct;
 

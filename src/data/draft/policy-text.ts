@@ -29,7 +29,7 @@ export const unlistedLine = (n: number): string =>
 export const codesLine = ([low, high]: readonly [number, number]): string =>
   `  # Whole numbers with holes between them: taken for codes. If they measure something: {type: integer, bounds: [${low}, ${high}]}.`;
 
-/** What the comments name. */
+/** Findings that the comments of the policy mention. */
 export interface Hints {
   readonly groups: readonly FoundGroups[];
   readonly ids: readonly string[];
@@ -42,7 +42,7 @@ const budgetText = (budget: DraftBudget): string =>
     ? `epsilon: ${budget.epsilon}`
     : `belief: {prior: ${budget.belief.prior}, posterior: ${budget.belief.posterior}}`;
 
-/** The policy as it is written, with comments for whoever reads it. */
+/** The policy text with comments for its reader. */
 export function render(
   options: DraftOptions,
   refer: boolean,

@@ -1,4 +1,4 @@
-/** Answers that questionnaires offer everywhere: however few rows hold one, nobody wrote it in their own words. */
+/** Answers that questionnaires offer everywhere: not free text, however few rows hold one. */
 const degree =
   '(?:very|rather|somewhat|strongly|slightly|mostly|fairly|quite|extremely|completely|totally|partly|more|less|much|a little|not|not at all|not very|not too|neither|sehr|eher|stimme|voll|gar nicht|nicht|teils|très|plutôt|pas|pas du tout|muy|algo|poco|nada|molto|abbastanza|per niente)';
 const answer =
@@ -14,6 +14,6 @@ const bin = new RegExp(
   'iu',
 );
 
-/** One or two characters are a code, and nobody's words. */
+/** One or two characters are a code, not free text. */
 export const isStockAnswer = (text: string): boolean => /^[\x21-\x7e]{1,2}$/.test(text) || stock.test(text) || isBin(text);
 const isBin = (text: string): boolean => bin.test(text) && !/\d{7}/.test(text) && !/^0\d{2}/.test(text);

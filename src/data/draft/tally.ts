@@ -22,7 +22,7 @@ const dressed = /^(?=.*(?:\d[,' \u00a0\u202f]\d{3}|[€$£¥%]))[€$£¥]?\s?[+
 const digits = /^\d+$/;
 const commaThousands = /^[+-]?[1-9]\d{0,2}(,\d{3})+$/;
 
-/** Looks at the cells of one column, one after the other; what it has seen becomes a summary. */
+/** Accumulates the cells of one column into a summary. */
 export class ColumnTally {
   readonly #mark: DecimalMark;
   #kept: Map<string, number> | undefined = new Map();
@@ -50,7 +50,7 @@ export class ColumnTally {
   #last: string | undefined;
   #runs = 0;
 
-  /** What stands before the fraction of a number in a text. */
+  /** The mark before the fraction of a number in a text. */
   constructor(mark: DecimalMark = '.') {
     this.#mark = mark;
   }

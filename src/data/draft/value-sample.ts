@@ -25,7 +25,7 @@ export class ValueSample {
     }
   }
 
-  /** About how many different values there are, how many of them stand in one cell only, and the cells of the most frequent one that is held. */
+  /** Estimated number of different values, of values in a single cell, and the cells of the most frequent sampled value. */
   get repeats(): { readonly distinct: number; readonly once: number; readonly most: number } {
     return repeatsOf(this.#counts, this.#mask + 1);
   }

@@ -4,7 +4,7 @@ import { wholeCode } from '../../policy/code.js';
 import { codeTables, writtenIndex } from './codes.js';
 
 describe('a code as it is written', () => {
-  it.each(['7.0', '7,00'])('is read past the same characters as in the database, whichever they are: %s', async (seven) => {
+  it.each(['7.0', '7,00'])('the code %s is trimmed of the same characters as in the database', async (seven) => {
     const instance = await DuckDBInstance.create(':memory:');
     const connection = await instance.connect();
     // The expression of data/engine/duckdb/coded.ts.

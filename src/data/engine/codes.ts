@@ -3,8 +3,8 @@ import { type DecimalMark, numberFromText } from '../../policy/number-text.js';
 import type { Cell } from './engine.js';
 
 /**
- * How a cell of each stored type is matched with declared codes (which are text): text by trimmed text, integers and reals by number,
- * so that a code "1" finds 1 and 1.0. The same tables serve SQL (as bound values) and the streaming count.
+ * Lookup tables from cells of each stored type to declared codes: text by trimmed text, integers and reals
+ * by value, so that "1" matches 1 and 1.0. SQL (as bound values) and the streaming count share them.
  */
 export interface CodeTables {
   readonly text: ReadonlyMap<string, number>;
@@ -50,7 +50,10 @@ export function codeIndex({ text, integer, real }: CodeTables, cell: Cell): numb
 }
 
 const whole = new RegExp(wholeCode);
-/** The same for text as it is written in a file, as data/engine/duckdb/coded.ts reads it: blanks around a code do not count, nor zeros behind the point or comma of a whole number. */
+/**
+ * Index for text as written in a file, as data/engine/duckdb/coded.ts reads it: blanks
+ * around a code are ignored, and so are zeros after the decimal mark of a whole number.
+ */
 export function writtenIndex({ text }: CodeTables, cell: Cell, longest: number): number {
   if (typeof cell !== 'string' || Buffer.byteLength(cell) > longest) return -1;
   const plain = cell.replace(/^\p{Zs}+|\p{Zs}+$/gu, '').replace(whole, '$1');
@@ -59,7 +62,7 @@ export function writtenIndex({ text }: CodeTables, cell: Cell, longest: number):
 
 /** Reals that are no plain integers name no option. */
 export const plainReal = 1e15;
-/** The text of a multi-select cell, of up to so many letters. */
+/** Text of a multi-select cell, up to `longest` letters. */
 export function optionText(cell: Cell, longest: number): string | undefined {
   if (cell === null) return undefined;
   if (typeof cell === 'string') return hasMore(cell, longest) ? undefined : cell;
@@ -72,6 +75,6 @@ export function optionText(cell: Cell, longest: number): string | undefined {
 const hasMore = (text: string, letters: number): boolean =>
   text.length > letters && (text.length > 2 * letters || [...text].length > letters);
 
-/** The number in a cell; NaN when there is none. `mark`: what stands before fractions in a text. */
+/** Number in a cell; NaN if there is none. `mark`: decimal mark of a text. */
 export const numberOf = (cell: Cell, mark?: DecimalMark): number =>
   cell === null ? Number.NaN : typeof cell === 'string' ? numberFromText(cell, mark) : Number(cell);

@@ -9,11 +9,11 @@ describe('a file that is not read', () => {
     ['survey.xls', /\.xlsx/],
     ['survey.por', /\.sav/],
     ['survey.pdf', /must end in/],
-  ])('%s is refused with what to save instead', async (file, hint) => {
+  ])('the file %s is refused with advice for conversion', async (file, hint) => {
     await expect(lookAt(file)).rejects.toMatchObject({ code: 'DATA_NOT_FOUND', hint: expect.stringMatching(hint) });
   });
 
-  it('is named by its own ending', async () => {
+  it('the fault names the ending of the file itself', async () => {
     await expect(lookAt('survey.ods')).rejects.toMatchObject({ message: 'Files of this kind (.ods) are not read.' });
   });
 });

@@ -8,7 +8,7 @@ import { isPacked, unpacked } from './csv/text.js';
 /** `statfile`: written by a statistics program or a spreadsheet, and read by ourselves. */
 export type FileKind = 'csv' | 'parquet' | 'duckdb' | 'statfile';
 
-/** What can be told about a file without reading it. */
+/** State of a file as known without reading it. */
 export interface FileState {
   readonly path: string;
   readonly kind: FileKind;
@@ -26,7 +26,7 @@ const kinds: readonly [RegExp, FileKind][] = [
   [/\.(duckdb|ddb|db)$/i, 'duckdb'],
 ];
 
-/** What people have and cannot be read soundly (docs/decisions/0022-survey-files.md), and what to make of it. */
+/** Formats that cannot be read soundly (docs/decisions/0022-survey-files.md), with advice for conversion. */
 const others: readonly [RegExp, string][] = [
   [
     /\.sas7bdat$/i,
@@ -40,7 +40,7 @@ const others: readonly [RegExp, string][] = [
 const missing = (path: string, message: string, hint: string) =>
   new Fault('DATA_NOT_FOUND', message, hint, { place: { file: path } });
 
-/** Asked twice per release: without a trip through the thread pool it takes microseconds. */
+/** Synchronous, because it runs twice per release: without the thread pool it takes microseconds. */
 function statOf(path: string): BigIntStats | undefined {
   try {
     return statSync(path, { bigint: true });
@@ -85,7 +85,7 @@ export async function lookAt(path: string): Promise<FileState> {
   };
 }
 const stamp = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats) => [dev, ino, size, mtimeNs, ctimeNs];
-/** What was written to a DuckDB database and not yet moved into its file is part of the data. */
+/** Write-ahead log of a DuckDB database: changes not yet merged into its file are part of the data. */
 export const logOf = (path: string): string => `${path}.wal`;
 
 export const changedMeanwhile = (): Fault =>
@@ -98,7 +98,7 @@ const youngest = 2000;
 /** SHA-256 of the content; remembered while the file stays untouched. */
 export const contentDigest = (file: FileState): Promise<string> => digestOf(file, false);
 
-/** The same of what a packed file holds: packed twice, the same content has other bytes. */
+/** Digest of the unpacked content: packed twice, the same content has different bytes. */
 export const unpackedDigest = (file: FileState): Promise<string> => digestOf(file, isPacked(file.path));
 
 async function digestOf(file: FileState, isUnpacked: boolean): Promise<string> {

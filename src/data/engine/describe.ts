@@ -10,8 +10,8 @@ import { quoteName } from './structure.js';
 const atOnce = 1000;
 
 /**
- * What `fugu init` needs to draft a policy: exact figures about the data, for the steward's eyes only. Nothing else may call this; whatever of it ends up
- * in a policy is marked unconfirmed until the steward has looked at it.
+ * Exact figures about the data, from which `fugu init` drafts a policy: for the steward only, no other caller
+ * is allowed. Whatever of them enters a policy is marked unconfirmed until the steward has checked it.
  */
 export async function describeColumns(
   engine: Pinned,
@@ -37,14 +37,14 @@ export async function describeColumns(
   return summaries;
 }
 
-/** Who is in several rows, one for each time: for `fugu init` alone, as above. */
+/** Persons with several rows, one for each point in time; only for `fugu init`, as above. */
 export async function describePanels(engine: Pinned, summaries: readonly ColumnSummary[]): Promise<readonly FoundPanel[]> {
   const tally = new PanelTally(summaries);
   await showRows(engine, tally);
   return tally.found;
 }
 
-/** The columns again, with what is a few people's own among their texts, by whose rows are whose: for `fugu init` alone, as above. */
+/** The columns again, with texts that only a few people wrote, counted per person; only for `fugu init`, as above. */
 export async function describeOwn(
   engine: Pinned,
   summaries: readonly ColumnSummary[],

@@ -3,9 +3,8 @@ import type { SourceColumn, Statement } from './engine.js';
 import type { PlaceGrid } from './source.js';
 
 /**
- * What databases write differently: the one place besides its adapter where an engine's own words may stand (test/rooms.test.ts). Expressions in, expressions
- * out; none of them can fail on data, whatever else a database evaluates first. Everything else is SQL that all of them read: every subquery has a name,
- * whole numbers are divided by `quotient`, nothing is divided by data and no fractions are added up.
+ * SQL that differs between databases; only adapters may use an engine's own syntax (test/rooms.test.ts). No expression fails on data,
+ * in any order of evaluation. Portable SQL names every subquery, divides with `quotient`, never by data, and adds no fractions.
  */
 export interface Dialect {
   /** As text; NULL stays. */
@@ -16,7 +15,7 @@ export interface Dialect {
   whole(x: string): string;
   /** A whole number that no sum over rows can leave. */
   wide(x: string): string;
-  /** The sum of whole numbers, which no number of rows makes fail; `most`: it is no farther from 0 than this. Absent where `sum` is one. */
+  /** Sum of whole numbers that fails for no number of rows; `most`: its largest absolute value. Absent if `sum` is safe. */
   readonly total?: (x: string, most: number) => string;
   /** This very double. */
   constant(x: number): string;
@@ -24,7 +23,7 @@ export interface Dialect {
   numberIn(cell: string, type: SourceColumn['type']): string;
   /** The number in a text by the grammar of policy/number-text.ts, else NULL. */
   numberInText(text: string, mark?: DecimalMark): string;
-  /** Days since 1970-01-01 of the date that a text says by the grammar of policy/date-text.ts, else NULL. */
+  /** Days since 1970-01-01 of the date in a text, by the grammar of policy/date-text.ts, else NULL. */
   dayInText(text: string): string;
   /** The whole number of up to 15 digits that a text spells, else NULL. */
   wholeInText(text: string): string;
@@ -36,25 +35,25 @@ export interface Dialect {
   codeIn(text: string, codes: readonly string[]): string;
   /** The digits of a double that is a plain whole number (data/engine/codes.ts), else NULL. */
   plainDigits(real: string): string;
-  /** Whether a double has a place on a grid. */
+  /** True if a double has a place on the grid. */
   presentIn(real: string, grid: PlaceGrid): string;
   /** The place of a double that has one. */
   placeIn(real: string, grid: PlaceGrid): string;
   /**
-   * For adding up places as doubles: the place of a double between the ends of a grid as the nearest whole double, halves to even. Absent where a database may
-   * fail at such arithmetic, or gains nothing.
+   * Sums places as doubles: the place of a double within the grid as the nearest whole double,
+   * halves to even. Absent if the database may fail at this arithmetic, or is no faster.
    */
   readonly realPlaceIn?: (real: string, grid: PlaceGrid) => string;
   /**
-   * The place of a double, NULL where it has none, in the least whole numbers whose sum over so many rows stays exact. Absent where nothing is gained over
-   * `presentIn` and `placeIn`.
+   * Place of a double, NULL if it has none, in the smallest integer type whose sum over
+   * `rows` rows stays exact. Absent if it is no faster than `presentIn` and `placeIn`.
    */
   readonly placeOrNull?: (real: string, grid: PlaceGrid, rows: number) => string;
-  /** For adding up the places of so many rows, where a type of its own does it in fewer steps. Absent, or undefined for a grid, where nothing is gained. */
+  /** Sum of the places of `rows` rows, if a special type needs fewer steps. Absent, or undefined for a grid, if it is no faster. */
   readonly addedPlaces?: (real: string, grid: PlaceGrid, rows: number) => AddedPlaces | undefined;
-  /** Where arithmetic on blocks of rows costs less than cases, for adding up. */
+  /** Branch-free arithmetic for sums, where it costs less on blocks of rows than CASE expressions. */
   readonly blocks?: Blocks;
-  /** How often a whole number above 0 goes into one of at least 0. */
+  /** Quotient, rounded down, of a whole number of at least 0 and a divisor above 0. */
   quotient(whole: string, divisor: number): string;
   /** A double below 2^52, rounded to a whole number of 64 bits, halves away from zero. */
   rounded(real: string): string;
@@ -62,23 +61,24 @@ export interface Dialect {
   parts(text: string, separator: string): string;
   hasAny(list: string, items: readonly string[]): string;
   /**
-   * What follows FROM for a row with the number `cell` for each of these whole numbers of every row of a query, which is read once however many they are. Absent
-   * where rows are near: they are counted here.
+   * FROM clause that yields one row with the number `cell` for each of these whole numbers in every row of
+   * a query, which is read once. Absent for databases in this process: there the rows are counted here.
    */
   readonly eachOf?: (query: string, numbers: readonly string[]) => string;
   /** A whole number of 64 bits for every double: the bits it is made of, the same in every database. One for both zeros; NULL for NaN. */
   bits(real: string): string;
-  /** Cases are looked at row by row, not in blocks: what counts is the number of comparisons. */
+  /** CASE expressions are evaluated row by row, not in blocks: the number of comparisons determines the cost. */
   readonly byRow?: true;
   /**
-   * A named query that is worked out once, however often it is read. Absent where a database works it out every time, or joins rows that are the same with their NULLs by trying all of them.
+   * A named query that is evaluated once, however often it is referenced. Absent if the
+   * database evaluates it each time, or joins equal rows with NULLs by comparing all pairs.
    */
   readonly once?: (name: string, query: string) => string;
-  /** Behind a subquery whose columns are to be worked out once; absent where a database does so by itself. */
+  /** Suffix of a subquery that forces its columns to be evaluated once; absent if the database does so by itself. */
   readonly fence?: string;
   /** The bytes of a text in UTF-8, two small hexadecimal digits each. */
   bytes(text: string): string;
-  /** 32 letters of a text that nobody can foresee; sorted alike everywhere. */
+  /** Digest of a text in 32 letters, unpredictable and sorted alike in every database. */
   digest(text: string): string;
   /** The name in a cell (name.ts). */
   name(cell: string, type: SourceColumn['type']): string;
@@ -96,7 +96,7 @@ export interface Blocks {
   held(whole: string, low: number, high: number): string;
   /** The place that a double would have if its grid had no ends; NULL where 64 bits do not hold it, as for NaN and the infinities. */
   endless(real: string, grid: PlaceGrid): string;
-  /** How many rows pass. */
+  /** Number of rows that satisfy the test. */
   many(test: string): string;
 }
 
@@ -104,7 +104,7 @@ export interface Blocks {
 export class Binder {
   readonly values: Statement['values'][number][];
   readonly #dialect: Dialect;
-  /** Behind others that are bound already. */
+  /** Follows values that are bound already. */
   constructor(dialect: Dialect, bound: Statement['values'] = []) {
     this.#dialect = dialect;
     this.values = [...bound];

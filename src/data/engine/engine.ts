@@ -17,8 +17,8 @@ export type Cell = string | number | bigint | boolean | null;
 export interface SourceColumn {
   readonly name: string;
   /**
-   * How the engine shows it, whatever it is stored as: integers fit 64 bits with their sign, reals are doubles. A text of which only the number is ever
-   * asked is shown as that number. Showing a cell cannot fail, and depends on that cell alone.
+   * Type as shown, whatever is stored: integers fit signed 64 bits, reals are doubles, text from which
+   * only numbers are read is shown as numbers. Showing a cell cannot fail and depends on that cell alone.
    */
   readonly type: 'text' | 'integer' | 'real' | 'boolean';
   /** A column of `fugu_data` that shows a declared category with all other text left out: quicker to read whole. */
@@ -29,7 +29,7 @@ export interface SourceColumn {
   readonly written?: { readonly column: string; readonly longest: number };
   /** Columns with one number are read together at less cost than columns with several. */
   readonly block?: number;
-  /** A column of `fugu_data` that holds the place of the number on a grid, NULL where it has none: for whoever reads it through that very grid. */
+  /** A column of `fugu_data` with the place of the number on a grid, NULL if it has none: for readers that use this very grid. */
   readonly places?: { readonly column: string; readonly grid: string };
 }
 
@@ -66,15 +66,18 @@ export type StoredItems = Int8Array | Uint8Array | Int16Array | Uint16Array | In
  */
 export interface Engine {
   readonly dialect: Dialect;
-  /** Bytes that whoever reads rows or ties from it may hold. */
+  /** Memory, in bytes, for readers of rows or ties. */
   readonly room: number;
   /** As what the data was opened: which relations there are, and which text of categories may have been forgotten. */
   readonly source: EngineSource;
-  /** The data as it is now, and stays for whoever holds it; `close` lets go of it. It can be asked for as long as a release may take (`EngineLimits.release`). */
+  /**
+   * Snapshot of the data as it is now, unchanged until `close`. It can be
+   * queried for as long as a release may take (`EngineLimits.release`).
+   */
   pin(): Promise<Pinned>;
   /**
-   * The same data for one user of it: its `fugu_data` has no rows with one of these names in the column, also after the data changed. Nothing changes for
-   * users of this engine. Asked of such an engine, it starts from all rows again; closing one lets go of it and of nothing else.
+   * A view for one user: its `fugu_data` omits rows with one of these names in the column, also after
+   * the data changed. Calling it again starts from all rows; closing it affects no other engine.
    */
   without(column: string, names: readonly string[]): Promise<Engine>;
   /** The engine with every row: this one, unless it came from `without`. */
@@ -83,41 +86,39 @@ export interface Engine {
 }
 
 /**
- * The data at one moment. Its rows are the view `fugu_data`; relation R is the view `fugu_relation_R` (`relationView`) with columns c0, c1, … of names
- * (name.ts; deduplicated, no NULLs; a symmetric relation is closed under reversal and ties nobody to themselves); table T beside the data is the view
- * `fugu_table_T` (`tableView`). Whatever is read through one of these is of
- * one moment, or a fault: a file that was changed since cannot be read as it was.
+ * The data at one moment, by views: `fugu_data`; relation R as `fugu_relation_R` with names c0, c1, … (name.ts; no duplicates or
+ * NULLs; a symmetric one both ways, no self-ties); side table T as `fugu_table_T`. Reading files that changed since is a fault.
  */
 export interface Pinned {
   readonly dialect: Dialect;
   readonly source: EngineSource;
-  /** The same moment with every row: this one, unless its engine came from `without`. Closed with it. */
+  /** The same snapshot with every row: this one, unless its engine came from `without`. Closed with it. */
   readonly whole: Pinned;
-  /** That of its engine. */
+  /** As for its engine. */
   readonly room: number;
-  /** Digest of the content: two moments with one id hold the same data. */
+  /** Digest of the content: two snapshots with one id hold the same data. */
   id(): Promise<string>;
-  /** The same for all who look at what was loaded once; absent where nothing tells. */
+  /** Identity shared by all snapshots of data loaded once; absent if the engine cannot know it. */
   readonly moment?: object | undefined;
-  /** By which names the database's own log knows what was asked through this so far; absent where it keeps none. */
+  /** Identifiers of the statements so far in the database's own log; absent if it has none. */
   readonly queries?: readonly string[] | undefined;
-  /** Name and stored type of the columns of `fugu_data`, or of a table beside it. */
+  /** Name and stored type of the columns of `fugu_data`, or of a side table. */
   columns(table?: string): Promise<readonly SourceColumn[]>;
   /**
-   * What stands for `fugu_data` in a statement that brings a view of that name itself, and the values of the statement's `bound` others and of this: a view
-   * over the tables is one more `fugu_data`.
+   * FROM clause in place of `fugu_data` for a statement that defines a view of that name itself, with
+   * the values of that statement and of this clause: a view over the tables is a further `fugu_data`.
    */
   beneath(values: Statement['values']): Promise<{ readonly from: string; readonly values: Statement['values'] }>;
   /**
-   * Holds the rows of a statement with so many columns, once for all who ask the same of this state of the data: a table that other statements may read, and how many rows it has. Undefined where they
-   * are too many to be held; absent where nothing is.
+   * Stores the rows of a statement with `columns` columns, once for equal statements on this state of the data: a table
+   * for other statements, and its size. Undefined if there are too many rows; absent if the engine stores nothing.
    */
   readonly hold?: (statement: Statement, columns: number) => Promise<HeldRows | undefined>;
-  /** How many rows there are: used to choose a plan by shape; exact, so never to be released. */
+  /** Number of rows, to choose a plan by size; exact, so never to be released. */
   size(): Promise<Exact<number>>;
   /** A result small enough to hold. */
   rows(statement: Statement): Promise<Exact<readonly (readonly Cell[])[]>>;
-  /** How many rows a statement has. */
+  /** Number of rows of a statement. */
   count(statement: Statement): Promise<Exact<number>>;
   /** A large result, block by block. */
   stream(statement: Statement): AsyncIterable<Exact<Chunk>>;
@@ -130,7 +131,7 @@ export interface HeldRows {
   readonly rows: number;
 }
 
-/** Does the work on the data as it is now. */
+/** Runs the work on a snapshot of the data. */
 export async function pinned<T>(engine: Engine, work: (data: Pinned) => Promise<T>): Promise<T> {
   const data = await engine.pin();
   try {
@@ -143,12 +144,12 @@ export async function pinned<T>(engine: Engine, work: (data: Pinned) => Promise<
 export interface EngineLimits {
   /** Bytes the engine may hold in memory, and spill to its private temp folder. */
   readonly memory: number;
-  /** Bytes that ties read from it may hold; as many as the engine itself when not said. */
+  /** Memory, in bytes, for ties read from the data; as much as for the engine by default. */
   readonly room?: number;
   readonly spill: number;
   /** Milliseconds one statement may take. */
   readonly deadline: number;
-  /** Milliseconds that whoever pins the data may ask it, from then on: all statements of a release end by it. */
+  /** Milliseconds for which a snapshot can be queried: all statements of a release end by then. */
   readonly release: number;
   readonly threads: number;
 }

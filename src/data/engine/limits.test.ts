@@ -5,7 +5,7 @@ import { timeLeft } from './time-left.js';
 afterEach(() => vi.unstubAllEnvs());
 
 describe('the time of a release', () => {
-  it('is FUGU_DEADLINE, and so is that of a statement; otherwise an hour, and ten minutes a statement', () => {
+  it('FUGU_DEADLINE limits a release and a statement; the defaults are an hour and ten minutes', () => {
     const times = () => [defaultLimits().release, defaultLimits().deadline];
     vi.stubEnv('FUGU_DEADLINE', '');
     expect(times()).toEqual([3_600_000, 600_000]);
@@ -19,7 +19,7 @@ describe('the time of a release', () => {
     }
   });
 
-  it('ends every statement of it, and none is longer than a statement may be', () => {
+  it('the deadline of a release ends each of its statements, and none exceeds the limit of a statement', () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     try {
       const left = timeLeft({ deadline: 600, release: 1000 });

@@ -35,8 +35,8 @@ function wantedTime(text = process.env.FUGU_DEADLINE): number | undefined {
 const longestTime = 7 * 24 * 3_600_000;
 
 /**
- * What an engine may use when nobody says otherwise: FUGU_MEMORY, or at most half of the memory there is; ten minutes a statement and an hour a release, or
- * FUGU_DEADLINE. More than four gigabytes help no database here, but ties may need them.
+ * Default limits: FUGU_MEMORY, or at most half of the memory; ten minutes per statement and an hour
+ * per release, or FUGU_DEADLINE. More than 4 GiB help no database here, but ties may need them.
  */
 export function defaultLimits(): EngineLimits {
   const allowed = wantedMemory() ?? Math.floor(machineMemory() / 2);

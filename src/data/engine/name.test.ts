@@ -21,7 +21,7 @@ afterAll(() => {
 });
 
 const inDuckdb = duckdb.name;
-/** What an expression makes of texts, in their order. */
+/** Value of an expression for each text, in order. */
 async function read(texts: readonly string[], expression: string): Promise<unknown[]> {
   await connection.run('CREATE OR REPLACE TABLE t (i INTEGER, s VARCHAR)');
   const appender = await connection.createAppender('t');
@@ -52,34 +52,34 @@ const runs = Number(process.env.FUGU_NAME_RUNS ?? 5_000);
 const stride = runs > 100_000 ? 1 : 61;
 
 describe('a name', () => {
-  it.each(one)('%s is one name in every spelling', async (name, spellings) => {
+  it.each(one)('the name %s is the same in every spelling', async (name, spellings) => {
     expect(spellings.map(nameText)).toEqual(spellings.map(() => name));
     expect(await read(spellings, inDuckdb('s', 'text'))).toEqual(spellings.map(() => name));
   });
 
-  it('tells apart what differs by more than spelling', async () => {
+  it('texts that differ by more than spelling are different names', async () => {
     expect(new Set(different.map(nameText)).size).toBe(different.length);
     expect(new Set(await read(different, inDuckdb('s', 'text'))).size).toBe(different.length);
   });
 
-  it('is none where nothing shows', async () => {
+  it('a text without visible characters is no name', async () => {
     const nothing = ['', ' ', '\t\r\n', '\u00a0\u200b', '\ufeff', '\u0000'];
     expect(nothing.map(nameText)).toEqual(nothing.map(() => undefined));
     expect(await read(nothing, inDuckdb('s', 'text'))).toEqual(nothing.map(() => null));
   });
 
-  it('is the same in files and in the database, names itself, and does not care how a code was spelt', async () => {
+  it('a name is equal in files and in the database, idempotent, and independent of the spelling of codes', async () => {
     const texts = [...fc.sample(spelt, { numRuns: runs, seed: 7 }), ' '.repeat(100_000), `x${'0'.repeat(100_000)}`];
     const names = texts.map(nameText);
     const read1 = await read(texts, inDuckdb('s', 'text'));
     expect(read1).toEqual(names.map((name) => name ?? null));
     expect(names.map((name) => name && nameText(name))).toEqual(names);
     expect(texts.map((own) => nameText(codeText(own)))).toEqual(names);
-    // A twin that only trims, as rows were once cut, is told apart.
+    // A variant that only trims, as rows were cut in the past, gives other results.
     expect(await read(texts, `nullif(trim(s, ' ' || chr(9) || chr(13) || chr(10)), '')`)).not.toEqual(read1);
   });
 
-  it('is trimmed of the same characters everywhere', async () => {
+  it('the database and JavaScript trim the same characters', async () => {
     const texts: string[] = [];
     for (let c = 1; c < 0x110000; c += c < 0x3100 ? 1 : stride)
       if (c < 0xd800 || c > 0xdfff) texts.push(`${String.fromCodePoint(c)}x`);
@@ -109,7 +109,7 @@ describe('names in a database', () => {
     return openNow({ source, table: 't', relations: [{ name: 'r', table: 't', columns, symmetric: false }] });
   };
 
-  it('are one for a number in every stored type', async () => {
+  it('a number has one name in every stored type', async () => {
     const row = (n: string) => whole.map((type) => `CAST(${type === 'VARCHAR' ? `'${n}.0'` : n} AS ${type})`);
     const list = whole.map((type, k) => `k${k} ${type}`);
     const engine = await open(
@@ -122,7 +122,7 @@ describe('names in a database', () => {
     await engine.close();
   });
 
-  it('never fail, whatever is stored', async () => {
+  it('naming never fails, whatever is stored', async () => {
     const odd = [
       "'nan'::DOUBLE", "'inf'::DOUBLE", "'-inf'::FLOAT", '1e300::DOUBLE', '-1e-300::DOUBLE', '-0.0::DOUBLE', '(2.0::DOUBLE) ^ 80', '340282366920938463463374607431768211455::UHUGEINT',
       '(-170141183460469231731687303715884105727)::HUGEINT', "'2024-02-29'::DATE", "'infinity'::TIMESTAMP", "INTERVAL 3 DAY", "'\\xAA\\x00'::BLOB", "'10101'::BIT", '[1, NULL]', "{'a': 'x', 'b': 2}",

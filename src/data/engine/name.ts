@@ -1,11 +1,9 @@
 /**
- * Whom a cell is about: a person, a group, an end of a tie. A name is a text, the same for every spelling and every stored type (docs/policy.md, "Names").
- * Whoever asks "is this the same one?" compares names and nothing else: the cut to maxRows, records, groups, sequences, ties, relations, rows left out.
- * In doubt two spellings are one name: their owners are then protected as one, which is more; one owner with two names would be protected as half. How a database
- * reads them from cells is in its dialect. See name.proof.md.
+ * Name of a person, group or end of a tie: one text for every spelling and stored type (docs/policy.md, "Names").
+ * All comparisons of identity use names only; merging two spellings is safe, splitting one is not (name.proof.md).
  */
 
-/** What shows nothing at the ends of a text: spaces, control characters (Unicode Z and Cc), and these. */
+/** Invisible characters at the ends of a text: spaces, control characters (Unicode Z and Cc), and these. */
 const invisible: readonly (readonly [number, number])[] = [
   [0xad, 0xad],
   [0x200b, 0x200f],

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { once } from './once.js';
 
-describe('what is worked out once', () => {
-  it('is worked out again by those who waited for one that failed', async () => {
+describe('a value that is computed once', () => {
+  it('callers that waited for a failed computation repeat it', async () => {
     const kept: { size?: Promise<number> } = {};
     let begun = 0;
     const late = async (): Promise<number> => {

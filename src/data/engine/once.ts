@@ -1,5 +1,6 @@
 /**
- * Worked out once and kept under its name; what failed is worked out again, also by those who waited for it: whoever began it may have been closed, or may have had less time left than they have.
+ * Value computed once and stored under its name. A failed computation is repeated, also by
+ * callers that waited for it: the first caller may have been closed or may have had less time.
  */
 export function once<Kept extends object, Name extends keyof Kept>(
   kept: Kept,

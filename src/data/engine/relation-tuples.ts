@@ -10,20 +10,20 @@ interface RelationTable {
   readonly from: string;
   readonly columns: readonly CellColumn[];
 }
-/** The tuples of a relation in a database that is asked in SQL: c0, c1, … are names, and `odds` is what a cell says of their strength. */
+/** Tuples of a relation in an SQL database: names c0, c1, …, and the odds ratio in `odds`. */
 export interface Tuples {
   readonly keys: readonly string[];
   /** `odds` where ties have strengths of their own. */
   readonly extra: readonly string[];
-  /** Every row, also of those that name nobody. */
+  /** All rows, including those that name nobody. */
   readonly all: string;
-  /** What a row passes that names everybody; where the relation is symmetric, two members who differ. */
+  /** Condition for a row that names every member; for a symmetric relation, two different members. */
   readonly complete: string;
-  /** What of them is kept where each is there once: declared twice, the stronger tie counts. */
+  /** Odds column of the distinct tuples: of a tie declared twice, the stronger counts. */
   readonly once: string;
 }
 
-/** `spellsWhole` says whether a text is digits, perhaps with noughts behind a point. */
+/** `spellsWhole`: test for a text that is digits, with at most zeros after a decimal point. */
 export function tuplesOf(
   dialect: Dialect,
   table: RelationTable,
@@ -45,7 +45,7 @@ export function tuplesOf(
   };
 }
 
-/** As in data/engine/duckdb/odds.ts: a whole number only where the cell says that number, and a copy where no strength can be read. */
+/** As in data/engine/duckdb/odds.ts: whole only if the cell spells that number, and infinite (a copy) if no odds ratio can be read. */
 function oddsIn(dialect: Dialect, { expression, type }: CellColumn, spellsWhole: (text: string) => string): string {
   const { constant } = dialect;
   const infinity = constant(Number.POSITIVE_INFINITY);

@@ -8,6 +8,6 @@ export const longestText = 2 ** 16;
 
 const longest = 64;
 
-/** Something short that tells texts apart: the text, or its digest where it is long. No text of up to `longest` letters has so many as a digest. */
+/** Short identifier of a text: the text itself, or its digest if it is long. No text of up to `longest` letters is as long as a digest. */
 export const shortText = (text: string): string =>
   text.length <= longest ? text : `#${createHash('sha256').update(text).digest('hex')}`;

@@ -2,7 +2,7 @@ import type { Statement } from './engine.js';
 import { quoteName, tableView } from './structure.js';
 import { allRows } from './without.js';
 
-/** What statements see as `fugu_data`: each column as an expression over what follows FROM. */
+/** Contents of `fugu_data`: each column as an expression over the FROM clause. */
 export interface Shown {
   readonly from: string;
   readonly columns: readonly ShownColumn[];
@@ -10,9 +10,9 @@ export interface Shown {
 export interface ShownColumn {
   readonly name: string;
   readonly expression: string;
-  /** Expensive: worked out once for a row, also by a database that would rather do so wherever it is mentioned. */
+  /** Expensive: computed once per row, also by a database that would otherwise compute it at every reference. */
   readonly costly?: boolean;
-  /** Where it is found with fewer others beside it: for a statement all of whose columns are found there. */
+  /** FROM clause with fewer columns, for a statement all of whose columns are in it. */
   readonly from?: string;
 }
 
@@ -27,8 +27,8 @@ const listed = (columns: readonly ShownColumn[]): string =>
   columns.map((c) => `${c.expression} AS ${quoteName(c.name)}`).join(', ') || '1 AS fugu_nothing';
 
 /**
- * Gives statements the data: to each the columns that it names and no others. A star, which names none, brings them all. Relations are given by the name of
- * their view, as what has to stand behind WITH for it; tables beside the data by their own.
+ * Injects the data into statements: only the columns that a statement names, or all for a star.
+ * Relations become WITH clauses under the name of their view, side tables under their own.
  */
 export function shower(
   shown: Shown,

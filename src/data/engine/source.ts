@@ -2,37 +2,37 @@ import { createHash } from 'node:crypto';
 import type { Places } from '../../policy/grid.js';
 import type { Relation } from '../../policy/policy.js';
 
-/** What an engine needs to know about the data: a policy says it, or a caller without one. */
+/** Description of the data for an engine, from a policy or from a caller without one. */
 export interface EngineSource extends CellReadings {
   readonly source: string;
   readonly table?: string;
-  /** What a CSV is written in; UTF-8 when absent. */
+  /** Encoding of a CSV; UTF-8 by default. */
   readonly encoding?: string;
   readonly relations: readonly RelationSource[];
-  /** Tables beside the data. */
+  /** Side tables. */
   readonly tables?: readonly TableSource[];
 }
 
-/** A table beside the data: a file, or one in the data's own database. */
+/** A side table: a file, or a table in the data's own database. */
 export interface TableSource extends CellReadings {
   readonly name: string;
   readonly source?: string;
   readonly table?: string;
 }
 
-/** What is known of the cells of a table before they are read. */
+/** Properties of the cells of a table, known before they are read. */
 export interface CellReadings {
   /** Columns declared as categories. */
   readonly codes: ReadonlySet<string>;
-  /** Codes of the categories of which nothing but these codes is ever asked: an engine may forget every other text in them. */
+  /** Codes of categories from which only these codes are read: an engine may drop any other text in them. */
   readonly domains?: ReadonlyMap<string, readonly string[]>;
-  /** Columns of which nothing but a number is ever asked. */
+  /** Columns from which only numbers are read. */
   readonly numbers?: ReadonlySet<string>;
   /** Those of them whose text has a comma before the fraction. */
   readonly commas?: ReadonlySet<string>;
   /** Those of them whose cells are dates: days since 1970-01-01 are shown. */
   readonly dates?: ReadonlySet<string>;
-  /** The grids through which numbers are read: an engine that holds the data may work out every cell's place once. */
+  /** Grids through which numbers are read: an engine that holds the data may compute every cell's place once. */
   readonly grids?: ReadonlyMap<string, PlaceGrid>;
 }
 

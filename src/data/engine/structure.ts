@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Cell, Chunk, Pinned, Statement } from './engine.js';
 
 /**
- * Reads what the steward declared to be known to the attacker: who is tied to whom. The one door through which values leave the engine
- * without noise; they may set noise scales and nothing else.
+ * Reads the ties that the attacker is declared to know. The only interface through which
+ * values leave the engine without noise; they may determine noise scales and nothing else.
  */
 export async function* readBlocks(engine: Pinned, statement: Statement): AsyncGenerator<Chunk> {
   for await (const chunk of engine.stream(statement)) yield chunk.open();
@@ -15,18 +15,18 @@ export async function* readStructure(engine: Pinned, statement: Statement): Asyn
     for (let r = 0; r < rows; r++) yield columns.map((column) => column[r] ?? null);
 }
 
-/** How many rows of structure there are to read. */
+/** Number of rows of structure to read. */
 export const countStructure = async (engine: Pinned, statement: Statement): Promise<number> =>
   (await engine.count(statement)).open();
 
-/** The view of a relation. A database may fold the case of names and cut long ones: whatever could be mistaken for another is told by a digest. */
+/** View of a relation. A database may fold the case of names and truncate long ones: an ambiguous name is replaced by its digest. */
 export const relationView = (name: string): string => `fugu_relation_${plainName(name)}`;
-/** The same of a table beside the data. */
+/** View of a side table. */
 export const tableView = (name: string): string => `fugu_table_${plainName(name)}`;
 const plainName = (name: string): string =>
   /^[a-z0-9_]{1,32}$/.test(name) ? name : `_${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
 
-/** A text that the policy says, as a literal of every database. */
+/** Text from the policy as an SQL literal, valid in every database. */
 export const quoteText = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 /** An expression where it is one of these, NULL otherwise. */
 export const oneOf = (read: string, texts: readonly string[]): string =>

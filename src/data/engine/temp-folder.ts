@@ -11,7 +11,7 @@ const prefix = () => `fugu-engine-${hostname().replace(/[^A-Za-z0-9]/g, '')}-`;
 /** Folders of this process that are still there. */
 const kept = new Set<string>();
 
-/** Whatever ends the process in an orderly way, a signal among it, takes its folders along; after kill -9 they are swept by the next. */
+/** An orderly exit, also by a signal, removes the folders of the process; after kill -9 the next process removes them. */
 function removeKept(): void {
   for (const folder of kept) {
     try {
@@ -50,7 +50,7 @@ export async function makeTempFolder(parent = tmpdir()): Promise<string> {
   }
 }
 
-/** Removes what engines of processes that no longer live have left behind; never a folder of a living one. */
+/** Removes folders of dead processes; never a folder of a running one. */
 export async function sweepTempFolders(parent = tmpdir()): Promise<number> {
   const mine = prefix();
   let swept = 0;

@@ -11,7 +11,7 @@ vi.mock('node:os', async (original) => {
 });
 afterEach(() => vi.unstubAllEnvs());
 
-it('a process without a user name is told to say one, whatever it asks', async () => {
+it('a process without a user name must be given one before it contacts any server', async () => {
   vi.stubEnv('PGUSER', undefined);
   vi.stubEnv('TRINO_USER', undefined);
   for (const [variable, work] of [
@@ -24,14 +24,14 @@ it('a process without a user name is told to say one, whatever it asks', async (
       code: 'ACCESS_DENIED',
       hint: expect.stringContaining(variable),
     });
-  // Who says it is let through to the server, which is not there.
+  // With a user name the connection is attempted; there is no server.
   vi.stubEnv('PGUSER', 'reader');
   await expect(openEngine({ source: 'postgres://127.0.0.1:1/town', table: 'people' })).rejects.toMatchObject({
     message: expect.stringMatching(/cannot be reached/),
   });
 });
 
-it('a process without a home remembers for itself how far it has seen a ledger come', () => {
+it('a process without a home directory keeps the ledger position that it has seen in its own memory', () => {
   vi.stubEnv('XDG_STATE_HOME', undefined);
   const memory = memoryOf('postgres://keeper@127.0.0.1/budgets');
   memory.see({ sequence: 3, hash: 'abc', recovered: [] });

@@ -1,7 +1,10 @@
 import { userInfo } from 'node:os';
 import { Fault } from '../../base/errors.js';
 
-/** As whom a server is asked: the address says so, the environment, or the operating system, which does not know everybody by a name (many containers). */
+/**
+ * User name for a server: from the address, the environment, or the operating
+ * system, which has no name for every user (as in many containers).
+ */
 export function userName(said: string | undefined, variable: 'PGUSER' | 'TRINO_USER'): string {
   const told = said ?? process.env[variable];
   if (told !== undefined) return told;

@@ -3,13 +3,13 @@ import type { Cell, Chunk, Engine, Pinned, SourceColumn, Statement } from './eng
 import type { Exact } from './exact.js';
 import { quoteName } from './structure.js';
 
-/** Under this name every row is seen by a statement that brings a `fugu_data` of its own. */
+/** Name under which a statement with a `fugu_data` of its own sees every row. */
 export const allRows = 'fugu_all_rows';
 
-/** Of a row whose name is the expression `own`: whether it stays. Its values are bound behind the `bound` others of a statement. */
+/** Test if a row stays, by its name `own`. Its values are bound after the `bound` others of a statement. */
 export type Staying = (own: string, bound: number) => { readonly test: string; readonly values: readonly string[] };
 
-/** An engine without some rows of another: every statement reads its own `fugu_data`, and nothing in the database says so. */
+/** An engine without some rows of another: every statement reads its own `fugu_data`, and the database holds no trace of the list. */
 export class WithoutRows implements Engine {
   readonly whole: Engine;
   readonly #column: string;

@@ -57,7 +57,7 @@ export class Cursor {
   little = true;
   readonly bytes: Bytes;
   #window: Buffer = Buffer.alloc(0);
-  /** Where the window begins in the file. */
+  /** File offset at which the window begins. */
   #start = 0;
   position = 0;
 
@@ -106,7 +106,7 @@ export class Cursor {
     const b = this.take(8);
     return this.little ? b.readDoubleLE() : b.readDoubleBE();
   }
-  /** Past 2^53 it is no place in a file and no count of anything: not a number. */
+  /** Values beyond 2^53 are no valid offset or count: NaN. */
   u64(): number {
     const b = this.take(8);
     const x = Number(this.little ? b.readBigUInt64LE() : b.readBigUInt64BE());

@@ -5,10 +5,10 @@ import { malformed } from './malformed.js';
 import type { Variable } from './variable.js';
 import { XmlBroken, XmlReader } from './xml.js';
 
-/** Elements that hold text; what is set apart within them is part of it. */
+/** Elements that hold text; markup inside them belongs to that text. */
 const holders: ReadonlySet<string> = new Set(['labl', 'qstnLit', 'catValu']);
 
-/** The variables of a DDI 2 codebook: what they are called, what was asked, what their codes mean. It holds no data. */
+/** Variables of a DDI 2 codebook: names, question texts, code labels. The codebook holds no data. */
 export function readDdi(file: string): readonly Variable[] {
   const text = readNamedText(
     file,

@@ -1,4 +1,4 @@
-/** Text in the encoding of a file. Bytes that are none become U+FFFD: no cell decides whether a file can be read. */
+/** Decoder for the encoding of a file. Invalid bytes become U+FFFD: no cell decides if a file can be read. */
 export type Decode = (bytes: Buffer) => string;
 
 /** A field that is full may end within a character: that one is left out. */
@@ -18,10 +18,10 @@ function lastWhole(bytes: Buffer): number {
 
 const latin1: Decode = (bytes) => bytes.toString('latin1');
 
-/** What Windows-1252 has where ISO-8859-1 has control characters. Node 20 decodes the one as the other. */
+/** Characters of Windows-1252 where ISO-8859-1 has control characters. Node 20 decodes the former as the latter. */
 const upper =
   '\u20ac\x81\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\x8d\u017d\x8f\x90\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\x9d\u017e\u0178';
-/** The encoding of files that do not tell: nearly all of them were written on Windows. */
+/** Default encoding of files that declare none: nearly all of them were written on Windows. */
 export const windows: Decode = (bytes) => latin1(bytes).replace(/[\x80-\x9f]/g, (letter) => upper[letter.charCodeAt(0) - 0x80]!);
 
 const plainLabel = (label: string): string => label.trim().toLowerCase().replaceAll('_', '-');
@@ -35,7 +35,7 @@ const encodingName = (label: string): string =>
     .replace(/^shift-jis$/, 'shift_jis')
     .replace(/^cp(936)$/, 'gbk');
 
-/** What reads text in an encoding of this name. */
+/** Decoder for the encoding of this name; undefined for an unknown name. */
 export function decoderOf(label: string): Decode | undefined {
   const name = plainLabel(label);
   if (/^utf-?8$/.test(name)) return utf8;
@@ -57,7 +57,7 @@ export interface TextStream {
   readonly end: () => string;
 }
 
-/** What reads a stream in an encoding of this name. A mark of the order of bytes is no letter. */
+/** Stream decoder for the encoding of this name. A byte order mark is not part of the text. */
 export function textStream(label: string): TextStream | undefined {
   const whole = decoderOf(label);
   if (whole === latin1 || whole === windows) return { write: whole, end: () => '' };

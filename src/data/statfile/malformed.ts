@@ -1,6 +1,6 @@
 import { Fault } from '../../base/errors.js';
 
-/** What cannot be read, in words that hold nothing of what was in it. */
+/** Fault for a file that cannot be read; the message quotes none of its content. */
 export const malformed = (
   file: string,
   message: string,

@@ -8,7 +8,7 @@ export const statOrigin = seconds(1960, 1, 1);
 
 const two = (x: number): string => String(x).padStart(2, '0');
 
-/** The day of a moment in seconds since 1970, or nothing where a calendar of four digits ends. */
+/** Date of a time in seconds since 1970; null outside the four-digit calendar. */
 export function dateText(moment: number): string | null {
   const whole = new Date(Math.floor(moment / day) * day * 1000);
   const year = whole.getUTCFullYear();

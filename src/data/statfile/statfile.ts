@@ -11,7 +11,7 @@ import { openXpt } from './xpt.js';
 export type { StatBlock, StatCell, Variable } from './variable.js';
 
 export interface StatFileOptions {
-  /** The sheet of a workbook; the first unless said. */
+  /** Sheet of a workbook; the first by default. */
   readonly table?: string;
 }
 
@@ -24,16 +24,16 @@ const formats: readonly [ending: RegExp, open: Open, dictionary: boolean][] = [
   [/\.xlsx$/i, openXlsx, false],
 ];
 
-/** Does the name of a file say that it is a survey file? */
+/** True if the file name has the ending of a survey file. */
 export const isStatFile = (path: string): boolean => formats.some(([ending]) => ending.test(path));
 
-/** Does the file hold a dictionary, with labels and missing codes, beside its data? */
+/** True if the format has a dictionary with labels and missing codes. */
 export const hasDictionary = (path: string): boolean => formats.some(([ending, , told]) => told && ending.test(path));
 
-/** Does it hold several tables to choose from? */
+/** True if the format may hold several tables. */
 export const hasTables = (path: string): boolean => /\.xlsx$/i.test(path);
 
-/** What stands in the file and is not read; nothing of files that hold one table and no more. */
+/** Parts of a workbook that are not read; empty for formats that hold one table. */
 export async function unreadOf(path: string, { table }: StatFileOptions = {}): Promise<Unread> {
   if (!hasTables(path)) return { sheets: [], beyond: false, nameless: 0 };
   const bytes = new Bytes(path);
@@ -45,8 +45,8 @@ export async function unreadOf(path: string, { table }: StatFileOptions = {}): P
 }
 
 /**
- * Opens the file of a statistics program by its ending. Its dictionary is read at once, its rows block by block; whatever is wrong with it is a Fault, which
- * may come with any block.
+ * Opens the file of a statistics program by its ending: the dictionary at once,
+ * the rows block by block. Any error is a Fault, which may come with any block.
  */
 export async function openStatFile(path: string, options: StatFileOptions = {}): Promise<StatFile> {
   const format = formats.find(([ending]) => ending.test(path));

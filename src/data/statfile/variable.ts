@@ -2,9 +2,9 @@
 export interface Variable {
   readonly name: string;
   readonly label?: string;
-  /** The question as it was asked, where the file keeps it beside the label. */
+  /** Full question text, where the file stores it in addition to the label. */
   readonly question?: string;
-  /** What its cells are: text, numbers, or text in the form of ISO 8601. A number may have words among its missing codes (Stata's .a to .z). */
+  /** Type of the cells: text, number, or ISO 8601 text. Missing codes of a number may be words (Stata's .a to .z). */
   readonly kind: 'text' | 'number' | 'date' | 'time' | 'datetime';
   /** From codes, as the data shows them, to what they mean. */
   readonly labels: ReadonlyMap<string, string>;
@@ -39,7 +39,7 @@ export const codeOfNumber = (x: number): string => String(x === 0 ? 0 : x);
 
 const mostSpelled = 1000;
 
-/** What a range of missing codes says: its whole numbers where they are few, else itself. */
+/** Missing codes of a range: its whole numbers if they are few, otherwise the range itself. */
 export function spellRange({ low, high }: MissingRange): { missing: readonly string[]; ranges: readonly MissingRange[] } {
   const [first, last] = [Math.ceil(low), Math.floor(high)];
   if (!(last - first < mostSpelled) || Math.abs(first) > 2 ** 53 || Math.abs(last) > 2 ** 53)

@@ -1,11 +1,11 @@
-/** What is met in a document, in its order. Names are without their prefix. */
+/** Events of a document in order. Names come without their prefix. */
 export interface XmlHandler {
   start?(name: string, attribute: (name: string) => string | undefined): void;
   end?(name: string): void;
   text?(text: string): void;
 }
 
-/** Whoever reads tells it as a Fault. */
+/** Malformed XML; the caller converts it to a Fault. */
 export class XmlBroken extends Error {}
 
 const longestToken = 4 << 20;
@@ -45,7 +45,7 @@ export class XmlReader {
       this.#token(text, open, end);
       at = end;
     }
-    // Text is told whole: what is behind the last tag waits for the next one.
+    // Text is emitted only when complete: characters after the last tag wait for the next tag.
     this.#rest = text.slice(at);
     if (this.#rest.length > longestToken) throw new XmlBroken();
   }
@@ -58,7 +58,7 @@ export class XmlReader {
     if (this.#depth > 0) this.#handler.text?.(text);
   }
 
-  /** Where what begins here is over; -1 while that is not known. */
+  /** End of the token that starts at `open`; -1 while it is incomplete. */
   #endOf(text: string, open: number): number {
     const behind = (mark: string) => {
       const at = text.indexOf(mark, open);
@@ -106,7 +106,7 @@ export class XmlReader {
   }
 }
 
-/** A name begins behind a blank only: tried at each of its letters, a name without an end would take the square of its length. */
+/** A name begins after a blank only: otherwise a name without an end would take quadratic time. */
 const attribute = /(?<!\S)([^\s=]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 
 function attributeOf(text: string, wanted: string): string | undefined {

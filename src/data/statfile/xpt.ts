@@ -8,7 +8,7 @@ import type { StatCell, StatFile, Variable } from './variable.js';
 
 const line = 80;
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-/** The file does not tell its encoding: text that can be UTF-8 is, other text comes from Windows. */
+/** Transport files declare no encoding: text that is valid UTF-8 is read as such, any other as Windows-1252. */
 const guessed: Decode = (bytes) => {
   try {
     return strict.decode(bytes);
@@ -108,7 +108,7 @@ function readNamestr(bytes: Buffer, at: number, newer: boolean, broken: () => Er
   };
 }
 
-/** Version 8 keeps names and labels that do not fit behind the descriptions. */
+/** Version 8 stores names and labels that do not fit after the descriptions. */
 function readLongLabels(
   cursor: Cursor,
   columns: readonly Column[],
@@ -134,7 +134,7 @@ function readLongLabels(
 const blank = 0x20;
 const mark = Buffer.from('HEADER RECORD*******MEM');
 
-/** Rows fill the file to its end, and blanks its last line: the last rows of nothing but blanks are none. */
+/** Rows fill the file to its end, padded with blanks: blank rows at the end are no records. */
 function countRows(bytes: Bytes, dataAt: number, rowBytes: number): number {
   const cursor = new Cursor(bytes, dataAt);
   while (cursor.left >= line)

@@ -4,7 +4,7 @@ import type { Known } from '../../policy/known/known.js';
 import type { Budget, Column, Dependence, Protect, Relation, Table } from '../../policy/policy.js';
 import { kindOf, modelFile, type TieKinds, tieKinds } from '../ties/kinds.js';
 
-/** What a policy declares, before its digest is known. */
+/** Declarations of a policy, before its digest is known. */
 export interface Terms {
   readonly protect: Protect;
   readonly budget: Budget;
@@ -19,18 +19,15 @@ export interface Terms {
 }
 
 /**
- * Digest of what the guarantee depends on. Model files enter by content, not by path, so that a moved policy keeps its terms and an edited model
- * does not. Without a delta a belief is its epsilon; with one it promises more than (epsilon, delta) does, so it is another account. What is declared
- * public is given away for nothing, so it belongs to the terms; other declarations about columns only say how cells are read. A relation whose tuples are
- * the secrets has a budget under its name, so which table that is belongs to the terms, too. Pairs enter with how the cells of their columns are read.
- * Of a table beside the data it is said whose rows they are, or that it is public; how many of them are used only says how a release reads it.
+ * Digest of all that the guarantee depends on: model files by content (not path), public columns, tables of protected relations,
+ * pairs with their readings, owners of side tables. A belief budget with a delta promises more, so it has other terms.
  */
 export function digestTerms(all: Terms, contents: ReadonlyMap<string, Buffer>, kinds: TieKinds = tieKinds): Digested {
   const terms = termsIn(all, contents, kinds);
   return { digest: hash(canonicalJson(terms)), lines: linesOf(terms) };
 }
 
-/** The digest, and the terms it was made of, one by one in words: whoever meets another digest can say which of them changed. */
+/** The digest, and its terms one by one in words, so that two different digests can be compared term by term. */
 export interface Digested {
   readonly digest: string;
   readonly lines: readonly string[];
@@ -38,7 +35,7 @@ export interface Digested {
 
 const longest = 160;
 
-/** What the head of a summary says already (termsOf in release/accountant/account.ts). */
+/** Terms that the head of a summary contains already (termsOf in release/accountant/account.ts). */
 const inHead = new Set(['secret', 'adversary', 'epsilon', 'delta']);
 
 /** With that head, every part of the terms is a line: two digests differ only where some line does. */
@@ -60,7 +57,7 @@ type TermsTold = Readonly<Record<string, unknown>> & { readonly dependence: unkn
 /** The kind first. */
 const tieText = ({ kind, ...rest }: Dependence): string => `{kind: ${kind}, ${plainly(rest).slice(1)}`;
 
-/** As it stands in a policy, more or less: no separator of the summary in it. */
+/** Approximately as in a policy, without the separator of the summary. */
 const plainly = (value: unknown): string =>
   (typeof value === 'string'
     ? value
@@ -114,7 +111,8 @@ function termsIn(
     ...(open.length > 0 && { open }),
     ...(secrets.length > 0 && { secrets }),
     ...(owned.length > 0 && { tables: owned }),
-    // Published numbers that were corrected are the same terms: what is protected hangs on which totals are known. Without them the data's own would be told.
+    // Corrected published numbers do not change the terms: the protection depends on which
+    // totals are known. Without published numbers the totals of the data itself are public.
     ...(known && {
       known: [known.digest, ...known.told.map((text, k) => (known.totals[k]!.values ? `${text}, as published` : text))],
     }),

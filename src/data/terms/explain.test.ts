@@ -30,21 +30,21 @@ const about = (lines: Awaited<ReturnType<typeof told>>, topic: string) =>
     .map((l) => l.text)
     .join('\n');
 
-describe('what a policy says in plain words', () => {
-  it('names the assumption that records are strangers, and that other dependence is not protected', async () => {
+describe('the explanation of a policy', () => {
+  it('the explanation states the assumption of independent records, and that other dependence is not protected', async () => {
     const lines = await told('dependence: none');
     expect(about(lines, 'assumption')).toMatch(/no record says anything about another/);
     expect(about(lines, 'not protected')).toMatch(/any dependence/);
     expect(about(lines, 'not protected')).toMatch(/form: declared public/);
   });
 
-  it('says the budget as belief: ten percent can become 23 at epsilon one', async () => {
+  it('the explanation states the budget as a belief: ten percent can become 23 at epsilon one', async () => {
     const lines = await told('dependence: none');
     expect(about(lines, 'belief')).toMatch(/10 % .* 3\.92 % to 23\.2 %/);
     expect(about(lines, 'belief')).not.toMatch(/except/);
   });
 
-  it('says in words how far odds move that no number tells', async () => {
+  it('the explanation describes changes of odds in words if no number expresses them', async () => {
     for (const protect of ['{secret: row}', '{secret: row, neighbours: add-remove}']) {
       const lines = await told('dependence: none', protect, '{epsilon: 1000}');
       expect(about(lines, 'budget')).toMatch(/may change so far that anything is certain \(e\^[12]?000 times\)/);
@@ -55,7 +55,7 @@ describe('what a policy says in plain words', () => {
     );
   });
 
-  it('repeats the exception of delta in every sentence of the budget', async () => {
+  it('the explanation repeats the exception of delta in every sentence of the budget', async () => {
     const lines = await told(
       'dependence: none',
       '{secret: row}',
@@ -67,7 +67,7 @@ describe('what a policy says in plain words', () => {
     expect(about(lines, 'belief')).toMatch(/a rare disease believed with 10 % is believed with at most 30 %/);
   });
 
-  it('tells who is protected for each secret', async () => {
+  it('the explanation names the privacy unit for each secret', async () => {
     expect(about(await told('dependence: none', '{secret: person, unit: id, maxRows: 5}'), 'protected')).toMatch(
       /same id. At most 5 rows/,
     );
@@ -77,14 +77,14 @@ describe('what a policy says in plain words', () => {
     expect(about(await told(step, '{secret: step}'), 'protected')).toMatch(/the party of one id at one week/);
   });
 
-  it('tells the informed adversary from the uninformed one', async () => {
+  it('the explanation distinguishes the informed adversary from the uninformed one', async () => {
     expect(about(await told('dependence: none'), 'from')).toMatch(/may even know the exact values/);
     expect(about(await told('dependence: none', '{secret: row, adversary: uninformed}'), 'from')).toMatch(
       /but not the values of other records/,
     );
   });
 
-  it('has one line for every kind of dependence, with its strength in words', async () => {
+  it('the explanation has one line for every kind of dependence, with its strength in words', async () => {
     const lines = await told(`dependence:
   - {kind: groups, by: [house, street], column: party, oddsRatio: 81, maxSize: 6}
   - {kind: ties, relation: friend, reach: direct, maxTies: 50}
@@ -97,7 +97,7 @@ describe('what a policy says in plain words', () => {
     expect(texts[1]).toMatch(/copies of each other.* Only direct ties count.*left out .* tied to more than 50 others that are/);
   });
 
-  it('is one sentence per line, each with its topic', async () => {
+  it('the explanation has one sentence per line, each with its topic', async () => {
     const lines = explainPolicy(
       await parsePolicy(
         'data: {source: s.csv}\nprotect: {secret: row}\nbudget: {epsilon: 20}\ndependence: none',

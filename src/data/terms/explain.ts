@@ -18,7 +18,7 @@ export interface Explanation {
   readonly text: string;
 }
 
-/** What a policy promises, in plain words: one line per option. Reports print the same lines. */
+/** Promise of a policy in plain words, one line per option. Reports print the same lines. */
 export const explainPolicy = (policy: Policy): string[] =>
   explain(policy).map(({ topic, text }) => `${topic.charAt(0).toUpperCase()}${topic.slice(1)}: ${text}`);
 
@@ -154,7 +154,7 @@ const secrets: Record<SecretKind, (policy: Policy, kinds: TieKinds) => string> =
       .join(', ')}).`,
 };
 
-/** What stands in the way of reading "everything one row says" as it stands. */
+/** Exceptions to "everything in one row is protected": the declared pairs of values. */
 const aboutPairs = (policy: Policy): Explanation[] => {
   const told = pairWords(policy).notTold;
   return told.length === 0
@@ -165,14 +165,14 @@ const aboutPairs = (policy: Policy): Explanation[] => {
       ];
 };
 
-/** How numbers are read that decide which data sets are compared. */
+/** Reading of numbers that decides which data sets are neighbours. */
 const aboutNumbers = (policy: Policy, kinds: TieKinds): Explanation[] => {
   const agreed = slicingsOf(policy, kinds).map(({ column }) => column.name);
   const text = asReadSentence(policy, agreed);
   return text === undefined ? [] : [{ topic: 'protected', text }];
 };
 
-/** What is left to protect beside totals that everybody knows. */
+/** Protection that remains when totals are known to everybody. */
 const aboutKnown = (policy: Policy): Explanation[] => {
   const { known } = policy;
   if (!known) return [];
@@ -204,7 +204,7 @@ const assumptions = ({ dependence, undecided, protect, known }: Policy, kinds: T
           text: kindOf(d, kinds).explain(d, protect.secret),
         }));
 
-/** What the budget means for somebody suspected with this probability. */
+/** Priors for which the meaning of the budget is explained. */
 const suspected = [0.01, 0.1, 0.5];
 
 function aboutBudget({ budget, protect }: Policy): Explanation[] {

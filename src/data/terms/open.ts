@@ -9,7 +9,7 @@ import type { EngineSource } from '../engine/source.js';
 import { kindOf, type TieKinds, tieColumns, tieKinds } from '../ties/kinds.js';
 import { joiningColumns, sourceOf } from './source.js';
 
-/** Opens the data of a policy and checks that every column the policy speaks of is there; or opens a bare source. */
+/** Opens the data of a policy and checks that every column it names exists; or opens a bare source. */
 export async function openEngine(
   what: Policy | ({ readonly source: string } & Partial<EngineSource>),
   limits: Partial<EngineLimits> = {},
@@ -47,7 +47,7 @@ export async function openEngine(
 }
 
 type Open = (source: EngineSource, limits: EngineLimits) => Promise<Engine>;
-/** What answers at an address, by how that begins. The driver is loaded by those who use it (docs/decisions/0021-start.md). */
+/** Database adapter by URL scheme. A driver is loaded only when it is used (docs/decisions/0021-start.md). */
 const databases: Readonly<Record<DatabaseScheme, () => Promise<Open>>> = {
   postgres: async () => (await import('../engine/postgres/postgres.js')).openPostgres,
   trino: async () => (await import('../engine/trino/trino.js')).openTrino,

@@ -33,14 +33,14 @@ const policy = (pairs: string, protect = 'secret: row', more = columns) =>
 const column = async (name: string, pairs: string) => (await policy(pairs)).protect.pairs!.columns.get(name)!;
 
 describe('pairs in a policy', () => {
-  it('are numbers within a distance, and no answer with any of them', async () => {
+  it('pairs are numbers within a distance, and no answer with any of them', async () => {
     const age = await column('age', '{age: {within: 5}}');
     expect([isPair(age, 0, 5), isPair(age, 0, 6), isPair(age, 0, -1), distance(age, 0, 17)]).toEqual([true, false, true, 2]);
     const apart = await column('age', '{age: {within: 5, missing: apart}}');
     expect([isPair(apart, 0, -1), distance(apart, 0, 17)]).toEqual([false, 4]);
   });
 
-  it('round outward where numbers lie between steps', async () => {
+  it('pairs round outward if numbers lie between steps', async () => {
     const steps = async (within: string) => {
       const income = await column('income', `{income: {within: ${within}}}`);
       return income.form === 'steps' ? income.steps : undefined;
@@ -49,7 +49,7 @@ describe('pairs in a policy', () => {
     expect([await steps('2'), await steps('10'), await steps('19')]).toEqual([1, 2, 2]);
   });
 
-  it('are steps of an order, blocks, a graph and named secrets', async () => {
+  it('pairs are steps of an order, blocks, a graph and named secrets', async () => {
     const grade = await column('grade', '{grade: {within: 1}}');
     expect([isPair(grade, 0, 1), isPair(grade, 0, 2)]).toEqual([true, false]);
     const blocks = await column('region', '{region: {partition: {blocks: [[n, s], [e, w]]}, missing: apart}}');
@@ -69,7 +69,7 @@ describe('pairs in a policy', () => {
     ]);
   });
 
-  it('agree in columns, by name or because another is divided by them', async () => {
+  it('pairs agree in other columns, by name or because another column is partitioned by them', async () => {
     const same = await policy('{same: [country], age: {within: 5}}');
     const by = await policy('{region: {partition: by country}, age: {within: 5}}');
     expect(same.protect.pairs!.columns.get('country')).toEqual({ form: 'same', missing: 'apart', size: 2 });
@@ -77,7 +77,7 @@ describe('pairs in a policy', () => {
     expect((await policy('{region: {partition: {by: country}}, country: all}').catch((e) => e)).message).toContain('twice');
   });
 
-  it('are places within kilometres, as a box, and any longitude around the earth', async () => {
+  it('pairs of places form a box of kilometres, and a longitude column around the earth pairs any two', async () => {
     const near = (await policy('{place: {columns: [lat, lon], within: 5 km, missing: apart}}')).protect.pairs!.columns;
     expect(near.get('lat')).toMatchObject({ form: 'steps', steps: 5 });
     // 5 km are 0.0704 degrees at 50 north.
@@ -86,12 +86,12 @@ describe('pairs in a policy', () => {
     expect(isPair(around.get('round'), 0, 36_000)).toBe(true);
   });
 
-  it('are none where every two values are pairs', async () => {
+  it('pairs of every two values are the same as no pairs', async () => {
     expect((await policy('{age: all}')).protect.pairs).toBeUndefined();
     expect((await policy('{age: all}')).digest).toBe((await policy('{}')).digest);
   });
 
-  it('belong to the terms, with how the cells of their columns are read, and not otherwise', async () => {
+  it("pairs belong to the terms, with the reading of their columns' cells, and not otherwise", async () => {
     const digest = async (pairs: string, more = columns) => (await policy(pairs, 'secret: row', more)).digest;
     const five = await digest('{age: {within: 5}}');
     expect(await digest('{age: {within: 5.0}}')).toBe(five);
@@ -103,7 +103,7 @@ describe('pairs in a policy', () => {
     expect((await policy('{age: {within: 5}, same: [country]}')).terms!.join('; ')).toContain('age within 5');
   });
 
-  it('do not go with a budget per step', async () => {
+  it('pairs cannot be combined with a budget per step', async () => {
     writeFileSync(join(folder, 'weekly.json'), '{"matrix": [[0.9, 0.1], [0.1, 0.9]]}');
     const text = `data: {source: survey.csv}\nprotect: {secret: step, pairs: {age: {within: 5}}}\nbudget: {epsilon: 1, per: step}\ndependence: [{kind: sequence, by: id, order: age, state: country, transition: weekly.json}]\ncolumns:${columns}\n`;
     expect((await fault(parsePolicy(text, join(folder, 'policy.yaml')))).message).toMatch(/budget per step/);
@@ -132,7 +132,7 @@ describe('pairs in a policy', () => {
     ['{age: {within: 5}, same: [age]}', 'secret: row', 'declared twice'],
     ['{age: {within: 5}}', 'secret: row, neighbours: add-remove', 'added or removed'],
     ['{age: {within: 5}}', 'secret: answer', 'secret "answer"'],
-  ])('%s under %s is refused: %s', async (pairs, protect, words) => {
+  ])('pairs %s under %s are refused: %s', async (pairs, protect, words) => {
     const { code, message, hint, place } = await fault(policy(pairs, protect));
     expect(message).toContain(words);
     expect(['POLICY_INVALID', 'DATA_MALFORMED']).toContain(code);

@@ -41,15 +41,15 @@ dependence:
   - {kind: factors, model: model.json}
 `;
 
-describe('reading a policy', () => {
-  it('reads the four lines a survey needs', async () => {
+describe('a policy file', () => {
+  it('the four lines of a survey policy are read', async () => {
     const p = await policy(`data: {source: survey.csv}\n${rest}`);
     expect(p.protect).toEqual({ secret: 'row', maxRows: 1, adversary: 'informed' });
     expect([toText(p.budget.epsilon), toText(p.budget.delta)]).toEqual(['1', '0']);
     expect(p.dependence).toEqual([]);
   });
 
-  it('reads every section there is', async () => {
+  it('every section of a policy is read', async () => {
     const p = await policy(full);
     expect(p.population).toBe('town-survey-2026');
     expect(p.ledger).toBe(join(folder, '.fugu/ledger.db'));
@@ -64,14 +64,14 @@ describe('reading a policy', () => {
     expect(p.dependence[0]).toEqual({ kind: 'groups', by: ['household_id'], column: 'party', oddsRatio: 9, hidden: false });
   });
 
-  it('counts a tie without a strength as a copy', async () => {
+  it('a tie without a strength counts as a copy', async () => {
     const p = await policy(
       'data: {source: survey.csv}\nprotect: {secret: row}\nbudget: {epsilon: 1}\ndependence: [{kind: groups, by: [a, b]}]',
     );
     expect(p.dependence[0]).toMatchObject({ by: ['a', 'b'], oddsRatio: Number.POSITIVE_INFINITY });
   });
 
-  it('takes columns, labels and missing codes from the codebook, and lets the policy speak first', async () => {
+  it('columns, labels and missing codes come from the codebook, and the policy takes precedence', async () => {
     writeFileSync(
       join(folder, 'book.csv'),
       'name,value,label,missing\nparty,1,"Dem, old",\nparty,2.0,Rep,\nparty,-9,Refused,yes\nage,,Age in years,\nage,-1,Inapplicable,x\n',
@@ -85,7 +85,7 @@ describe('reading a policy', () => {
     expect(party?.type === 'category' && party.labels.get('1')).toBe('Dem, old');
   });
 
-  it('sets epsilon from a belief, rounded down', async () => {
+  it('a belief budget sets epsilon, rounded down', async () => {
     const p = await policy(
       'data: {source: survey.csv}\nprotect: {secret: row}\nbudget: {belief: {prior: 0.1, posterior: 0.3}}\ndependence: none',
     );
@@ -95,7 +95,7 @@ describe('reading a policy', () => {
     expect(p.budget.belief && toText(p.budget.belief.posterior)).toBe('3/10');
   });
 
-  it('takes the tightest of several beliefs, downward ones too', async () => {
+  it('the tightest of several beliefs counts, downward ones too', async () => {
     const p = await policy(
       'data: {source: survey.csv}\nprotect: {secret: row}\nbudget: {belief: [{prior: 0.1, posterior: 0.3}, {prior: 0.5, floor: 0.4, about: a common answer}]}\ndependence: none',
     );
@@ -103,7 +103,7 @@ describe('reading a policy', () => {
   });
 });
 
-describe('a bad policy is refused, with its place', () => {
+describe('a faulty policy, which is refused with its place', () => {
   const head = 'data: {source: survey.csv}\n';
   const cases: [string, string, RegExp, number, RegExp?][] = [
     ['silence about dependence', `${head}protect: {secret: row}\nbudget: {epsilon: 1}`, /must be written/, 1, /dependence: none/],
@@ -246,7 +246,7 @@ describe('a bad policy is refused, with its place', () => {
     ],
     ['a database and no ledger', `data: {source: "postgres://a@host/db", table: t}\n${rest}`, /where its budget is recorded/, 1],
   ];
-  it.each(cases)('%s', async (_name, text, message, line, hint) => {
+  it.each(cases)('a faulty policy is refused: %s', async (_name, text, message, line, hint) => {
     const f = await fault(policy(text));
     expect(f.message).toMatch(message);
     expect(f.code).toBe('POLICY_INVALID');
@@ -263,13 +263,13 @@ describe('a bad policy is refused, with its place', () => {
     ['a section twice', `${head}${rest}budget: {epsilon: 9}`, 5],
     ['nothing', '', 1],
     ['a bare word', 'hello', 1],
-  ])('as YAML with %s', async (_name, text, line) => {
+  ])('YAML with %s is refused', async (_name, text, line) => {
     const f = await fault(policy(text));
     expect(f.code).toBe('POLICY_SYNTAX');
     expect(f.place?.line).toBe(line);
   });
 
-  it('when the file is missing', async () => {
+  it('a missing policy file is refused', async () => {
     expect((await fault(readPolicy(join(folder, 'nowhere.yaml')))).code).toBe('POLICY_SYNTAX');
   });
 
@@ -279,7 +279,7 @@ describe('a bad policy is refused, with its place', () => {
     ['an open quote', 'name,value,label\nparty,1,"a\n', /never closed/],
     ['too many cells', 'name,value,label\nparty,1,a,b\n', /more cells/],
     ['nothing in it', '', /empty/],
-  ])('when the codebook has %s', async (_name, text, message) => {
+  ])('a codebook with %s is refused', async (_name, text, message) => {
     writeFileSync(join(folder, 'bad-book.csv'), text);
     const f = await fault(policy(`data: {source: survey.csv, codebook: bad-book.csv}\n${rest}`));
     expect(f.code).toBe('DATA_MALFORMED');
@@ -288,7 +288,7 @@ describe('a bad policy is refused, with its place', () => {
 });
 
 describe('a copied policy', () => {
-  it('spends the same account, whatever it is called, wherever it lies and however it protects', async () => {
+  it('copies of a policy share one account, whatever their name, place and protection', async () => {
     const original = await policy(`data: {source: survey.csv}\n${rest}`);
     const copy = await parsePolicy(
       `data: {source: ${join(folder, 'survey.csv')}}\nprotect: {secret: person, unit: id, maxRows: 2}\nbudget: {epsilon: 1}\ndependence: none`,
@@ -298,7 +298,7 @@ describe('a copied policy', () => {
     expect(copy.digest).not.toBe(original.digest);
   });
 
-  it('meets the same account through a link to the data', async () => {
+  it('a policy that reaches the data through a link has the same account', async () => {
     symlinkSync(join(folder, 'survey.csv'), join(folder, 'link.csv'));
     const [a, b] = await Promise.all([
       policy(`data: {source: survey.csv}\n${rest}`),
@@ -307,7 +307,7 @@ describe('a copied policy', () => {
     expect(b.population).toBe(a.population);
   });
 
-  it('keeps its digest when moved, and changes it with the terms or a model', async () => {
+  it('a moved policy keeps its digest, and changed terms or models change it', async () => {
     const text = (epsilon: string) =>
       `data: {source: survey.csv}\nprotect: {secret: row}\nbudget: {epsilon: ${epsilon}}\ndependence: [{kind: factors, model: ${join(folder, 'model.json')}}]`;
     const a = await policy(text('1'));
@@ -317,7 +317,7 @@ describe('a copied policy', () => {
     expect((await policy(text('1'))).digest).not.toBe(a.digest);
   });
 
-  it('remembers where its entries stand', async () => {
+  it('a policy keeps the positions of its entries', async () => {
     const p = await withRest('columns:\n  age: {type: integer, bounds: [0, 9]}');
     expect(p.places?.get('columns.age')).toMatchObject({ line: 3, column: 3 });
   });

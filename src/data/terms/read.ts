@@ -230,7 +230,7 @@ function declareRelations(
       throw invalid(yaml, path, `The symmetric relation "${name}" does not have two columns.`, 'Only a pair can be reversed.');
     relations.set(name, {
       name,
-      // A table of the data's own database has no file ending; beside data on a server there are no files.
+      // A table in the data's own database has no file ending; data on a server has no files.
       table: directory !== undefined && /\.[A-Za-z]+$/.test(entry.table) ? fromFolder(entry.table, directory) : entry.table,
       columns: entry.columns,
       domain: entry.domain,
@@ -260,7 +260,7 @@ function declareEdges(kept: Pick<Policy, 'data' | 'protect' | 'relations'>, yaml
   return edges;
 }
 
-/** By its file (also under a second hard link) or its name in the database; a bare name, or the database without one, is whatever table is found by it. */
+/** Compared by file (also under a second hard link) or by name in the database; an unqualified name may be any table found by it. */
 function isOneTable(a: string, b: string, database: string): boolean {
   if (a === b) return true;
   const inside = (table: string) =>
@@ -272,7 +272,7 @@ function isOneTable(a: string, b: string, database: string): boolean {
   return one !== undefined && other !== undefined && one.dev === other.dev && one.ino === other.ino;
 }
 
-/** Does anything declared put steps in an order? */
+/** True if a declared tie orders steps. */
 const orderedSteps = (dependence: readonly Dependence[], kinds: TieKinds): boolean =>
   dependence.some((d) => kindOf(d, kinds).step !== undefined);
 
@@ -322,7 +322,7 @@ function declareProtect(
   };
 }
 
-/** Where adding or removing one record is proven: neighbours.proof.md says why nowhere else. */
+/** Refuses add-or-remove neighbours except where neighbours.proof.md covers them. */
 function refuseAddRemove(
   { protect, budget, dependence }: Pick<Policy, 'protect' | 'budget' | 'dependence'>,
   yaml: YamlFile,

@@ -5,7 +5,7 @@ import type { Column, NumberColumn, Policy, Table, WeightColumn } from '../../po
 import type { CellReadings, EngineSource, RelationSource } from '../engine/source.js';
 import { kindOf, type TieKinds, tieColumns, tieKinds } from '../ties/kinds.js';
 
-/** Columns that say who a row is about and who is tied to whom: their own text matters, declared or not. */
+/** Columns that name the owner of a row or define ties: their text itself is used, declared or not. */
 const namesOf = ({ data, protect, dependence }: Policy, kinds: TieKinds): ReadonlySet<string> =>
   new Set([
     ...(protect.unit === undefined ? [] : [protect.unit]),
@@ -43,11 +43,11 @@ export function sourceOf(policy: Policy, kinds: TieKinds = tieKinds): EngineSour
   };
 }
 
-/** Columns that say whose a row is and what it is joined to. */
+/** Columns that name the owner of a row or join it to others. */
 export const joiningColumns = ({ unit, key = [], links }: Pick<Table, 'unit' | 'key' | 'links'>): ReadonlySet<string> =>
   new Set([...(unit === undefined ? [] : [unit]), ...key, ...links]);
 
-/** The codes of the categories of the data, or of a table beside it, of which nothing but these codes is ever asked. */
+/** Codes of the categories of the data, or of a side table, from which only these codes are read. */
 export type Domains = ReadonlyMap<string, readonly string[]>;
 export const domainsOfData = (policy: Policy, kinds: TieKinds = tieKinds): Domains =>
   domainsOf(policy.columns, namesOf(policy, kinds));
@@ -83,7 +83,7 @@ export function refuseDatedNames(policy: Policy, kinds: TieKinds): void {
         );
 }
 
-/** A grid that cannot be used is refused where the column is asked about. */
+/** An unusable grid is refused when the column is queried. */
 function usableGrid(column: NumberColumn | WeightColumn): readonly Grid[] {
   try {
     return [gridOf(column)];
@@ -94,8 +94,8 @@ function usableGrid(column: NumberColumn | WeightColumn): readonly Grid[] {
 }
 
 /**
- * Whether data opened as this source is what a policy reads: its relations are there with the same tuples, and of no column it speaks of was text
- * forgotten that it does not ignore itself.
+ * True if data opened as this source serves a policy: its relations have the same
+ * tuples, and of no column that it uses was text dropped that the policy needs.
  */
 export function reads(opened: EngineSource, policy: Policy, kinds: TieKinds = tieKinds): boolean {
   const wanted = sourceOf(policy, kinds);
@@ -122,7 +122,7 @@ export function reads(opened: EngineSource, policy: Policy, kinds: TieKinds = ti
   );
 }
 
-/** Whoever reads other tables, or reads them otherwise, opens the data again. */
+/** Data with other side tables, or other readings of them, is opened again. */
 const textOfTables = ({ tables = [] }: EngineSource): string =>
   JSON.stringify(tables, (_, value: unknown) =>
     value instanceof Map || value instanceof Set ? [...value] : typeof value === 'bigint' ? `${value}` : value,

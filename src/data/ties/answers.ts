@@ -18,9 +18,9 @@ import { kindOf, type TieKinds, tieKinds } from './kinds.js';
 /** One declared model of the answers of a person. */
 export interface AnswersModel {
   readonly graph: FactorGraph;
-  /** The columns it speaks about. */
+  /** The columns that it covers. */
   readonly names: readonly string[];
-  /** How finely, where it has tables; a bare odds ratio and a Gaussian law are about any values. */
+  /** Resolution of the model, if it has tables; a bare odds ratio and a Gaussian distribution apply to any values. */
   readonly levels: readonly ColumnLevels[];
   readonly network?: Network;
   readonly words: readonly string[];
@@ -61,7 +61,7 @@ export function answersAmplifier(list: readonly Dependence[], policy: Policy, ki
   });
 }
 
-/** A column the models do not mention would count as independent of all others, which nobody said. */
+/** A column without a model would count as independent of all others, which was not declared. */
 function coverEveryColumn(names: readonly string[], known: ReadonlySet<string>): void {
   const missing = names.find((name) => !known.has(name));
   if (missing !== undefined)

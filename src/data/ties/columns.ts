@@ -19,7 +19,7 @@ export interface ColumnsDependence {
 
 const shape = section({ kind: z.literal('columns'), network: word('network') }, 'Write {kind: columns, network: wave1.json}.');
 
-/** The answers of one person follow a declared network, or tables of two columns each (spread.ts). Between whole records it says nothing. */
+/** The answers of one person follow a declared network, or tables of two columns each (spread.ts). It declares nothing between records. */
 export const columns: TieKind<ColumnsDependence, z.output<typeof shape>> = {
   kind: 'columns',
   shape,
@@ -45,7 +45,7 @@ function readNetwork({ network: file }: ColumnsDependence): Network {
   return /\.bif$/i.test(file) ? readBif(text, file) : readNetworkJson(text, file);
 }
 
-/** What a reader must know about where the network came from. */
+/** Origin of the network, as a reader of a release must know it. */
 function networkOrigin({ origin }: Network): string {
   if (!origin) return 'The column network was declared by the steward.';
   if (origin.learned === 'unpaid')

@@ -11,7 +11,7 @@ import { type RecordTies, recordTies, type Told } from './record-ties.js';
 import { type TiedTuples, tupleAmplifier } from './tuples.js';
 
 export interface Declared extends RecordTies {
-  /** The bounds rest on who is tied to whom in the data as it was read; other data needs other bounds. */
+  /** True if the bounds depend on the ties in the data as read; other data needs other bounds. */
   readonly readsData: boolean;
 }
 
@@ -48,7 +48,8 @@ export async function declaredAmplifiers(
     kinds,
     progress,
   );
-  // Answers of tied people: coarsen to rows. Only when people are independent do the ties of one person's answers say more.
+  // Answers of tied people: the bound is that of whole rows. Only if people are
+  // independent do the ties between one person's answers give a smaller one.
   if (between.some(({ kind }) => kind.records)) return { ...records, readsData: true };
   const answers = [
     ...(inside.length > 0

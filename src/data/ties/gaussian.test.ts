@@ -18,7 +18,7 @@ interface Law {
   readonly bounds: readonly [number, number];
 }
 
-/** What the product says: two numbers, each released with Laplace noise at this cost. */
+/** Bound by the product: two numbers, each released with Laplace noise at this cost. */
 function bound({ precision: [own, cross], bounds }: Law, cost: number, read: Law['bounds'] = bounds): number {
   const file = join(folder, 'q.json');
   writeFileSync(
@@ -43,7 +43,7 @@ const line = (from: number, to: number, points: number): number[] =>
 const weight = ({ precision: [own, cross], mean }: Law, x: number, y: number): number =>
   Math.exp(-(own * (x - mean) ** 2 + own * (y - mean) ** 2) / 2 - cross * (x - mean) * (y - mean));
 
-/** P(read x, read y) on the points a release can read: numbers up to `reach` occur, and those outside `read` are pulled to it. */
+/** P(read x, read y) on the points a release can read: values up to `reach` occur, and those outside `read` are clamped to it. */
 function readLaw(law: Law, reach: Law['bounds'], read: Law['bounds']): { readonly points: number[]; readonly joint: number[][] } {
   const points = line(...read, 21);
   const joint = points.map(() => points.map(() => 0));
@@ -70,7 +70,7 @@ function exactLoss({ points, joint }: ReturnType<typeof readLaw>, cost: number):
   return cost + worst;
 }
 
-describe('a Gaussian law between two numbers', () => {
+describe('a Gaussian distribution of two numbers', () => {
   const laws: readonly Law[] = [
     { precision: [1, -0.99], mean: 0, bounds: [-0.1, 0.1] },
     { precision: [2, -1], mean: 0.5, bounds: [0, 1] },
@@ -78,19 +78,19 @@ describe('a Gaussian law between two numbers', () => {
     { precision: [0.3, -0.2], mean: 4, bounds: [0, 5] },
   ];
 
-  it.each(laws)('leaks no more than is said when nothing lies outside the bounds: %o', (law) => {
+  it.each(laws)('the bound holds if nothing lies outside the bounds of the distribution: %o', (law) => {
     for (const cost of [0.05, 0.5, 2])
       expect(exactLoss(readLaw(law, law.bounds, law.bounds), cost)).toBeLessThanOrEqual(bound(law, cost) + 1e-9);
   });
 
-  it.each(laws)('may be read through narrower bounds, to which numbers are pulled: %o', (law) => {
+  it.each(laws)('the bound holds for narrower bounds to which numbers are clamped: %o', (law) => {
     const [low, high] = law.bounds;
     const read = [low + (high - low) / 4, high - (high - low) / 4] as const;
     for (const cost of [0.05, 0.5, 2])
       expect(exactLoss(readLaw(law, law.bounds, read), cost)).toBeLessThanOrEqual(bound(law, cost, read) + 1e-9);
   });
 
-  it('leaks more when numbers lie outside its own bounds and are pulled to them, so the promise must say there are none', () => {
+  it('clamping numbers from outside the bounds leaks more, so the assumption must exclude them', () => {
     const [narrow] = laws;
     expect(exactLoss(readLaw(narrow!, [-6, 6], narrow!.bounds), 0.5)).toBeGreaterThan(1.5 * bound(narrow!, 0.5));
   });

@@ -47,15 +47,15 @@ const precisionFile = z.strictObject({
   precision: z.array(z.array(z.number())).min(1),
   /** One interval for all, or one per record: values outside are impossible, so it must hold every number that a release can read. */
   bounds: z.union([z.tuple([z.number(), z.number()]), z.array(z.tuple([z.number(), z.number()]))]),
-  /** The column the law is about, where records have several numbers. */
+  /** Column of the distribution, if records have several numbers. */
   column: z.string().optional(),
 });
 type PrecisionFile = z.infer<typeof precisionFile>;
 type Wrong = (what: string, hint?: string) => Fault;
 
 /**
- * A Gaussian law with precision Q, restricted to bounded values. Its pair factors are exp(-Q_ij x_i x_j), so changing x_j over its interval moves
- * log odds of x_i by |Q_ij| (u - v)(a - b): D_ij = |Q_ij| x width_i x width_j. The diagonal and the mean are tilts and do not matter.
+ * Gaussian with precision Q on bounded values. Pair factors are exp(-Q_ij x_i x_j): changing x_j over its interval changes
+ * the log odds of x_i by D_ij = |Q_ij| x width_i x width_j. The diagonal and the mean are tilts and do not matter.
  */
 export function gaussianGraph(
   dependence: GaussianDependence,
@@ -101,7 +101,7 @@ function readPrecision({ precision }: GaussianDependence): { readonly file: Prec
   return { file: parsed.data, wrong };
 }
 
-/** The number the law is about: the answer itself, or the one number that a row or person has. */
+/** The number the distribution covers: the answer itself, or the one number of a row or person. */
 function numberOf({ column }: PrecisionFile, id: string, policy: Policy, wrong: Wrong): NumberColumn | WeightColumn {
   const { protect, columns } = policy;
   if (protect.secret === 'answer') {
@@ -123,7 +123,7 @@ function numberOf({ column }: PrecisionFile, id: string, policy: Policy, wrong: 
   return named[0]!;
 }
 
-/** Releases pull numbers to the column's bounds; a law on less than these says nothing about what they read. */
+/** Releases clamp numbers to the bounds of the column; a distribution on a smaller interval does not cover what they read. */
 function refuseNumbersOutside(column: NumberColumn | WeightColumn, low: number, high: number, wrong: Wrong): void {
   const [least, most] = column.bounds;
   if (compare(parseRational(`${low}`), least) > 0 || compare(parseRational(`${high}`), most) < 0)

@@ -32,7 +32,7 @@ describe('a person whose rows name several homes', () => {
   const two = table([[0, 'a'], [0, 'b'], [1, 'a'], [2, 'a'], [3, 'b'], [4, 'b'], [0, 'a']], 5); // biome-ignore format: one line
   const d = Math.log(4);
 
-  it('is tied to the hidden types of both', () => {
+  it('the person is tied to the hidden types of both homes', () => {
     const types = fromFactors(
       5,
       [[0, 5], [1, 5], [2, 5], [0, 6], [3, 6], [4, 6]].map((members) => ({ members, logOdds: d })), // biome-ignore format: one line
@@ -45,7 +45,7 @@ describe('a person whose rows name several homes', () => {
     });
   });
 
-  it('changes nothing for homes of their own, nor for ties in pairs', () => {
+  it('people with one home, and pairwise ties, are unaffected', () => {
     const one = table([[0, 'a'], [1, 'a'], [2, 'b'], [2, 'b']], 3); // biome-ignore format: one line
     const star = fromFactors(3, [0, 1].map((u) => ({ members: [u, 3], logOdds: d })), 1); // biome-ignore format: one line
     expect(leakage(groupsGraph(homes(), one), 0.3, 'informed').worst.leakage).toBeCloseTo(
@@ -55,7 +55,7 @@ describe('a person whose rows name several homes', () => {
     expect(Math.max(...groupsGraph(homes({ hidden: false }), two).logOdds)).toBeCloseTo(d, 12);
   });
 
-  it('cannot be hidden behind a bound on the size alone', () => {
+  it('a public bound on group sizes alone cannot hide such a person', () => {
     expect(() => groupsGraph(homes({ maxSize: 9 }), two)).toThrow(/several groups/);
   });
 });

@@ -24,7 +24,7 @@ export interface GroupsDependence {
   readonly hidden: boolean;
   /** Public bound on the group size; without it the groups themselves are taken as public knowledge. */
   readonly maxSize?: number;
-  /** So many members of a group are used; the others are left out of every answer. */
+  /** Largest number of used members of a group; the others are left out of every answer. */
   readonly maxUsed?: number;
 }
 
@@ -86,7 +86,7 @@ export const groups: TieKind<GroupsDependence, z.output<typeof shape>> = {
   words: (d) =>
     `Records in one group (${d.by.join(d.all ? ' and ' : ', ')}) are tied with an odds ratio of at most ${oddsText(d.oddsRatio)}${d.hidden ? ' to a hidden type of the group' : ''}${d.maxSize ? `; no group has more than ${d.maxSize} members` : '; who is in which group is known to the attacker'}.${pullWords(d)}`,
   records: {
-    // Members of a hidden type are tied to it, and nobody says that it has two values.
+    // Members of a hidden type are tied to it, and it is not declared to have two values.
     pull: (d) => (d.hidden ? undefined : d.pull && d.column),
     graph: (d, { records, room }) => groupsGraph(d, records, room),
     groupLimits: (d, { policy, records }) => {
@@ -100,7 +100,7 @@ export const groups: TieKind<GroupsDependence, z.output<typeof shape>> = {
         );
       return groupings(d).map((names) => ({ group: groupOf(records, names).group, most }));
     },
-    // A public bound on group sizes stands for groups nobody has seen: nothing can be said about how other ties would run across them.
+    // A public bound on group sizes stands for unobserved groups: how other ties would cross them is unknown.
     alone: (d) =>
       d.maxSize === undefined
         ? undefined
@@ -113,7 +113,7 @@ export const groups: TieKind<GroupsDependence, z.output<typeof shape>> = {
 };
 
 /** Ties inside groups: households, wards, classes. Each column of `by` is a grouping of its own; records are tied when any of them puts them together. */
-/** The tie that joins all who agree in one column, whatever else is declared. */
+/** The tie between all records that agree in one column, whatever else is declared. */
 export const groupsBy = (dependence: readonly { readonly kind: string }[], column: string): GroupsDependence | undefined =>
   dependence.find((d): d is GroupsDependence => {
     const own = d as GroupsDependence;

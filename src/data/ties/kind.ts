@@ -11,27 +11,27 @@ import type { TupleTies } from './tuples.js';
 import type { GroupLimit } from './used-records.js';
 
 /**
- * Everything about one kind of declared dependence. Each kind is one file that makes one of these and one line in kinds.ts; nobody else knows kinds by name.
- * `D` is what is declared, `Told` how it is written. What a kind leaves out it has nothing to say about.
+ * One kind of declared dependence: one file and one line in kinds.ts; no other code knows kinds by name.
+ * `D` is the declaration, `Entry` its form in a policy. An omitted member does not apply to the kind.
  */
 export interface TieKind<D extends Dependence = Dependence, Told = unknown> {
   readonly kind: D['kind'];
-  /** How it is written in a policy, and what that means. */
+  /** Schema of the policy entry. */
   readonly shape: z.ZodObject;
   declare(told: Told, path: Path, context: Declaring): D;
   /** The key of the model file it rests on. */
   readonly file?: string;
-  /** The relation that says who is tied, and the column of its table that says how strongly. */
+  /** Relation that lists the ties, and the column of its table with their odds ratios. */
   relation?(d: D): { readonly name: string; readonly odds?: string };
-  /** The columns of the data that say who is tied. */
+  /** Columns of the data that define the ties. */
   columns?(d: D): readonly TieColumn[];
-  /** What the steward is told it means. */
+  /** Plain-language explanation for the steward. */
   explain(d: D, secret: SecretKind): string;
-  /** What must be true, as plans and receipts print it. */
+  /** Assumption, as plans and receipts print it. */
   words(d: D): string;
-  /** What one step is, where it orders steps: only such a kind makes `secret: step` mean something. */
+  /** One step, in words, for kinds that order steps: only these give `secret: step` a meaning. */
   step?(d: D): string;
-  /** The column that puts steps in order: everybody knows it, and costs are booked by its values. */
+  /** Column that orders the steps: public, and costs are recorded by its values. */
   order?(d: D): string;
   /** Ties between whole records. */
   readonly records?: BetweenRecords<D>;
@@ -39,7 +39,7 @@ export interface TieKind<D extends Dependence = Dependence, Told = unknown> {
   answers?(d: D, policy: Policy, count: number, indexOf: (name: string) => number | undefined): AnswersModel;
   /** Ties between the tuples of a relation. */
   readonly tuples?: BetweenTuples<D>;
-  /** A bound of its own, where it is no graph: of another kind of file, for instance. */
+  /** A separate bound for declarations that are no graph, such as another kind of file. */
   apart?(d: D): ((policy: Policy) => Amplifier) | undefined;
 }
 
@@ -60,37 +60,37 @@ export interface TieColumn {
 }
 
 export interface BetweenRecords<D> {
-  /** Where it is all that is declared: a bound that needs no records, if the data is such. */
+  /** If no other tie is declared: a bound that needs no records, if the data allows it. */
   chain?(d: D, given: Alone): Promise<OneChain | undefined>;
   graph(d: D, source: Source): FactorGraph | Promise<FactorGraph>;
   /** Ties reach no further than their ends: holds against an uninformed attacker only. */
   reach?(d: D): 'any' | 'direct';
-  /** The column of two values through which all its ties pull records together, where that is declared or seen. */
+  /** Column of two values through which all its ties are positive, if that is declared or observed. */
   pull?(d: D): string | undefined;
-  /** So many used records may be tied to a used one; others are left out. */
+  /** Largest number of used records tied to a used one; others are left out. */
   limit?(d: D): number | undefined;
-  /** So many members of each of its groups may be used; others are left out. */
+  /** Largest number of used members per group; others are left out. */
   groupLimits?(d: D, source: Source): readonly GroupLimit[];
-  /** Why it cannot stand beside other ties: its graph stands for records nobody has seen. */
+  /** Reason for which it cannot be combined with other ties: its graph stands for unobserved records. */
   alone?(d: D): { readonly message: string; readonly hint: string } | undefined;
-  /** Who is really tied to whom, for an attack on the data at hand. */
+  /** Ties as they are in the data at hand, for an attack on it. */
   actual?(d: D): D;
 }
 
 export interface OneChain {
   readonly amplifier: Amplifier;
-  /** Somebody goes through about all of it: the records themselves would say no less. */
+  /** Somebody has about all of its steps: reading the records would not give a smaller bound. */
   readonly whole: boolean;
 }
 
 export interface Alone {
   readonly policy: Policy;
   readonly engine: Pinned;
-  /** What is assumed already. */
+  /** Assumptions made so far. */
   readonly assumptions: readonly string[];
 }
 
-/** What graphs of records are built from. */
+/** Inputs for the factor graph of the records. */
 export interface Source {
   readonly policy: Policy;
   readonly records: RecordTable;

@@ -19,7 +19,7 @@ export const tieKinds = [
 ] as const satisfies readonly TieKind[];
 
 export type TieKinds = readonly TieKind[];
-/** What the kinds of the registry declare, told apart by `kind`. */
+/** Declarations of the registered kinds, discriminated by `kind`. */
 export type DeclaredTie = ReturnType<(typeof tieKinds)[number]['declare']>;
 
 export function kindOf(d: Dependence, kinds: TieKinds = tieKinds): TieKind {

@@ -10,7 +10,7 @@ const name = fc.oneof(
   // Numbers in a table, numbers beyond it, and what only looks like one.
   fc.nat({ max: 2 ** 16 + 50 }).map(String),
   fc.constantFrom('0', '00', '007', '-7', '7a', '70', '65535', '65536', '999999999', '1000000000', '12345678901234'),
-  // Where UTF-8 and UTF-16 disagree about the order.
+  // Characters that UTF-8 and UTF-16 sort differently.
   fc.constantFrom('\uE000', '\uFFFD', '\u{10000}', '\u{10FFFF}', 'a\uFF21', 'a\u{1F600}', '\uFEFFx'),
 );
 
@@ -31,7 +31,7 @@ function storedBlock(cells: readonly (string | null)[]): Chunk {
 }
 
 describe('a list of names', () => {
-  it('numbers names as they come, knows them again and tells them', () => {
+  it('the list numbers names in order of appearance, finds them again and returns them', () => {
     fc.assert(
       fc.property(fc.array(name), (names) => {
         const list = new NameList();
@@ -47,7 +47,7 @@ describe('a list of names', () => {
     );
   });
 
-  it('puts them in the order in which JavaScript compares texts', () => {
+  it('the list sorts names as JavaScript compares texts', () => {
     fc.assert(
       fc.property(fc.uniqueArray(name), (names) => {
         const list = new NameList();
@@ -59,7 +59,7 @@ describe('a list of names', () => {
     );
   });
 
-  it('holds more than fit one segment, and says so before it grows', () => {
+  it('the list holds more than one segment, and reports its size before it grows', () => {
     const said: number[] = [];
     const list = new NameList((bytes) => said.push(bytes));
     const long = 'x'.repeat(100);
@@ -69,7 +69,7 @@ describe('a list of names', () => {
     for (const k of [0, 1, 39_999, 40_000, 59_999]) expect(list.text(list.find(`${long}${k}`)!)).toBe(`${long}${k}`);
   });
 
-  it('takes names as they are stored for what they read', () => {
+  it('the list reads stored names as it reads their text', () => {
     const cells = fc.array(fc.oneof(name, fc.string({ minLength: 11, maxLength: 14 }), fc.constant(null)));
     fc.assert(
       fc.property(cells, cells, (first, then) => {

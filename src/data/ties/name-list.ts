@@ -2,12 +2,12 @@ import type { Room } from '../../privacy/dependence/graph/room.js';
 import { type NameColumn, numberAt, Spelling } from './spelling.js';
 import { compareBytes, TextNames } from './text-names.js';
 
-/** Where a cell names nobody. */
+/** Marks a cell without a name. */
 export const noName = 0xffffffff;
 
 /** Numbers of names that are texts begin here: those that are numbers lie below. */
 const text = 2 ** 31;
-/** How many places the table of numbers has for each row that is read, and at least. */
+/** Slots of the number table per row that is read, and at least. */
 const placesPerRow = 4;
 const fewPlaces = 2 ** 16;
 
@@ -19,18 +19,18 @@ export class NameList {
   readonly #texts: TextNames;
   readonly #grown: Room['need'];
   readonly #spelling = new Spelling();
-  /** Numbers below it stand in the table: at each, one more than the number of the name. */
+  /** Numbers below it are in the table, each with the number of its name plus one. */
   readonly #below: number;
   #table = new Uint32Array(0);
   #most = -1;
   #size = 0;
-  /** How many names are numbers. */
+  /** Number of names that are numbers. */
   #numbers = 0;
-  /** Where both kinds are: of each name, the number it spells or `text` and its place among texts. And of each text, which name it is. */
+  /** If both kinds occur: for each name its number, or `text` plus its index among texts; and for each text its name. */
   #spelt = new Uint32Array(0);
   #ofText = new Uint32Array(0);
 
-  /** `grown` is told how many bytes the list is about to hold; `rows`: how many names are read. */
+  /** `grown` receives the number of bytes that the list is about to hold; `rows` is the number of names to read. */
   constructor(grown: Room['need'] = () => undefined, rows = 0) {
     this.#grown = grown;
     this.#below = Math.min(text, Math.max(fewPlaces, placesPerRow * rows));

@@ -12,7 +12,7 @@ import { type RecordColumns, type RecordTable, readRecords } from './records.js'
 import { slicingsOf } from './slicings.js';
 import { type GroupLimit, markOf, spareTies, type TieLimit, usedRecords } from './used-records.js';
 
-/** Told which part of the work is done. */
+/** Receives the completed fraction of the work. */
 export type Told = (done: number) => void;
 const untold: Told = () => undefined;
 
@@ -22,7 +22,7 @@ export interface RecordTies {
   readonly unused?: { readonly column: string; readonly names: readonly string[] };
 }
 
-/** One declared dependence with what its kind says about whole records (rows, persons, steps). */
+/** A declared dependence with the part of its kind that ties whole records (rows, persons, steps). */
 interface Tied {
   readonly d: Dependence;
   readonly ties: BetweenRecords<Dependence>;
@@ -61,7 +61,7 @@ export async function recordTies(
   const room = roomOf(engine.room);
   const hidden = tied.every(({ d, ties }) => ties.alone?.(d) !== undefined);
   const least = (count: number) => (hidden ? 0 : graphBytes(count, 0));
-  // Records that nobody has seen have no values.
+  // Unobserved records have no values.
   const slicings = hidden ? [] : slicingsOf(policy, kinds);
   const structure = structureColumns(
     tied.map(({ d }) => d),
@@ -108,14 +108,14 @@ export async function recordTies(
     : { amplifiers: [graphAmplifier(everyone), ...(chain ? [chain.amplifier] : [])] };
 }
 
-/** A number for each row, by record: costs are booked by values only where a row is a record. */
+/** A number for each row, by record: costs are recorded by values only if a row is a record. */
 function ofRecords({ count, recordOf }: RecordTable, numbers: Float64Array): Float64Array {
   const own = new Float64Array(count);
   for (let row = 0; row < numbers.length; row++) own[recordOf[row]!] = numbers[row]!;
   return own;
 }
 
-/** What choosing records by their names holds for each of them. */
+/** Bytes per record needed to choose records by their names. */
 const namedBytes = 240;
 
 /** The bound for the records that are used, and the one for everybody, in case earlier releases used others. */
@@ -190,14 +190,14 @@ function reachOf(list: readonly Tied[], adversary: Adversary): 'any' | 'direct' 
   return 'direct';
 }
 
-/** All ties pull together only where they do so through one column, of which every record has one value. */
+/** All ties are positive only if they act through one column with one value per record. */
 function pullOf(list: readonly Tied[], { protect }: Policy): { pull?: 'alike' } {
   if (protect.secret === 'person' && protect.maxRows > 1) return {};
   const through = new Set(list.map(({ d, ties }) => ties.pull?.(d)));
   return through.size === 1 && !through.has(undefined) ? { pull: 'alike' } : {};
 }
 
-/** Steps in a row are one secret only where one chain says how they go together. */
+/** A window of steps is one secret only if a single chain describes how they depend on one another. */
 const noWindow = (): Fault =>
   new Fault(
     'POLICY_INVALID',

@@ -9,15 +9,14 @@ import { NameColumn } from './spelling.js';
 import { sorted } from './text-names.js';
 
 /**
- * The records of a table as numbers 0..count-1, with the columns that ties speak about: one per person (secret `person`), else one per row.
- * What is read here is structure the attacker is declared to know, and rows stand in the order of what was read of them, not in that of the table: the
- * result is a function of the set of rows read (rows that read the same are interchangeable), so no bound shows how the table is stored.
+ * Records of a table as numbers 0..count-1 with the columns of the ties: persons (secret `person`) or rows. Rows
+ * are sorted by what is read of them, so bounds depend on the set of rows alone, never on how the table is stored.
  */
 export interface RecordTable {
   readonly count: number;
   /** Record of each table row. */
   readonly recordOf: Uint32Array;
-  /** Where the database had each table row; nothing that bounds rest on may depend on it. */
+  /** Position of each table row in the database; no bound may depend on it. */
   readonly placeOf: Uint32Array;
   /** Names in a column as their places among all its names in order, one per table row; `noName` where there is none. */
   readonly namesIn: (column: string) => Uint32Array;
@@ -40,14 +39,14 @@ export interface RecordTable {
 /** In place of a record, where several rows have one name and are records of their own. */
 const several = 0xfffffffe;
 
-/** What to read: names of groups and owners, cells that name nobody, and cells that are read as numbers (NaN for none). */
+/** Columns to read: names of groups and owners, cells that name nobody, and cells parsed as numbers (NaN for none). */
 export interface RecordColumns {
   readonly names: readonly string[];
   readonly cells?: readonly string[];
   readonly numbers?: readonly { readonly column: string; readonly read: (cell: Cell) => number }[];
 }
 
-/** `least`: bytes that will be needed for so many records besides, whatever their ties. */
+/** `least`: bytes needed for this many records in addition, whatever their ties. */
 export async function readRecords(
   policy: Policy,
   engine: Pinned,
@@ -61,9 +60,9 @@ export async function readRecords(
   const numbered = columns.numbers ?? [];
   const statement = await statementFor(policy, engine, named, [...shown, ...numbered.map(({ column }) => column)]);
   const rows = await countStructure(engine, statement);
-  // Numbers of names in the table's order and in ours, who is whose, and what sorting takes.
+  // Numbers of names in the table's order and in ours, owners of rows, and memory for sorting.
   const own = rows * (8 * named.length + 20 * numbered.length + 28);
-  // Said before anything is read, where it can be.
+  // Reported before anything is read, if possible.
   room.need(own + least(secret === 'person' ? 0 : rows));
   if (shown.length > 0) refuseBeyondHeap(80 * shown.length * rows);
   const lists: NameList[] = [];
@@ -104,7 +103,7 @@ export async function readRecords(
   );
   const units = unit === undefined ? undefined : { list: lists[0]!, rank: ranks[0]!, at: namesIn.get(unit)! };
   const { recordOf, firstRow, first, repeated } = numberRecords(units?.at, units?.list.size ?? 0, rows, secret === 'person');
-  // By the number of a name: asked for both ends of every tie.
+  // Index by the number of a name: it is read for both ends of every tie.
   const onlyAt = new Uint32Array(units?.list.size ?? 0);
   for (let id = 0; id < onlyAt.length; id++) {
     const place = units!.rank[id]!;
@@ -152,8 +151,8 @@ export async function readRecords(
 }
 
 /**
- * What is read of the rows. How many rows a person has is nobody's knowledge: of those that read the same one is enough, except where rows are steps. Rows
- * that name nobody are records of their own.
+ * Statement for the columns of the rows. The number of rows of a person is not public:
+ * identical rows are read once, except for steps. Rows without a name are records of their own.
  */
 async function statementFor(
   policy: Policy,
@@ -206,7 +205,7 @@ function numberRecords(units: Uint32Array | undefined, names: number, rows: numb
 function inOrderOf(columns: readonly Ranked[], rows: number): Uint32Array {
   let place = new Uint32Array(rows);
   const [only] = columns;
-  // Where everybody has a name of one's own, the place of the name is that of the row.
+  // If every row has a name of its own, the rank of the name is that of the row.
   if (only && columns.length === 1 && only.size === rows && !only.list.includes(noName)) {
     for (let r = 0; r < rows; r++) place[only.list[r]!] = r;
     return place;
@@ -216,7 +215,7 @@ function inOrderOf(columns: readonly Ranked[], rows: number): Uint32Array {
   return place;
 }
 
-/** What is as large stands at the same place; nothing stands last. */
+/** Ranks of cells: equal cells share a rank, missing cells come last. */
 interface Ranked {
   readonly list: Uint32Array;
   readonly size: number;
@@ -233,7 +232,7 @@ function ranked(cells: readonly Cell[]): Ranked {
   return { list, size: size + 1 };
 }
 
-/** Columns that are read as numbers have few of them. */
+/** Columns parsed as numbers have few different ones. */
 function rankedNumbers(numbers: Float64Array): Ranked {
   const distinct = [...new Set(numbers)].filter((x) => !Number.isNaN(x)).sort((a, b) => a - b);
   const rank = new Map(distinct.map((x, k) => [x, k]));
@@ -264,7 +263,7 @@ export const missingColumn = (column: string): Fault =>
     'Check the names under protect: and dependence:.',
   );
 
-/** A tie to "Ann" would miss all but one of Ann's rows. */
+/** With several rows named "Ann", a tie would reach only one of them. */
 const sharedName = (unit: string): Fault =>
   new Fault(
     'DATA_MALFORMED',

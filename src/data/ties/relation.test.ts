@@ -11,7 +11,7 @@ import { relation, type TiesDependence } from './relation.js';
 let shop: Workshop;
 afterEach(() => shop.remove());
 
-it('the strength of a tie is never read as less than is written, though no double is written so', async () => {
+it('the odds ratio of a tie is never read as less than its text, though no double equals it', async () => {
   // The last are nearest to whole numbers, which are below them.
   const written = ['1.1', '1.3', '1.7', '2.9', '3.3', '1.0000000000000001', '3.0000000000000002', '9007199254740993', '1'];
   // Some of these lie above the double nearest to them.

@@ -42,7 +42,7 @@ const shape = section(
   'Write {kind: ties, relation: friend}.',
 );
 
-/** Friends, kin, contacts: records that stand in a relation; with secret `edge`, tuples of it that depend on one another. */
+/** Friends, kin, contacts: records tied by a relation; with secret `edge`, tuples of it that depend on one another. */
 export const relation: TieKind<TiesDependence, z.output<typeof shape>> = {
   kind: 'ties',
   shape,

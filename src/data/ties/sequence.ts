@@ -27,7 +27,7 @@ export interface SequenceDependence {
   readonly order: string;
   readonly state: string;
   readonly transition: string;
-  /** Where sequences start: as if they had been going on for ever, or anywhere (when absent). */
+  /** Start of the sequences: in the stationary distribution, or anywhere (when absent). */
   readonly start?: 'stationary' | 'free';
 }
 
@@ -150,7 +150,7 @@ async function chainOf(d: SequenceDependence, { policy, engine, assumptions }: A
 const skipping = (d: SequenceDependence): string =>
   `Some "${d.by}" skips steps of "${d.order}": steps that follow one another in the data are taken for neighbours, whichever are skipped.`;
 
-/** What steps let through: for someone who may know some exactly what odds ratios allow, for others what the tables do. */
+/** Transfer of odds through steps: for an informed adversary by the odds ratios, for others by the tables. */
 function lawsOf(d: SequenceDependence, transitions: Transitions, adversary: Adversary): readonly ChainLaw[] {
   if (adversary === 'informed') return [informedLaw(transitions.forward, transitions.backward)];
   return transitions.forward.map((m, k) => {
@@ -170,13 +170,13 @@ function foreverOf(m: Transition, d: SequenceDependence): Stationary {
   );
 }
 
-/** In SQL, NULL for what is none. */
+/** In SQL, NULL for cells that are no whole number. */
 function wholeNumber(dialect: Dialect, cell: string, type: SourceColumn['type']): string | undefined {
   if (type === 'integer') return cell;
   return type === 'text' ? dialect.wholeInText(cell) : undefined;
 }
 
-/** How many steps are not the only one of their owner at their time, lie off the declared steps, or are missing between two of an owner. */
+/** Number of steps that share owner and time with another, lie outside the declared steps, or are missing between two of an owner. */
 async function stepsOf({ by: owner, order }: SequenceDependence, by: SlicingColumn, engine: Pinned) {
   const types = new Map((await engine.columns()).map((c) => [c.name, c.type]));
   for (const column of [owner, order]) if (!types.has(column)) throw missingColumn(column);
@@ -201,7 +201,7 @@ async function stepsOf({ by: owner, order }: SequenceDependence, by: SlicingColu
   return { repeated, elsewhere, skipped, longest };
 }
 
-/** Of two states, whichever holds now is more likely to hold next: the matrix shows it, to the last bit. */
+/** True if consecutive steps of two states are positively dependent: each state makes itself more likely next. Exact, without rounding. */
 const staysRather = (m: Transition): boolean =>
   m.length === 2 &&
   compare(multiply(fromNumber(m[0]![0]!), fromNumber(m[1]![1]!)), multiply(fromNumber(m[0]![1]!), fromNumber(m[1]![0]!))) >= 0;

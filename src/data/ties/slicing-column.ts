@@ -9,8 +9,8 @@ import { codeIndex, codeTables, numberOf } from '../engine/codes.js';
 import type { Cell } from '../engine/engine.js';
 
 /**
- * A column by which costs are booked: everybody knows which value a record has, and two records that are compared have the same. Its values are numbered, codes in their
- * order, whole numbers as they are.
+ * A public column by whose values costs are recorded: two neighbouring records have the
+ * same value. Its values are numbered, codes in their order, whole numbers as they are.
  */
 export interface SlicingColumn {
   readonly slicing: Slicing;
@@ -37,7 +37,7 @@ export const slicingsBy = (column: Column, policy: Policy): readonly SlicingColu
 export const slicingsBefore = (column: Column, policy: Policy): readonly SlicingColumn[] =>
   slicingsWithin(column, policy, undefined);
 
-/** Digest of how the values of a column of whole numbers are read, whatever its upper bound; undefined for other columns. */
+/** Digest of the reading of an integer column, whatever its upper bound; undefined for other columns. */
 export function readingDigest(policy: Policy, name: string): string | undefined {
   const column = policy.columns.get(name);
   return column?.type === 'integer' ? slicingsBefore(column, policy)[0]?.slicing.replace(/^.*#/s, '') : undefined;
@@ -71,7 +71,8 @@ function slicingsWithin(column: Column, { data: { encoding } }: Policy, source: 
   if (!unbounded) return [];
   const grid = gridOf(column);
   const low = Number(column.bounds[0].num);
-  // The end may be moved: costs beyond it are booked from the last value on (effects.ts). The beginning decides how halves are rounded.
+  // The upper end may be moved: costs beyond it are recorded from the last value
+  // on (query/count/sensitivity.ts). The lower end decides how halves are rounded.
   const read = (cell: Cell) => {
     const position = positionOf(unbounded, numberOf(cell, column.decimal));
     return position < 0 ? Number.NaN : low + position;
@@ -84,8 +85,8 @@ function slicingsWithin(column: Column, { data: { encoding } }: Policy, source: 
 }
 
 /**
- * Digest of all that a reading of the column depends on but its end: costs booked by another reading count for everybody.
- * One person may have another value in another table, so costs booked by the values there count in full here, too (privacy/mechanism/slices.proof.md).
+ * Digest of every property of the reading except its upper end: costs recorded under another reading count for everybody,
+ * and so do those in another table, where a person may have another value (privacy/mechanism/slices.proof.md).
  */
 const digest = (reading: readonly (string | number)[], source: string | undefined): string =>
   createHash('sha256')

@@ -4,15 +4,15 @@ import { kindOf, type TieKinds, tieKinds } from './kinds.js';
 import { type SlicingColumn, slicingsBefore, slicingsBy } from './slicing-column.js';
 
 /**
- * The columns of a policy by which costs are booked: those declared public, and the one that puts the steps of a sequence in order. Only where one row is the secret: a person may
- * have rows of several values, an answer is booked by its column.
+ * Public columns of a policy by which costs are recorded, and the order of a sequence. Only if one row
+ * is the secret: a person may have rows of several values, and an answer is recorded by its column.
  */
 export function slicingsOf(policy: Policy, kinds: TieKinds = tieKinds): readonly SlicingColumn[] {
   const known = found.get(policy);
   if (known) return known;
   const { secret } = policy.protect;
   const orders = new Set(policy.dependence.flatMap((d) => kindOf(d, kinds).order?.(d) ?? []));
-  // Totals that everybody knows join records of all values: what is told about one week is about others, too (policy/known/known.proof.md).
+  // Known totals tie records of all values: a release about one week reveals something about others (policy/known/known.proof.md).
   const made =
     policy.known === undefined && (secret === 'row' || secret === 'step')
       ? [...policy.columns.values()].filter((c) => c.public || orders.has(c.name)).flatMap((c) => slicingsBy(c, policy))
@@ -22,7 +22,7 @@ export function slicingsOf(policy: Policy, kinds: TieKinds = tieKinds): readonly
 }
 const found = new WeakMap<Policy, readonly SlicingColumn[]>();
 
-/** What costs are looked at by: each of these columns, and where there are several all of them together. */
+/** Slicings by which costs are evaluated: each of these columns, and all of them jointly if there are several. */
 export function readingsOf(policy: Policy): readonly Slicing[] {
   const each = slicingsOf(policy).map(({ slicing }) => slicing);
   return each.length > 1 ? [...each, slicingTogether(each)] : each;

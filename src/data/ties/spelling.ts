@@ -1,7 +1,7 @@
 import { endianness } from 'node:os';
 import type { Cell, Chunk, StoredTexts } from '../engine/engine.js';
 
-/** Names of up to so many bytes are compared as three words. */
+/** Names of up to this many bytes are compared as three words. */
 export const shortName = 12;
 const littleEndian = endianness() === 'LE';
 
@@ -105,5 +105,5 @@ function numberIn(length: number, first: number, second: number, third: number):
 const zero = 48;
 const encoder = new TextEncoder();
 
-/** The bits of a word of which so many bytes are left. */
+/** Mask of a word with this many bytes left. */
 const kept = (bytes: number): number => (bytes >= 4 ? -1 : bytes <= 0 ? 0 : (1 << (8 * bytes)) - 1);

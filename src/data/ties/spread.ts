@@ -7,7 +7,7 @@ import { columnLevels, everyValue } from '../../privacy/dependence/model/told-le
 import { pairwiseAmplifier } from '../../privacy/dependence/pairwise/amplifier.js';
 import { type DeclaredSpread, readSpread } from '../../privacy/dependence/pairwise/spread-file.js';
 
-/** What a pairwise file says; undefined when it is another kind of file. */
+/** Content of a pairwise file; undefined for another kind of file. */
 export const spreadIn = (file: string): DeclaredSpread | undefined => readSpread(readDeclared(file), file);
 
 /** The pairwise route of a policy: only for single answers and an attacker who knows no other answer, and only when the file covers every column. */
@@ -20,7 +20,7 @@ export function declaredPairwise(declared: DeclaredSpread, policy: Policy): Ampl
       'Write protect: { secret: answer, adversary: uninformed }, or leave the file out.',
     );
   const known = new Set(declared.spread.names);
-  // a release about a column outside the file would say something about the others that nobody bounded
+  // a release about a column outside the file would reveal something about the others that has no bound
   const missing = [...policy.columns.values()].find(
     (c) => c.public !== true && c.name !== policy.protect.unit && !known.has(c.name),
   );
@@ -32,7 +32,7 @@ export function declaredPairwise(declared: DeclaredSpread, policy: Policy): Ampl
   return pairwiseAmplifier(declared.spread, declared.origin, resolutionOfSpread(declared, policy, refuse));
 }
 
-/** What the tables held apart, held against the columns as they are declared now: the file's own digest must come out again. */
+/** Resolution of the tables, checked against the columns as declared now: the file's own digest must be reproduced. */
 function resolutionOfSpread(
   { spread, levels, resolution, known }: DeclaredSpread,
   { columns, protect }: Policy,
@@ -47,7 +47,7 @@ function resolutionOfSpread(
       );
     return column;
   };
-  // the attacker knows the public columns, so the law is the one within each of their answers
+  // the attacker knows the public columns, so the distribution is conditional on their answers
   const open = [...columns.values()].filter((c) => c.public === true && c.name !== protect.unit);
   const unknown = open.find((c) => !known.includes(c.name)) ?? known.map(columnNamed).find((c) => !open.includes(c));
   if (unknown)

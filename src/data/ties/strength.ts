@@ -9,7 +9,7 @@ import { didYouMean } from '../../policy/suggest.js';
 import type { Path } from '../../policy/yaml-file.js';
 import type { Declaring } from './kind.js';
 
-/** How strongly records are tied, and which column of theirs: what kinds with an odds ratio have in common. */
+/** Policy keys shared by kinds with an odds ratio: strength, and the column of the tie. */
 export const strengthKeys = {
   column: word('column').optional(),
   oddsRatio: oddsRatio.optional(),
@@ -39,7 +39,7 @@ export function tiedColumn(
   return { column: entry.column };
 }
 
-/** What `pull: alike` takes: a column of two values, through which the ties act. */
+/** Checks `pull: alike`: it needs a column of two values, through which the ties act. */
 export function pulled(
   told: { readonly pull?: 'alike' | undefined; readonly column?: string | undefined },
   path: Path,

@@ -11,8 +11,8 @@ const mostSegments = 2 ** (32 - segmentBits);
 const none = 0xffffffff;
 
 /**
- * Different texts, numbered as they come: tens of millions of them as bytes, outside of the heap, where a Map ends at sixteen million. Where a text
- * stands in the table follows the start of the process, so that nobody can write texts that all stand in one place; no number depends on it.
+ * Different texts, numbered in order of appearance and stored as bytes outside the heap: a Map holds at most
+ * sixteen million. The hash is seeded per process, so that collisions are hard to prepare; no number depends on it.
  */
 export class TextNames {
   readonly #segments: Uint8Array[] = [];
@@ -25,7 +25,7 @@ export class TextNames {
   #size = 0;
   #longest = 0;
 
-  /** `grown` is told how many bytes the texts are about to take. */
+  /** `grown` receives the number of bytes that the texts are about to take. */
   constructor(grown: Room['need']) {
     this.#grown = grown;
   }
@@ -95,7 +95,7 @@ export class TextNames {
     return high * 257 + (at + 1 < length ? 1 + inOrder(bytes[from + at + 1]!) : 0);
   }
 
-  /** Where the text stands, or the free slot it would take. */
+  /** Slot of the text, or the free slot for it. */
   #slotOf(spelling: Spelling): number {
     const mask = this.#slots.length - 1;
     const { length, words } = spelling;
@@ -161,7 +161,7 @@ export class TextNames {
   }
 }
 
-/** Names of up to so many bytes are sorted by their bytes; longer ones by comparing them. */
+/** Names of up to this many bytes are sorted by radix; longer ones by comparison. */
 const mostSorted = 32;
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 

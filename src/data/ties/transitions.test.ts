@@ -17,14 +17,14 @@ const transition = [
 ];
 
 describe('a transition file that names its states', () => {
-  it('is read with its names', () => {
+  it('the file is read with the names of its states', () => {
     expect(read({ transition, states: ['ill', 'well'] })).toEqual({ forward: [transition], states: ['ill', 'well'] });
   });
 
   it.each([
     ['names a state twice', ['ill', 'ill']],
     ['names another number of states', ['ill', 'well', 'gone']],
-  ])('is refused where it %s', (what, states) => {
+  ])('the file is refused if it %s', (what, states) => {
     expect(() => read({ transition, states })).toThrow(what);
   });
 });

@@ -6,7 +6,7 @@ export type Transition = readonly (readonly number[])[];
 
 const matrix = z.array(z.array(z.number().min(0).max(1)).min(1)).min(1);
 const some = z.union([matrix.transform((m) => [m]), z.array(matrix).min(1)]);
-/** Where a matrix was learned: from the private rows, paid for or not, or from public ones. */
+/** Data from which a matrix was learned: private rows, paid for or not, or public ones. */
 const learnedFrom = z.union([
   z.strictObject({ learned: z.literal('unpaid') }),
   z.strictObject({ learned: z.literal('paid'), epsilon: z.string(), delta: z.string() }),
@@ -29,11 +29,11 @@ const transitionFile = z.union([
 ]);
 
 export interface Transitions {
-  /** P(state after | state now), one for each law of which one is the true one. */
+  /** P(state after | state now), one per distribution of which one is the true one. */
   readonly forward: readonly Transition[];
-  /** P(state before | state now) under the same laws, where it is declared. */
+  /** P(state before | state now) under the same distributions, if declared. */
   readonly backward?: readonly Transition[];
-  /** What the rows stand for, in their order, where the file says it. */
+  /** Names of the states in row order, if the file has them. */
   readonly states?: readonly string[];
   readonly origin?: LearnedFrom;
 }
@@ -48,7 +48,7 @@ export interface TransitionFile {
 export const writeTransitions = ({ states, transition, origin }: TransitionFile): string =>
   `${JSON.stringify({ states, transition, origin }, null, 2)}\n`;
 
-/** What a reader must know about where the matrix came from. */
+/** Origin of the matrix, as a reader of a release must know it. */
 export function originWords({ origin }: Transitions): string {
   if (!origin) return '';
   if (origin.learned === 'unpaid')

@@ -9,7 +9,7 @@ const ring = (n: number) => {
 };
 
 describe('tied tuples', () => {
-  it('leak no less than the calculus finds on a graph of that degree, and little more on a long ring', () => {
+  it('the leakage of tied tuples is at least that of the calculus on a graph of that degree, and close to it on a long ring', () => {
     const { n, from, to } = ring(200);
     for (const odds of [1.5, 2, 4]) {
       const logOdds = Math.log(odds);
@@ -21,7 +21,7 @@ describe('tied tuples', () => {
     }
   });
 
-  it('cost nothing without ties, and more with stronger or more of them', () => {
+  it('tuples without ties have no extra leakage, and stronger or more ties have more', () => {
     const at = (logOdds: number, ties: number, reach: 'any' | 'direct' = 'any') => tupleLeakage(0.1, { logOdds, ties, reach });
     expect(at(1, 0)).toBe(0.1);
     expect(at(0, 10)).toBeCloseTo(0.1, 9);
@@ -31,7 +31,7 @@ describe('tied tuples', () => {
     expect(at(1, 4)).toBeLessThanOrEqual(0.1 + 4 * 1 + 1e-9);
   });
 
-  it('do not vanish with the base when ties are too many', () => {
+  it('the leakage does not vanish with the cost if there are too many ties', () => {
     expect(tupleLeakage(1e-6, { logOdds: Math.log(2), ties: 50, reach: 'any' })).toBeGreaterThan(1);
     expect(tupleLeakage(1e-6, { logOdds: Math.log(1.05), ties: 50, reach: 'any' })).toBeLessThan(1e-5);
   });

@@ -21,7 +21,7 @@ export interface TupleTies {
   readonly reach: 'any' | 'direct';
 }
 
-/** What an attacker gains about one tuple when every tuple spends `base`; rounded up. */
+/** Upper bound on the leakage of one tuple when every tuple costs `base`; rounded up. */
 export function tupleLeakage(base: number, { logOdds, ties, reach }: TupleTies): number {
   if (base === 0 || ties === 0) return base;
   if (reach === 'direct') return addUp(base, mulUp(ties, push(base, logOdds)));
@@ -55,7 +55,7 @@ export function tupleAmplifier(policy: Policy, list: readonly TiedTuples[]): Amp
       'Declare them once, with the larger odds ratio and the sum of maxTies.',
     );
   const relations = new Set<RecordClass>([...policy.relations.values()].filter((r) => r.private).map((r) => tuplesOf(r.name)));
-  // Tuples of different relations are independent: each relation leaks by what its own tuples spend.
+  // Tuples of different relations are independent: the leakage of each relation depends only on the cost of its own tuples.
   const worst = (base: Base, times = 1, change = (t: TupleTies): TupleTies => t): number => {
     const spentBy = (record: RecordClass) => mulUp(times, toNumberUp(baseOf(base, record)));
     return Math.max(

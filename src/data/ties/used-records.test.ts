@@ -28,8 +28,8 @@ const usedNeighbours = (graph: FactorGraph, used: Uint8Array): number[] =>
     graph.neighbour.subarray(graph.nodeStart[u]!, graph.nodeStart[u + 1]!).reduce((sum, w) => sum + used[w]!, 0),
   );
 
-describe('the records that are used', () => {
-  it('leave nobody with more used neighbours than allowed, in every relation; those left out may have more', () => {
+describe('used records', () => {
+  it('no record has more used neighbours than allowed, in any relation, but unused records may', () => {
     fc.assert(
       fc.property(pairs, pairs, ({ records, list, most, spare }, other) => {
         const first = { graph: graphOf(records, list), most, spare };
@@ -50,7 +50,7 @@ describe('the records that are used', () => {
     );
   });
 
-  it('are the same whatever order records and ties are listed in', () => {
+  it('the choice does not depend on the order of records and ties', () => {
     fc.assert(
       fc.property(pairs, fc.nat(), ({ records, list, most, spare }, seed) => {
         const place = Array.from({ length: records }, (_, r) => r).sort(
@@ -69,7 +69,7 @@ describe('the records that are used', () => {
     );
   });
 
-  it('are all records when nobody has more ties than allowed, and records without ties always', () => {
+  it('all records are used if nobody has too many ties, and records without ties always are', () => {
     const chain = graphOf(6, [
       [0, 1],
       [1, 2],
@@ -80,7 +80,7 @@ describe('the records that are used', () => {
     expect(usedRecords(6, [{ graph: chain, most: 1, spare: 0 }], String, 'town')[5]).toBe(1);
   });
 
-  it('keep most people when a few know everybody', () => {
+  it('most people are used when a few know everybody', () => {
     const star = graphOf(
       1001,
       Array.from({ length: 1000 }, (_, k) => [0, k + 1] as const),
@@ -100,7 +100,7 @@ describe('the records that are used', () => {
     ).toBeGreaterThan(1990);
   });
 
-  it('have one mark per choice', () => {
+  it('each choice has one identifier', () => {
     expect(markOf(['a', 'b'])).toBe(markOf(['b', 'a']));
     expect(markOf(['a', 'b'])).not.toBe(markOf(['ab']));
     expect(markOf(['a'])).not.toBe(markOf([]));
@@ -138,7 +138,7 @@ const models = fc
   .filter(({ model }) => model.factors.some((f) => f.records.length === 2));
 
 describe('releases over used records only', () => {
-  it('gain an attacker who may know any others at most epsilon about anybody, also about those left out', () => {
+  it('an attacker who may know any others gains at most epsilon about anybody, including unused records', () => {
     let leftOut = 0;
     let tightest = 0;
     fc.assert(
@@ -167,8 +167,8 @@ describe('releases over used records only', () => {
     expect(tightest).toBeGreaterThan(0.9);
   });
 
-  it('would break epsilon if the ties of those left out were forgotten', () => {
-    // Two used copies of an unused record: what is said about them is said about it.
+  it('epsilon would be exceeded if the ties of unused records were ignored', () => {
+    // Two used copies of an unused record: every release about them is one about it.
     const copies = { records: [0, 1], table: Float64Array.of(99, 1, 1, 99) };
     const model: Model = {
       ids: ['used1', 'left', 'used2'],

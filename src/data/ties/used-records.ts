@@ -4,7 +4,7 @@ import { noGroup } from '../../privacy/dependence/graph/group-graph.js';
 import { contraction } from '../../privacy/dependence/graph/push.js';
 import { type Mark, usedMark } from '../../privacy/mechanism/record-class.js';
 
-/** How many used neighbours a record may have over these ties: `most` when it is used itself, `most + spare` when it is left out. */
+/** Limit on the used neighbours of a record over these ties: `most` if it is used itself, `most + spare` if it is not. */
 export interface TieLimit {
   readonly graph: FactorGraph;
   readonly most: number;
@@ -19,8 +19,8 @@ export interface GroupLimit {
 }
 
 /**
- * A record that is left out spends nothing of its own, e, and one tie brings at most t e (t the contraction of the strongest tie): it has room for 1/t more
- * used neighbours before it gains as much as a used one. Over several relations the room is shared.
+ * An unused record has cost 0 of its own, and one tie adds at most t e (t the contraction of the strongest
+ * tie): 1/t more used neighbours are safe before it leaks as much as a used one. Several relations share them.
  */
 export function spareTies(graph: FactorGraph, relations: number): number {
   const strongest = graph.logOdds.reduce((m, d) => Math.max(m, d), 0);
@@ -28,9 +28,8 @@ export function spareTies(graph: FactorGraph, relations: number): number {
 }
 
 /**
- * Which records releases may use so that nobody has more used neighbours, and no group more used members, than the limits allow. Looks at the ties and the names and at
- * nothing else, so the choice is as public as the ties are (used-records.proof.md). Greedy: first those whose busiest neighbour has fewest ties, so that
- * a place beside a hub goes to a record only when it would lose nothing elsewhere; equals in the order of a keyed hash of their names.
+ * Records that releases may use within the limits on used neighbours and group members: a function of ties and names alone, so as
+ * public as they are (used-records.proof.md). Greedy: fewest ties of the busiest neighbour first, then by a keyed hash of names.
  */
 export function usedRecords(
   records: number,
@@ -91,7 +90,7 @@ function sizesOf(group: Uint32Array): Map<number, number> {
 const neighbours = (graph: FactorGraph, u: number): Uint32Array =>
   graph.neighbour.subarray(graph.nodeStart[u]!, graph.nodeStart[u + 1]!);
 
-/** One text for one choice: costs booked under it were paid by the used records alone. */
+/** Identifier of one choice: costs recorded under it were paid by the used records alone. */
 export const markOf = (leftOut: Iterable<string>): Mark =>
   usedMark(
     createHash('sha256')

@@ -43,8 +43,8 @@ function baseFor(model: Model, epsilon: number): number {
   return low;
 }
 
-describe('a budget set by belief, spent through the calculus', () => {
-  it('lets no attacker breach it, upward or downward, on random models with random knowledge, priors and outputs', () => {
+describe('a belief budget, spent through the calculus', () => {
+  it('no attacker exceeds the budget, upward or downward, on random models with random knowledge, priors and outputs', () => {
     let worst = Number.NEGATIVE_INFINITY;
     let cases = 0;
     while (cases < 100_000) {
@@ -76,7 +76,7 @@ describe('a budget set by belief, spent through the calculus', () => {
     expect(worst).toBeGreaterThan(-0.02);
   });
 
-  it('would be breached if the ties were ignored', () => {
+  it('the budget would be exceeded if the ties were ignored', () => {
     const twins: Model = {
       ids: ['a', 'b'],
       values: [
@@ -93,7 +93,7 @@ describe('a budget set by belief, spent through the calculus', () => {
     expect(ask(1 / baseFor(twins, toNumber(epsilon))).posterior).toBeLessThanOrEqual(toNumber(posterior));
   });
 
-  it('is tight: copies of one record reach the posterior to 1e-6', () => {
+  it('the bound is tight: copies of one record reach the posterior to 1e-6', () => {
     const copies: Model = {
       ids: ['a', 'b'],
       values: [

@@ -19,7 +19,7 @@ const twins: Model = {
 };
 
 describe('the posterior of one unknown value', () => {
-  it('is the table of Ouyang et al. with its two slips corrected', () => {
+  it('the posterior reproduces the table of Ouyang et al. with its two errors corrected', () => {
     const rows = posteriorTable({
       universe: [1, 2, 3, 5, 10],
       answerIf: mean([1, 2, 3]),
@@ -35,7 +35,7 @@ describe('the posterior of one unknown value', () => {
     expect(rows[1]!.noise[0]).toBeCloseTo(3.041, 12);
   });
 
-  it('is a distribution for every prior, answer and kind of noise, however far out', () => {
+  it('the posterior is a distribution for every prior, answer and kind of noise, however extreme', () => {
     fc.assert(
       fc.property(
         fc.array(fc.double({ min: 0.01, max: 1, noNaN: true }), { minLength: 2, maxLength: 6 }),
@@ -65,7 +65,7 @@ describe('the posterior of one unknown value', () => {
     ['noise that is no number', { noise: { kind: 'gaussian', variance: Number.NaN } as const }],
     ['an answer that is no number', { answer: [Number.NaN] }],
     ['an answer of another shape', { answer: [1, 2] }],
-  ])('refuses %s and says what is needed', (_what, over) => {
+  ])('the posterior refuses %s with a hint', (_what, over) => {
     const base = {
       universe: [0, 1],
       answerIf: (v: number | string) => [Number(v)],
@@ -77,7 +77,7 @@ describe('the posterior of one unknown value', () => {
 });
 
 describe('the posterior on a dependence model', () => {
-  it('shows what the ties give away beyond what strangers would', () => {
+  it('the posterior shows what ties reveal beyond independent records', () => {
     const { withTies, withoutTies, gain } = posteriorOnModel(twins, {
       about: 'ann',
       query: 'sum',
@@ -95,7 +95,7 @@ describe('the posterior on a dependence model', () => {
     expect(gain.withoutTies).toBeLessThanOrEqual(1 + 1e-12);
   });
 
-  it('takes what the attacker knows as given', () => {
+  it("the posterior conditions on the attacker's knowledge", () => {
     const told = posteriorOnModel(twins, {
       about: 'ann',
       query: 'sum',
@@ -108,7 +108,7 @@ describe('the posterior on a dependence model', () => {
     expect(told.withTies[1]!.posterior).toBeCloseTo((0.9 * Math.exp(-1)) / (0.9 * Math.exp(-1) + 0.1), 12);
   });
 
-  it('refuses records and values that do not exist', () => {
+  it('records and values that do not exist are refused', () => {
     const base = { about: 'ann', query: 'sum', answer: [1], noise: { kind: 'laplace', scale: 1 } as const };
     for (const wrong of [
       { about: 'eve' },

@@ -14,7 +14,7 @@ export interface PosteriorRow {
   readonly prior: number;
   /** The exact answer if this were the value. */
   readonly expected: readonly number[];
-  /** What the noise would have been. */
+  /** Noise that this value implies. */
   readonly noise: readonly number[];
   readonly density: number;
   readonly posterior: number;
@@ -100,7 +100,7 @@ export interface Belief {
   readonly prior: number;
   readonly posterior: number;
 }
-/** What an attacker believes about one record: one who knows the ties, and one who takes the records for strangers with the same marginals. */
+/** Posterior about one record: of an attacker who knows the ties, and of one who assumes independent records with the same marginals. */
 export interface ModelPosterior {
   readonly about: string;
   readonly withTies: readonly Belief[];

@@ -19,7 +19,7 @@ const example = (name: string) => {
 const adversaries: readonly Adversary[] = ['informed', 'uninformed'];
 
 describe('fugu audit', () => {
-  it('names the record, what is known and the output of the worst case', () => {
+  it('the audit names the record, the knowledge and the output of the worst case', () => {
     expect(audit(prepareAudit(example('xor'), 'sum'), 1, 'informed')).toEqual({
       adversary: 'informed',
       query: 'sum',
@@ -33,7 +33,7 @@ describe('fugu audit', () => {
     });
   });
 
-  it('calibrates to the least scale, at which the loss is epsilon', () => {
+  it('the audit calibrates to the least scale, at which the loss is epsilon', () => {
     for (const adversary of adversaries) {
       const found = calibrate(prepareAudit(example('half-and-half'), 'sum'), 0.5, adversary);
       expect(found.scale).toBeCloseTo(4, 9);
@@ -42,7 +42,7 @@ describe('fugu audit', () => {
     }
   });
 
-  it('runs from the command line with one JSON document', {
+  it('the command prints one JSON document', {
     skip: !existsSync(new URL('../../../dist/app/cli/audit.js', import.meta.url)),
   }, () => {
     const root = new URL('../../..', import.meta.url);
@@ -60,7 +60,7 @@ describe('fugu compare', () => {
   const by = (name: string, query: string, epsilon: number) =>
     new Map(compareMechanisms(example(name), query, epsilon).mechanisms.map((m) => [m.name, m]));
 
-  it('shows on the xor model which published mechanisms break, and by how much', () => {
+  it('on the xor model the comparison shows which published mechanisms break, and by how much', () => {
     for (const [epsilon, loss] of [
       [0.1, 0.10499],
       [1, 1.43378],
@@ -77,7 +77,7 @@ describe('fugu compare', () => {
     }
   });
 
-  it('shows on Example 1 of Liu et al. 2016 that plain noise loses twice epsilon and correlations do not mend it', () => {
+  it('on Example 1 of Liu et al. 2016 plain noise loses twice epsilon, and correlations do not repair it', () => {
     const found = by('half-and-half', 'sum', 1);
     expect(found.get('laplace')).toMatchObject({ holds: false, ratio: expect.closeTo(2, 9) });
     expect(found.get('zhu')).toMatchObject({ holds: false, ratio: expect.closeTo(2 / 1.70710678119, 9) });
@@ -85,7 +85,7 @@ describe('fugu compare', () => {
     expect(found.get('wasserstein')).toMatchObject({ holds: true, scale: 2 });
   });
 
-  it('keeps every certified promise', () => {
+  it('every certified promise holds', () => {
     for (const name of ['xor', 'half-and-half', 'household'])
       for (const query of ['sum', 'identity', 'histogram', 'atLeast:1', 'product'])
         for (const epsilon of [0.1, 1, 5])
@@ -93,7 +93,7 @@ describe('fugu compare', () => {
             if (m.certified) expect(m.holds, `${name} ${query} ${epsilon} ${m.name}`).toBe(true);
   });
 
-  it('orders the certified ones: exact, then Wasserstein or the calculus, then group', () => {
+  it('the certified scales are ordered: exact, then Wasserstein or the calculus, then group', () => {
     const found = by('household', 'sum', 1);
     const scale = (name: string) => found.get(name)!.scale;
     expect(scale('exact-informed')).toBeLessThanOrEqual(scale('calculus-informed'));
@@ -113,7 +113,7 @@ describe('fugu compare on chains too long to enumerate', () => {
     return new Map(compareMechanisms(model, 'sum', epsilon).mechanisms.map((m) => [m.name, m]));
   };
 
-  it('beats the Markov quilt three to six times at epsilon up to one, with the scales of the design', () => {
+  it('the calculus beats the Markov quilt three to six times at epsilon up to one, with the scales of the design', () => {
     const rows = [
       [0.6, 0.2, 29.76, 7.5, 7.49],
       [0.8, 1, 13.08, 3.96, 3.85],
@@ -130,7 +130,7 @@ describe('fugu compare on chains too long to enumerate', () => {
     }
   });
 
-  it('agrees with enumeration where both are possible', () => {
+  it('message passing agrees with enumeration where both are possible', () => {
     const model = readModel(
       JSON.stringify({
         chain: {
@@ -153,7 +153,7 @@ describe('fugu compare on chains too long to enumerate', () => {
     }
   });
 
-  it('refuses other queries with the size', () => {
+  it('other queries are refused with the size', () => {
     const model = readModel(
       JSON.stringify({
         chain: {
@@ -202,7 +202,7 @@ const models: fc.Arbitrary<Model> = fc
   });
 const queries = fc.constantFrom('sum', 'identity', 'histogram', 'atLeast:1', 'product');
 
-describe('over random models', () => {
+describe('mechanisms on random models', () => {
   it('every certified mechanism keeps its promise', () => {
     fc.assert(
       fc.property(models, queries, fc.constantFrom(0.1, 1, 6), (model, query, epsilon) => {
@@ -299,7 +299,7 @@ describe('over random models', () => {
     return worst;
   };
 
-  it('agrees with a finite mechanism audited from the definition', () => {
+  it('the audit agrees with a finite mechanism audited from the definition', () => {
     fc.assert(
       fc.property(models, fc.double({ min: 0.2, max: 5, noNaN: true }), (model, scale) => {
         const { joint, answers } = prepareAudit(model, 'sum');
@@ -354,7 +354,7 @@ describe('over random models', () => {
     );
   });
 
-  it('a query that forgets loses no more than the one it forgets from', () => {
+  it('a query that drops information loses no more than the original', () => {
     fc.assert(
       fc.property(models, (model) => {
         const joint = enumerate(model);

@@ -4,19 +4,19 @@ import { leastScale } from './exact-calibration.js';
 import { type Adversary, exactLoss, nameWorst } from './exact-loss.js';
 import { type Answers, answersOf, type ReadTable, readWorkload } from './workload.js';
 
-/** What `fugu audit` prints: the exact worst case of one Laplace release on one declared distribution. */
+/** Output of `fugu audit`: the exact worst case of one Laplace release on one declared distribution. */
 export interface Audit {
   readonly adversary: Adversary;
   readonly query: string;
   readonly scale: number;
   readonly loss: number;
-  /** The record whose values are told apart best; null when nothing is learnt. */
+  /** The record whose values are distinguished best; null if nothing is learnt. */
   readonly record: string | null;
   readonly values: readonly number[];
-  /** What the adversary knows in the worst case. */
+  /** The adversary's knowledge in the worst case. */
   readonly known: Readonly<Record<string, number>>;
   readonly output: number | readonly number[] | null;
-  /** What was filled in where the model leaves a choice. */
+  /** Assumptions added if the model leaves a choice. */
   readonly assumptions: readonly string[];
 }
 

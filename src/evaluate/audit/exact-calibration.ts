@@ -4,8 +4,8 @@ import { leastRoot } from './least-root.js';
 import type { Answers } from './workload.js';
 
 /**
- * The least Laplace scale whose exact loss is at most epsilon, rounded up. Legitimate because the loss never rises with the scale
- * (note F2): the larger noise is the smaller one plus independent noise, so post-processing.
+ * The least Laplace scale whose exact loss is at most epsilon, rounded up. Sound because the loss never
+ * increases with the scale (note F2): larger noise is smaller noise plus independent noise, so post-processing.
  */
 export function leastScale(joint: Joint, answers: Answers, epsilon: number, options: LossOptions): number {
   if (lossWithoutNoise(joint, answers, options) <= epsilon * (1 - 1e-9)) return 0;
@@ -14,6 +14,6 @@ export function leastScale(joint: Joint, answers: Answers, epsilon: number, opti
     const { loss, slack } = exactLoss(joint, answers, scale, options);
     return Math.log((loss + slack) / epsilon);
   };
-  // No two answers are further apart than the span, so this scale is safe even after rounding.
+  // No two answers are farther from each other than the span, so this scale is safe even after rounding.
   return leastRoot(excess, (spanOf(answers, possible) / epsilon) * (1 + 1e-9));
 }

@@ -69,7 +69,7 @@ const lossOf = (joint: Joint, workload: Workload, scale: number, adversary: 'inf
   exactLoss(joint, answersOf(joint, workload), scale, { adversary }).loss;
 
 describe('the exact loss', () => {
-  it('of the xor model is ln(e^{2 epsilon}/2 + 1/2) uninformed and 2 epsilon informed', () => {
+  it('the loss of the xor model is ln(e^{2 epsilon}/2 + 1/2) uninformed and 2 epsilon informed', () => {
     for (const epsilon of [0.1, 1, 10])
       for (const query of ['sum', 'identity']) {
         const workload = readWorkload(query, fairTrio);
@@ -78,7 +78,7 @@ describe('the exact loss', () => {
       }
   });
 
-  it('of two releases on the xor model exceeds the sum of their losses', () => {
+  it('the loss of two releases on the xor model exceeds the sum of their losses', () => {
     const workloads = ['sum:1,1,0', 'sum:1,0,1'].map((text) => readWorkload(text, fairTrio));
     for (const epsilon of [0.1, 1, 10]) {
       for (const workload of workloads) expect(lossOf(fairTrio, workload, 1 / epsilon, 'uninformed')).toBeCloseTo(epsilon, 10);
@@ -89,7 +89,7 @@ describe('the exact loss', () => {
     }
   });
 
-  it('of two releases about a shared trait grows without bound in the number of people', () => {
+  it('the loss of two releases about a shared trait grows without bound in the number of people', () => {
     for (const m of [3, 4, 5]) {
       // Value 2 b + r: the shared bit b and a private coin r.
       const domains = Array.from({ length: m }, () => [0, 1, 2, 3]);
@@ -112,7 +112,7 @@ describe('the exact loss', () => {
     }
   });
 
-  it('of parallel releases on twins is twice epsilon', () => {
+  it('the loss of parallel releases on twins is twice epsilon', () => {
     const twins = jointOf(
       [
         [0, 1],
@@ -126,7 +126,7 @@ describe('the exact loss', () => {
     expect(lossOf(twins, readWorkload('identity', twins), 1, 'uninformed')).toBeCloseTo(2, 12);
   });
 
-  it('finds what a quilt bound misses when the adversary knows two ends of a chain', () => {
+  it('the audit finds the loss that a quilt bound overlooks when the adversary knows two ends of a chain', () => {
     const stay = 0.7;
     const weights = Array.from({ length: 32 }, (_, s) =>
       [0, 1, 2, 3].reduce((w, t) => w * (((s >> t) & 1) === ((s >> (t + 1)) & 1) ? stay : 1 - stay), 1),
@@ -143,7 +143,7 @@ describe('the exact loss', () => {
     expect(exactLoss(chain, answers, 1 / 4, { adversary: 'uninformed' }).loss).toBeCloseTo(5.664, 5);
   });
 
-  it('of the flu clique allows a smaller scale than the Wasserstein distance', () => {
+  it('the loss of the flu clique allows a smaller scale than the Wasserstein distance', () => {
     const counts = [0.1, 0.15, 0.5, 0.15, 0.1].map((p, k) => p / [1, 4, 6, 4, 1][k]!);
     const ones = (s: number) => [0, 1, 2, 3].reduce((n, t) => n + ((s >> t) & 1), 0);
     const flu = jointOf(
@@ -161,19 +161,19 @@ describe('the exact loss', () => {
       expect(leastScale(flu, answers, epsilon, { adversary: 'uninformed' })).toBeCloseTo(scale, 6);
   });
 
-  it('stays finite and right where the likelihoods underflow', () => {
+  it('the loss stays finite and correct where the likelihoods underflow', () => {
     const workload = readWorkload('sum', fairTrio);
     expect(lossOf(fairTrio, workload, 1e-4, 'uninformed')).toBeCloseTo(2e4 - Math.log(2), 6);
     expect(lossOf(fairTrio, workload, 1e-4, 'informed')).toBeCloseTo(2e4, 6);
   });
 
-  it('never rises with the scale', () => {
+  it('the loss never increases with the scale', () => {
     const answers = answersOf(fairTrio, readWorkload('histogram', fairTrio));
     const losses = [0.01, 0.1, 0.5, 1, 2, 10].map((scale) => exactLoss(fairTrio, answers, scale, { adversary: 'informed' }).loss);
     expect(losses).toEqual([...losses].sort((a, b) => b - a));
   });
 
-  it('is refused above a size limit, with the size in the fault', () => {
+  it('an audit above the size limit is refused, with the size in the fault', () => {
     const answers = answersOf(fairTrio, readWorkload('sum', fairTrio));
     expect(() => exactLoss(fairTrio, answers, 1, { adversary: 'informed', limit: 100 })).toThrow(
       expect.objectContaining({ code: 'MODEL_TOO_LARGE', details: { size: 170, limit: 100 } }),
@@ -188,7 +188,7 @@ describe('the exact loss', () => {
     );
   });
 
-  it('needs no noise where the answer says nothing', () => {
+  it('an answer without information needs no noise', () => {
     const opposite = jointOf(
       [
         [0, 1],
@@ -205,8 +205,8 @@ describe('the exact loss', () => {
   });
 });
 
-describe('a joint', () => {
-  it('stands in the symmetric table for an odds ratio and says so', () => {
+describe('a joint distribution', () => {
+  it('a joint distribution uses the symmetric table for an odds ratio and states it', () => {
     const pair: Model = {
       ids: ['a', 'b'],
       values: [
@@ -229,7 +229,7 @@ describe('a joint', () => {
     ).toThrow(expect.objectContaining({ code: 'MODEL_INVALID' }));
   });
 
-  it('keeps exact weights beside the rounded ones', () => {
+  it('a joint distribution keeps exact weights in addition to rounded ones', () => {
     const joint = enumerate({
       ids: ['a', 'b'],
       values: [
@@ -244,7 +244,7 @@ describe('a joint', () => {
     expect(joint.exactWeights()).toEqual([7n, 3n, 27n, 63n]);
   });
 
-  it('refuses a query it does not know, or one that does not fit', () => {
+  it('an unknown query, or one that does not fit, is refused', () => {
     for (const text of ['median', 'sum:1,2', 'atLeast', 'atLeast:x', 'table:', 'toString'])
       expect(() => readWorkload(text, fairTrio)).toThrow(expect.objectContaining({ code: 'QUERY_INVALID' }));
     expect(() => readWorkload('table:t', fairTrio, () => [1, 2, 3])).toThrow(expect.objectContaining({ code: 'QUERY_INVALID' }));

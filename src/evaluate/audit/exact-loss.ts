@@ -3,15 +3,15 @@ import { type Joint, tooLarge } from '../../privacy/dependence/model/joint.js';
 import { type Arithmetic, cellsFor, logarithmic, plain } from './known-cells.js';
 import type { Answers } from './workload.js';
 
-/** What an adversary gains at worst from `answer + Laplace(scale)` on one joint distribution. See exact-loss.proof.md. */
+/** Worst-case loss of `answer + Laplace(scale)` on one joint distribution. See exact-loss.proof.md. */
 export interface ExactLoss {
   readonly loss: number;
   /** A bound on the rounding of `loss`: the true loss is at most loss + slack. */
   readonly slack: number;
-  /** Where it happens; absent when nothing is learnt. */
+  /** The worst case; absent if nothing is learnt. */
   readonly worst?: {
     readonly record: number;
-    /** The two values told apart, as positions in the record's list. */
+    /** The two values that are distinguished, as positions in the record's list. */
     readonly pair: readonly [number, number];
     /** Known records and the positions of their values. */
     readonly known: readonly (readonly [number, number])[];
@@ -69,7 +69,7 @@ export function exactLoss(joint: Joint, answers: Answers, scale: number, options
   };
 }
 
-/** The loss when the answer is released as it is: infinite unless every answer is possible under all values. */
+/** Loss of an answer without noise: infinite unless every answer is possible under all values. */
 export function lossWithoutNoise(joint: Joint, answers: Answers, options: LossOptions): number {
   const possible = possibleStates(joint);
   const cells = cellsFor(joint, possible, options.adversary);
@@ -121,7 +121,7 @@ function* product(lengths: readonly number[]): Generator<number[]> {
   }
 }
 
-/** The same place in the user's words. */
+/** The same worst case in the user's words. */
 export function nameWorst(joint: Joint, worst: NonNullable<ExactLoss['worst']>) {
   return {
     record: joint.ids[worst.record]!,

@@ -8,7 +8,7 @@ export interface Arithmetic {
   of(probability: number): number;
   times(probability: number, exponent: number): number;
   add(a: number, b: number): number;
-  /** How much more likely under one value than another. */
+  /** Likelihood ratio of one value to another. */
   quotient(a: number, b: number): number;
   loss(gap: number): number;
 }

@@ -1,6 +1,6 @@
 /**
- * Where a decreasing function first is at or below zero: the upper end of a bracket of relative width `tolerance`, so `excess(result) <= 0` was seen.
- * `high` must be such a point, or infinite, and then there is none. Steps by regula falsi on log(x), with a bisection whenever the bracket stops shrinking.
+ * Root of a decreasing function: upper end of a bracket of relative width `tolerance` with excess(result) <= 0, given such
+ * a point `high` (if infinite, there is no root). Regula falsi on log(x), with bisection when the bracket stops shrinking.
  */
 export function leastRoot(excess: (x: number) => number, high: number, tolerance = 1e-11): number {
   if (!Number.isFinite(high)) return high;

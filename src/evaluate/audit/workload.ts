@@ -14,7 +14,7 @@ export interface Workload {
 export interface Answers {
   readonly width: number;
   readonly points: Float64Array;
-  /** L1 effect of replacing record j alone, the others anywhere in the product of the domains. */
+  /** L1 sensitivity of record j: replacing it alone, the others anywhere in the product of the domains. */
   readonly effects: readonly number[];
 }
 
@@ -23,7 +23,7 @@ export type ReadTable = (file: string) => unknown;
 
 const sumOf = (numbers: readonly number[]) => numbers.reduce((s, x) => s + x, 0);
 
-/** What one record adds to the answer, whatever the others are. */
+/** Contribution of one record to the answer, independent of the others. */
 export type Contribution = (record: number, value: number) => number;
 
 /** The kinds that add up over records: these need no enumeration on forests. */

@@ -37,7 +37,7 @@ export async function copySurvey(
   const cellText = (cell: StatCell): string => {
     if (typeof cell === 'number') return String(cell);
     if (cell === null) return '';
-    // What is too long is missing, whatever it says.
+    // A cell that is too long is missing, whatever its content.
     if (cell.length * 3 > longest && Buffer.byteLength(cell) > longest) return 'x'.repeat(longest + 1);
     if (/[\r\n]/.test(cell)) folded = true;
     return `"${cell.replaceAll('"', '""')}"`;
@@ -54,7 +54,7 @@ export async function copySurvey(
   return folded;
 }
 
-/** A private file of at most so many bytes. */
+/** Writes a private file of at most `most` bytes. */
 export async function writeText(text: AsyncIterable<string>, to: string, most: number): Promise<void> {
   let left = most;
   async function* counted() {

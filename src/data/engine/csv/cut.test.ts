@@ -23,8 +23,8 @@ function cutIn(text: string, size: number): string {
 const bytes = (text: string) => Buffer.byteLength(text);
 const rowsOf = (csv: string) => parseCsv(csv, ',')!.map(({ cells }) => cells);
 
-describe('cutting long cells', () => {
-  it('shortens those that are too long, leaves them too long, and touches nothing else, however the text is split', () => {
+describe('truncation of long cells', () => {
+  it('the cutter shortens cells that are too long, keeps them too long, and changes nothing else, however the text is split', () => {
     fc.assert(
       fc.property(table, fc.integer({ min: 1, max: 40 }), fc.boolean(), (rows, size, ended) => {
         const text = ended ? write(rows) : write(rows).slice(0, -1);
@@ -48,7 +48,7 @@ describe('cutting long cells', () => {
     );
   });
 
-  it('leaves lines that fit, whatever stands in their cells', () => {
+  it('the cutter leaves lines that fit, whatever their cells hold', () => {
     for (const columns of [1, 2, 15, 17, 1000, 5000]) {
       const cutter = new CellCutter(',', longestIn(columns));
       const line = Array.from({ length: columns }, () => `"${'""'.repeat(longestIn(columns) + 9)}"`).join();

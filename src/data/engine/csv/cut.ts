@@ -5,8 +5,8 @@ const longestCell = 2 ** 16;
 const leastCell = 2 ** 8;
 
 /**
- * A longer cell is missing. The limit depends on the number of columns alone, and what a cell says on that cell alone: where lines would get too long, no
- * cell may decide about its neighbours.
+ * Longest cell that is read; longer ones are missing. It depends only on
+ * the number of columns, so no cell affects how its neighbours are read.
  */
 export const longestIn = (columns: number): number =>
   Math.max(leastCell, Math.min(longestCell, Math.floor(mostLine / 2 / columns) - 8));
@@ -28,9 +28,9 @@ export class CellCutter {
   #state: 'start' | 'bare' | 'quoted' | 'closed' = 'start';
   /** Bytes of the cell so far, as it will be read. */
   #length = 0;
-  /** Lines that are left alone: the names, and what stands before them. */
+  /** Lines that are not cut: the names, and lines before them. */
   #heads: number;
-  /** What ends the part of the cell that is left, while the rest of it is dropped. */
+  /** Closing text of a truncated cell; set while the rest of that cell is dropped. */
   #dropping: '' | '"' | undefined;
 
   constructor(delimiter: string, longest: number, before = 0) {
@@ -59,12 +59,12 @@ export class CellCutter {
     return this.#dropping === undefined ? out + text.slice(from) : out;
   }
 
-  /** What is missing at the end of the text: a last cell that was cut is closed like any other. */
+  /** Text still to be written at the end of input: a truncated last cell is closed like any other. */
   end(): string {
     return this.#dropping ?? '';
   }
 
-  /** Takes the step to the next state, and says whether the character is part of what the cell says. */
+  /** Advances the state; true if the character belongs to the content of the cell. */
   #step(c: number): boolean {
     const before = this.#state;
     if (before === 'quoted') {
@@ -78,7 +78,7 @@ export class CellCutter {
     if (c === this.#delimiter || isBreak(c)) {
       this.#state = 'start';
       this.#length = 0;
-      // Where a line stands before the names both end alike, so that its line feed alone counts.
+      // When a line precedes the names, both have the same line ending, so only its line feed counts.
       if (isBreak(c) && this.#heads > 0 && (this.#heads === 1 || c === 0x0a)) this.#heads--;
       return false;
     }
@@ -88,7 +88,7 @@ export class CellCutter {
       this.#length = 0;
       return false;
     }
-    // A quote counts behind one space, not behind two.
+    // A quote after one space opens a quoted cell; after two it does not.
     if (c !== space || this.#length > 0) this.#state = 'bare';
     return true;
   }

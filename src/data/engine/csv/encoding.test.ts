@@ -22,7 +22,7 @@ const write = (name: string, bytes: string | Buffer): string => {
 const assumed = (bytes: string | Buffer) => encodingOf(write('a.csv', bytes));
 
 describe('text that is not UTF-8', () => {
-  it.each(files.map((file) => [file.label, file] as const))('in %s is what Python reads', async (label, { bytes, text }) => {
+  it.each(files.map((file) => [file.label, file] as const))('text in %s decodes as in Python', async (label, { bytes, text }) => {
     const plain = Buffer.from(bytes, 'base64');
     for (const [name, data] of [
       ['plain.csv', plain],
@@ -33,7 +33,7 @@ describe('text that is not UTF-8', () => {
     }
   });
 
-  it('of which every byte is a letter is told, wherever pieces of it end', async () => {
+  it('the encoding is detected wherever blocks of the file end, even if every byte is a letter', async () => {
     const long = Buffer.from(Array.from({ length: 3 * 2 ** 20 }, (_, k) => (k % 61 === 0 ? 0x0a : 0xe0 + (k % 29))));
     await copyDecoded(write('long.csv', long), join(folder, 'copy.csv'), 'windows-1252', 2 ** 24);
     expect(readFileSync(join(folder, 'copy.csv'), 'utf8')).toBe(long.toString('latin1'));
@@ -42,7 +42,7 @@ describe('text that is not UTF-8', () => {
     });
   });
 
-  it('is assumed to be of Windows, by what cannot be UTF-8', async () => {
+  it('text that cannot be UTF-8 is assumed to come from Windows', async () => {
     expect(await assumed(Buffer.from('party\nGrüne\nSPD\n', 'latin1'))).toBe('windows-1252');
     expect(await assumed('party\nGrüne\n日本\n😀\n')).toBeUndefined();
     expect(await assumed('\ufeffparty\nGrüne\n')).toBeUndefined();

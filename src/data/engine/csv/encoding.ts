@@ -2,12 +2,12 @@ import { textStream } from '../../statfile/decode.js';
 import { writeText } from './copy.js';
 import { unpacked } from './text.js';
 
-/** The encoding of files that do not tell: nearly all of them were written on Windows in the west of Europe. */
+/** Encoding assumed for files that declare none: nearly all of them were written on Windows in western Europe. */
 const assumedEncoding = 'windows-1252';
 
 /**
- * What a CSV is most likely written in; undefined for UTF-8. It looks at every byte, so that one record may decide it: whoever drafts a policy asks, the
- * policy says it, and a release reads what the policy says.
+ * Most likely encoding of a CSV; undefined for UTF-8. It reads every byte, so one record may decide
+ * it: it is used only to draft a policy, and a release uses the encoding that the policy states.
  */
 export async function encodingOf(path: string): Promise<string | undefined> {
   const counts = new LetterCount();
@@ -15,11 +15,11 @@ export async function encodingOf(path: string): Promise<string | undefined> {
     const told = counts.write(block);
     if (told !== undefined) return told;
   }
-  // A byte gone wrong among letters that are UTF-8 says nothing about the others.
+  // One damaged byte among valid UTF-8 letters is no evidence of another encoding.
   return counts.strange > counts.letters ? assumedEncoding : undefined;
 }
 
-/** Letters beyond ASCII that are UTF-8, and bytes that are none of it. */
+/** Counts non-ASCII letters in valid UTF-8, and invalid bytes. */
 class LetterCount {
   letters = 0;
   strange = 0;

@@ -29,7 +29,7 @@ function scan(text: string, columns: number, size = 1 << 20): LineScanner {
 }
 
 describe('the lines of a CSV', () => {
-  it('are those the database finds, in every text it accepts', async () => {
+  it('the scanner finds the same lines as the database, in every text that it accepts', async () => {
     const connection = await instance.connect();
     const path = join(folder, 'lines.csv');
     let accepted = 0;
@@ -61,7 +61,7 @@ describe('the lines of a CSV', () => {
     expect(accepted).toBeGreaterThan(50);
   });
 
-  it('end by a line feed, a return or both, and in a single column an empty one is a record', () => {
+  it('a line ends with a line feed, a return or both, and in a single column an empty line is a record', () => {
     for (const end of ['\n', '\r', '\r\n'])
       for (const size of [1, 2, 100]) {
         expect(scan(['c0,c1', '1,2', '', '3,"x\ny"', ''].join(end), 2, size).records).toBe(2);
@@ -69,13 +69,13 @@ describe('the lines of a CSV', () => {
       }
   });
 
-  it('make no sense after an open quote, or with text behind a closed one', () => {
+  it('the scanner refuses an open quote, and text after a closed one', () => {
     expect(scan('c0\n"a', 1).broken).toBe(true);
     expect(scan('c0\n"a"b\n', 1).broken).toBe(true);
     expect(scan('c0\n "a" \n b "c"\n', 1).broken).toBe(false);
   });
 
-  it('are too long only by what is no cell', () => {
+  it('a line is too long only because of bytes that are no cell', () => {
     const columns = 2;
     expect(scan(`c0,c1\n1,${'x'.repeat(9e6)}\n`, columns)).toMatchObject({ long: true, broken: false, records: 1 });
     expect(scan(`c0,c1\n1,2${','.repeat(9e6)}\n`, columns).broken).toBe(true);
@@ -85,7 +85,7 @@ describe('the lines of a CSV', () => {
 });
 
 describe('the text of a CSV', () => {
-  it('is found to be UTF-8 or not, wherever blocks end', () => {
+  it('the check recognises UTF-8 wherever blocks end', () => {
     fc.assert(
       fc.property(
         fc.array(
@@ -109,7 +109,7 @@ describe('the text of a CSV', () => {
     );
   });
 
-  it('is looked at unpacked', async () => {
+  it('a packed file is checked unpacked', async () => {
     const path = join(folder, 'packed.csv.gz');
     writeFileSync(path, gzipSync(Buffer.concat([Buffer.from('c0\n1\n'), Buffer.from([0xff])])));
     expect(await examineCsv(path, headerOf(1))).toMatchObject({ plain: false, records: 2 });

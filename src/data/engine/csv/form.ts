@@ -3,17 +3,20 @@ import { longestIn, longestLine } from './cut.js';
 import type { CsvHeader } from './header.js';
 import { TextCheck, unpacked } from './text.js';
 
-/** What is known of a CSV once every byte of it was seen. */
+/** Properties of a CSV, known after every byte was read. */
 export interface CsvForm {
   readonly header: CsvHeader;
   /** All of it is UTF-8 and no cell is too long, so that DuckDB can be given the file itself. */
   readonly plain: boolean;
-  /** Some cell holds a line end. Where a reader begins in the middle of the file it cannot tell that from the end of a line: one thread must read it all. */
+  /** Some cell holds a line end. One thread must read the file: a reader that starts in the middle cannot recognise it as part of a cell. */
   readonly folded: boolean;
   readonly records: number;
 }
 
-/** The one fault for a CSV whose lines cannot be told apart or have other cells than the first. It names no line: that would be a record's. */
+/**
+ * Fault for a CSV whose lines cannot be separated or differ from the first in
+ * their number of cells. It names no line: that would be data of a record.
+ */
 export const malformedLines = (file: string): Fault =>
   new Fault(
     'DATA_MALFORMED',
@@ -22,9 +25,7 @@ export const malformedLines = (file: string): Fault =>
     { place: { file } },
   );
 
-/**
- * Looks at every byte before DuckDB does: a byte that is no UTF-8 can bring it down for good, a line longer than its buffers it leaves out without a word.
- */
+/** Scans every byte before DuckDB does: invalid UTF-8 can make it unusable, and lines longer than its buffers are dropped silently. */
 export async function examineCsv(path: string, header: CsvHeader, file = path): Promise<CsvForm> {
   const text = new TextCheck();
   const lines = new LineScanner(header);
@@ -41,7 +42,10 @@ const [ordinary, delimiting, feed, carriage, quoting] = [0, 1, 2, 3, 4];
 const space = 0x20;
 const mostSpaces = 100;
 
-/** Finds the lines and cells of a CSV in its bytes as DuckDB does: a quote counts at the start of a cell or behind one space; elsewhere it is a letter. */
+/**
+ * Finds the lines and cells of a CSV in its bytes as DuckDB does: a quote
+ * counts at the start of a cell or after one space; elsewhere it is a letter.
+ */
 export class LineScanner {
   readonly #kinds = new Uint8Array(256);
   readonly #columns: number;
@@ -55,11 +59,11 @@ export class LineScanner {
   /** The last byte before this block. */
   #last = 0;
   #return = -1;
-  /** Where the quotes around the cell were closed. */
+  /** Offset after the closing quote of the cell. */
   #closed = -1;
   /** Bytes of the line once its long cells are cut. */
   #cut = 0;
-  /** Lines that are no record: the names, and what stands before them. */
+  /** Lines that are not records: the names, and lines before them. */
   #heads: number;
   long = false;
   broken = false;
@@ -122,7 +126,7 @@ export class LineScanner {
   #endCell(at: number): void {
     const length = at - this.#cell;
     if (length > this.#longest && this.#heads === 0) this.long = true;
-    // Spaces behind quotes are no part of the cell, so that nothing of them can be cut.
+    // Spaces after the closing quote are not part of the cell, so they cannot be cut.
     if (this.#closed >= 0 && at - this.#closed > mostSpaces) this.broken = true;
     this.#closed = -1;
     this.#cut += Math.min(length, 2 * this.#longest + 10) + 1;

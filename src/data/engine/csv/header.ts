@@ -41,10 +41,10 @@ export async function readCsvHeader(path: string, file = path): Promise<CsvHeade
 
 type Malformed = (message: string, hint: string) => Fault;
 
-/** What spreadsheets write above the names, and read no cell from. */
+/** Separator line that spreadsheets write above the names; no cells are read from it. */
 const separatorLine = /^\ufeff?"?sep=([,;\t|])"?$/i;
 
-/** The first line, or the one behind it. */
+/** The first line, or the second after a separator line. */
 async function lineAt(path: string, skip: number, malformed: Malformed): Promise<string> {
   const file = createReadStream(path, { highWaterMark: 1 << 16 });
   const source = path.toLowerCase().endsWith('.gz') ? file.pipe(createGunzip()) : file;

@@ -21,7 +21,7 @@ const table = fc
   .chain((columns) => fc.array(fc.array(cell, { minLength: columns, maxLength: columns }), { minLength: 1, maxLength: 8 }));
 
 describe('a CSV of many columns in several files', () => {
-  it('has every cell where it was, however the bytes come', async () => {
+  it('the parts hold every cell in its place, however the bytes are split', async () => {
     await fc.assert(
       fc.asyncProperty(
         table,
@@ -36,7 +36,7 @@ describe('a CSV of many columns in several files', () => {
             rows.map((row) => `${row.slice(k * width, (k + 1) * width).join(',')}\n`).join(''),
           );
           const found = await split(text, columns, width, places);
-          // A carriage return at the very end of a block is not looked behind: then the file stays as it is.
+          // A carriage return at the very end of a block may be followed by anything: then the file is left unchanged.
           if (end === '\n' || found !== undefined) expect(found).toEqual(expected);
           if (places.length === 0) expect(found).toEqual(expected);
         },
@@ -52,11 +52,11 @@ describe('a CSV of many columns in several files', () => {
     ['an empty line', 'a,b,c\n\n1,2,3\n'],
     ['a last line with a cell too few', 'a,b,c\n1,2,3\n1,2'],
     ['a lone carriage return', 'a,b,c\r1,2,3\n'],
-  ])('is left as it is with %s', async (_, text) => {
+  ])('a file with %s is left unchanged', async (_, text) => {
     expect(await split(text, 3, 2)).toBeUndefined();
   });
 
-  it('is left as it is when there is no room', async () => {
+  it('a file is left unchanged if there is no space for the parts', async () => {
     expect(await split('a,b,c\n1,2,3\n', 3, 2, [], 5)).toBeUndefined();
   });
 });

@@ -9,9 +9,8 @@ export interface CsvPart {
 }
 
 /**
- * Writes a CSV of very many columns as several files of some columns each, record by record: a reader that wants a thousand of ten thousand columns would
- * have to go through all of them. Only where telling cells apart takes no care at all: no quote anywhere, every line with as many delimiters as the first. Any
- * other file is left as it is, and undefined returned; so is one that takes more than `most` bytes.
+ * Splits a wide CSV into files of some columns each, so that a reader need not scan all columns. Returns undefined, leaving
+ * the file as it is, if any quote occurs, a line has another number of delimiters, or the parts take more than `most` bytes.
  */
 export async function splitColumns(
   path: string,
@@ -35,7 +34,7 @@ export async function splitColumns(
       (part, bytes) => files[part]!.appendFile(bytes),
     );
   } catch {
-    // No room for the parts: the file itself is there.
+    // No space for the parts: the file itself is used.
     simple = false;
   } finally {
     for (const file of files) await file.close();
@@ -53,7 +52,7 @@ interface Layout {
   readonly delimiter: number;
 }
 
-/** Whether all of it could be split. */
+/** True if all of the input could be split. */
 export async function splitInto(
   blocks: AsyncIterable<Buffer>,
   { columns, width, delimiter }: Layout,

@@ -23,7 +23,7 @@ export async function* unpacked(path: string): AsyncGenerator<Buffer> {
   }
 }
 
-/** Whether all bytes written so far can be part of UTF-8 text. */
+/** Incremental check that all bytes so far can be part of UTF-8 text. */
 export class TextCheck {
   #rest = Buffer.alloc(0);
   #text = true;
@@ -36,13 +36,13 @@ export class TextCheck {
     this.#rest = Buffer.from(bytes.subarray(end));
   }
 
-  /** Whether they are, now that nothing follows. */
+  /** Final result: true if the input was complete UTF-8 text. */
   end(): boolean {
     return this.#text && this.#rest.length === 0;
   }
 }
 
-/** Where the last character begins, if it may be cut off; else the end. */
+/** Offset of a last character that may be incomplete; otherwise the length. */
 function lastWhole(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back]!;

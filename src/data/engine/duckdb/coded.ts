@@ -7,7 +7,7 @@ import { type EngineSource, gridText } from '../source.js';
 import { storedPlace } from './dialect.js';
 import { name, type Scan, type ScanColumn, text, unless } from './scan.js';
 
-/** Positions of so many codes fit one byte. */
+/** Positions of this many codes fit into one byte. */
 const mostCodes = 255;
 /** As a literal: a thousand expressions to be folded are a second of planning. */
 const blanks = `' \t\r\n'`;
@@ -18,9 +18,8 @@ export interface CodedScan {
 }
 
 /**
- * The columns of a scan, its categories as positions of their codes in the declared domain, one byte a cell. Text outside the domain becomes NULL, which
- * every reading of a category takes for the same. Which columns are shown so depends on the policy alone. `beside` leaves the text as it is, to be grouped
- * by, and shows the positions in a column of their own.
+ * Columns of a scan with categories as one-byte positions of their codes in the declared domain; text outside it becomes NULL, as
+ * for every reader. The policy alone decides which columns; `alongside` keeps the text and adds the positions as further columns.
  */
 export async function codeColumns(
   connection: DuckDBConnection,
@@ -56,10 +55,10 @@ export async function codeColumns(
   return { columns, shown: { from: scan.from, columns: list } };
 }
 
-/** Many numbers are asked about together and streamed; working out the places of them all would take longer to plan than to run. */
+/** Limit on numeric columns with places: with more, planning the statement would take longer than running it. */
 const mostPlaced = 200;
 
-/** The same with the places of numbers in columns of their own, worked out from the cells that are shown. Which columns have them depends on the policy alone. */
+/** Adds a column with the place of each number, computed from the cells shown. The policy alone decides which columns get one. */
 export function withPlaces({ columns, shown }: CodedScan, grids: EngineSource['grids']): CodedScan {
   const taken = new Set(shown.columns.map((c) => c.name.toLowerCase()));
   const places: ShownColumn[] = [];
@@ -78,7 +77,7 @@ export function withPlaces({ columns, shown }: CodedScan, grids: EngineSource['g
 /** A cell's code, or NULL. A stored number is the code that reads the same, as in data/engine/codes.ts. */
 function codeOf({ name: own, type, expression, code, missing }: ScanColumn, { named, whole }: CodeType): string | undefined {
   const cast = (text: string) => `TRY_CAST(${text} AS ${named})`;
-  // Nearly every text is a code as it stands; only the others are worth a closer look.
+  // Nearly every text is a code already; only the others need the longer expression.
   const [plain, closer] = code === undefined ? [expression, expression] : [name(own), code];
   if (type === 'text') return unless(missing, `coalesce(${cast(plain)}, ${cast(`trim(${closer}, ${blanks})`)})`);
   if (!whole) return undefined;
@@ -106,7 +105,7 @@ async function codeTypes(
     if (codes.length === 0 || codes.length > mostCodes || codes.some((code) => code === '' || codeText(code) !== code)) continue;
     const list = codes.map(text).join(', ');
     if (!byList.has(list)) {
-      // By its codes: tables beside the data have types of their own.
+      // Named by its codes: side tables have types of their own.
       const named = `fugu_codes_${createHash('sha256').update(list).digest('hex').slice(0, 32)}`;
       await connection.run(`CREATE TYPE IF NOT EXISTS ${named} AS ENUM (${list})`);
       byList.set(list, { named, codes, whole: codes.every(isWhole) });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Connections } from './connections.js';
 
 describe('a connection', () => {
-  it('that was told to stop between two statements stops the next one, too', async () => {
+  it('a connection that was stopped between two statements stops the next one, too', async () => {
     const connections = new Connections(await DuckDBInstance.create(':memory:'), 60_000);
     const lease = await connections.lease(1);
     // Its time passes while nothing is under way.
@@ -15,7 +15,7 @@ describe('a connection', () => {
     await connections.close();
   });
 
-  it('that is being made while everything is closed serves nobody', async () => {
+  it('a connection that is being made during close serves nobody', async () => {
     const connections = new Connections(await DuckDBInstance.create(':memory:'), 60_000);
     const asked = connections.lease().catch((e: unknown) => e);
     await connections.close();

@@ -5,7 +5,7 @@ import { duckdbFault } from './fault.js';
 
 const closed = () => new Fault('ENGINE_FAILED', 'The database is closed.', 'Open it again.');
 
-/** A connection for one statement or stream, with its deadline. `fault` says what an error in it means; `done` must follow. */
+/** A connection for one statement or stream, with its deadline. `fault` interprets its errors; `done` must be called afterwards. */
 export interface Lease {
   readonly connection: DuckDBConnection;
   /** The statement with its values, ready to run; parsed and planned once while the data stays as it is. */
@@ -76,7 +76,7 @@ export class Connections {
     const { connection } = connected;
     let stopped = false;
     let again: NodeJS.Timeout | undefined;
-    // A statement that begins takes no notice of what was said just before: it is said until everything has ended.
+    // An interrupt sent just before a statement starts is lost, so it is repeated until the statement has ended.
     const stop = () => {
       stopped = true;
       connection.interrupt();
@@ -113,7 +113,7 @@ export class Connections {
         throw this.#closed ? closed() : duckdbFault(error);
       },
     );
-    // Whoever closes stops what is under way, and this was not yet.
+    // Closing interrupts running statements, but this connection was not registered yet.
     if (!this.#closed) return connected;
     connected.close();
     throw closed();

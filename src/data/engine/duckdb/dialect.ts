@@ -32,7 +32,7 @@ function presentIn(y: string, { missing }: PlaceGrid): string {
 const above = (y: string, { from, rate }: PlaceGrid): string =>
   `(${y}${from === 0 ? '' : ` - ${constant(from)}`}) * ${constant(rate)}`;
 
-/** Where a present double stands on the grid: positionOf of policy/grid.ts, as an integer of 64 bits. */
+/** Place of a present double on the grid as a 64-bit integer: positionOf of policy/grid.ts. */
 function placeIn(y: string, grid: PlaceGrid): string {
   const [from, top] = [constant(grid.from), constant(grid.top)];
   const clamped = `CASE WHEN ${y} < ${from} THEN ${from} WHEN ${y} < ${top} THEN ${y} ELSE ${top} END`;

@@ -129,20 +129,20 @@ describe('csv files', () => {
     ['a nameless first column', ',b\n1,2\n', 1],
     ['doubled quotes in the header', '"a ""x""",b\n1,2\n', 1],
   ];
-  it.each(odd)('with %s are read', async (_name, content, rows) => {
+  it.each(odd)('a CSV with %s is read', async (_name, content, rows) => {
     const engine = await openNow({ source: file('.csv', content) });
     expect((await engine.size()).open()).toBe(rows);
     expect(await engine.columns()).toHaveLength(2);
     await engine.close();
   });
 
-  it('that are packed are read', async () => {
+  it('packed CSV files are read', async () => {
     const engine = await openNow({ source: file('.csv.gz', gzipSync('a,b\n1,2\n')) });
     expect((await engine.size()).open()).toBe(1);
     await engine.close();
   });
 
-  it('have their codes brought to one spelling, and only theirs', async () => {
+  it('codes of categories are normalised to one spelling, and other texts are not', async () => {
     const source = file('.csv', 'party,version\n 1.0 ,1.0\n2,2\n1,10\n10,1\n');
     const engine = await openNow({ source, codes: new Set(['party']) });
     expect(await scalar(engine, "SELECT string_agg(party, ' ' ORDER BY party) FROM fugu_data")).toBe('1 1 10 2');
@@ -165,14 +165,14 @@ describe('csv files', () => {
     ['something else in a .parquet', 'secret', '.parquet', undefined],
     ['something else in a .duckdb', 'secret', '.duckdb', undefined],
   ];
-  it.each(broken)('with %s are refused without quoting them', async (_name, content, ending, line) => {
+  it.each(broken)('a CSV with %s is refused without quoting its content', async (_name, content, ending, line) => {
     const f = await fault(openNow({ source: file(ending, content) }));
     expect(f.code).toBe('DATA_MALFORMED');
     expect(f.place?.line).toBe(line);
     expect(`${f.message} ${f.hint} ${JSON.stringify(f.details)}`).not.toMatch(/secret|CSV Error|Original Line/);
   });
 
-  it('with line breaks in cells are read alike whether held or not, by one thread or several', async () => {
+  it('cells with line breaks are read alike from memory and from the file, by one thread or several', async () => {
     const cells = ['plain', '"line\nbreak"', '"quote "" and\r\n, comma"', '""', `"${'long '.repeat(300)}\n"`];
     let content = 'n,cell\n';
     for (let i = 0; i < 20_000; i++) content += `${i},${cells[(i * 7 + (i >> 3)) % cells.length]}\n`;
@@ -189,13 +189,13 @@ describe('csv files', () => {
     expect(answers[2]).toEqual(answers[0]);
   });
 
-  it('that are too large to hold are checked to the last line before anything is asked', async () => {
+  it('files too large for memory are checked to the last line before any statement runs', async () => {
     const source = file('.csv', `a,b\n${'1,2\n'.repeat(1_200_000)}secret\n`);
     const f = await fault(openNow({ source }, { memory: 32 * 2 ** 20 }));
     expect([f.code, f.place?.line]).toEqual(['DATA_MALFORMED', undefined]);
   });
 
-  it('are read through links, and whatever characters their path has', async () => {
+  it('files are read through links, and with any characters in their path', async () => {
     const odd = join(folder, "it's a ü folder");
     mkdirSync(odd);
     writeFileSync(join(odd, "it's.csv"), 'a,b\n1,2\n');
@@ -207,7 +207,7 @@ describe('csv files', () => {
     }
   });
 
-  it('that are missing, folders, unreadable or of unknown kind are refused', async () => {
+  it('missing files, folders, unreadable files and unknown kinds are refused', async () => {
     const sub = join(folder, 'folder.csv');
     mkdirSync(sub);
     for (const source of [join(folder, 'nowhere.csv'), sub, file('.xyz', 'x'), join(folder, '*.csv')])
@@ -218,8 +218,8 @@ describe('csv files', () => {
   });
 });
 
-describe('a duckdb file', () => {
-  it('is read when it has one table, and asks which when it has several', async () => {
+describe('a DuckDB file', () => {
+  it('a file with one table is read, and one with several asks for a table', async () => {
     const source = file('.duckdb');
     await duck(source, 'CREATE TABLE people AS SELECT range AS id, range::VARCHAR AS party FROM range(7)');
     const engine = await openNow({ source });
@@ -237,7 +237,7 @@ describe('a duckdb file', () => {
     await chosen.close();
   });
 
-  it('is other data once its log holds changes that are not in the file yet', async () => {
+  it('a file whose log holds unmerged changes counts as different data', async () => {
     const source = file('.duckdb');
     await duck(source, 'CREATE TABLE t AS SELECT range AS id FROM range(7)');
     const look = async () => {
@@ -255,7 +255,7 @@ describe('a duckdb file', () => {
     expect(after[0]).not.toBe(before[0]);
   });
 
-  it('that was replaced while open is a fault: the old one is still attached', async () => {
+  it('a file replaced while open is a fault: the old one is still attached', async () => {
     const [source, other] = [file('.duckdb'), file('.duckdb')];
     await duck(source, 'CREATE TABLE t AS SELECT range AS id FROM range(7)');
     await duck(other, 'CREATE TABLE t AS SELECT range AS id FROM range(9)');
@@ -267,7 +267,7 @@ describe('a duckdb file', () => {
     await engine.close();
   });
 
-  it('shows every type as text, integer, real or boolean', async () => {
+  it('every stored type is shown as text, integer, real or boolean', async () => {
     const source = file('.duckdb');
     await duck(
       source,
@@ -295,7 +295,7 @@ describe('a duckdb file', () => {
 });
 
 describe('doubles', () => {
-  it('are told apart by their bits, both zeros as one, NaN as none', async () => {
+  it('doubles are distinguished by their bits, with both zeros as one and NaN as none', async () => {
     const cells = ['0', '-0', '1.5', '-1.5', '5e-324', '-5e-324', '1.7976931348623157e308', 'NaN', 'Infinity', '-Infinity'];
     const source = file('.parquet');
     await duck(':memory:', `COPY (SELECT * FROM (VALUES ${cells.map((x, k) => `(${k}, CAST('${x}' AS DOUBLE))`).join(', ')}) AS t(k, x)) TO '${source}'`); // biome-ignore format: one line
@@ -306,7 +306,7 @@ describe('doubles', () => {
     await data.close();
   });
 
-  it('choose which rows of a person stay, whatever the order of rows', async () => {
+  it('doubles decide which rows of a person are kept, whatever the order of rows', async () => {
     const rows = Array.from({ length: 80 }, (_, i) => `('p${i >> 1}', ${i % 2 === 0 ? i + 0.25 : i + 0.5})`);
     const policy = samplePolicy([number('x', '0', '100', '0.25')], { secret: 'person', unit: 'who', maxRows: 1 });
     const { measures } = bindBatch(parseBatch({ kind: 'sum', column: 'x' }), policy);
@@ -322,8 +322,8 @@ describe('doubles', () => {
   });
 });
 
-describe('limits', () => {
-  it('end a statement at its deadline', () =>
+describe('limits of the engine', () => {
+  it('a statement ends at its deadline', () =>
     inShortTime(3000, async (deadline) => {
       const engine = await openNow({ source: file('.csv', 'a\n1\n') }, { deadline });
       const f = await fault(
@@ -334,7 +334,7 @@ describe('limits', () => {
       await engine.close();
     }));
 
-  it('end a statement that needs more memory and spill than allowed, and leave nothing behind', async () => {
+  it('a statement that needs more memory and spill than allowed ends, and leaves nothing behind', async () => {
     const mine = () => readdirSync(tmpdir()).filter((n) => n.startsWith('fugu-engine-') && n.includes(`-${process.pid}-`)).length;
     const before = mine();
     const engine = await openNow({ source: file('.csv', 'a\n1\n') }, { memory: 48 * 2 ** 20, spill: 16 * 2 ** 20 });
@@ -345,7 +345,7 @@ describe('limits', () => {
     expect(mine()).toBe(before);
   });
 
-  it('never pass off the first part of a stream as the whole', async () => {
+  it('a partial stream is never taken for the whole', async () => {
     const source = file('.parquet');
     await duck(
       ':memory:',
@@ -370,7 +370,7 @@ describe('limits', () => {
     });
   });
 
-  it('stop what is under way when the engine is closed', async () => {
+  it('closing the engine stops running statements', async () => {
     const engine = await openNow({ source: file('.csv', 'a\n1\n') });
     const sql = 'SELECT sum(a.range * b.range) FROM range(1000000) a, range(1000000) b';
     const asked = fault(engine.rows({ sql, values: [] }));
@@ -385,7 +385,7 @@ describe('limits', () => {
     expect((await Promise.all([asked, streamed])).map((f) => f.exit)).toEqual([5, 5]);
   });
 
-  it('sweep what dead processes left behind and nothing else', async () => {
+  it('leftovers of dead processes are removed, and nothing else', async () => {
     const { hostname } = await import('node:os');
     const host = hostname().replace(/[^A-Za-z0-9]/g, '');
     const dead = join(folder, `fugu-engine-${host}-999999999-abc`);
@@ -396,7 +396,7 @@ describe('limits', () => {
     expect([dead, alive, elsewhere].map((p) => existsSync(p))).toEqual([false, true, true]);
   });
 
-  it('notice data that changes while it is held and was not loaded', async () => {
+  it('data that changes while it is in use without having been loaded is detected', async () => {
     const source = file('.parquet');
     await duck(':memory:', `COPY (SELECT range AS a, hash(range) AS b FROM range(60000)) TO '${source}'`);
     const engine = await openNow({ source }, { memory: 32 * 2 ** 20 });
@@ -409,12 +409,12 @@ describe('limits', () => {
   });
 });
 
-describe('statements asked again', () => {
+describe('repeated statements', () => {
   const ask = {
     sql: 'SELECT sum(CAST(a AS INTEGER)) FROM fugu_data WHERE CAST(a AS INTEGER) < CAST($1 AS INTEGER)',
     values: [3],
   };
-  it.each(['.csv', '.parquet'])('see the data as it is now and the values they are given (%s)', async (kind) => {
+  it.each(['.csv', '.parquet'])('a repeated statement sees the current data and its own values (%s)', async (kind) => {
     const source = file(kind);
     const write = (rows: number) => duck(':memory:', `COPY (SELECT range AS a FROM range(${rows})) TO '${source}'`);
     await write(5);
@@ -429,7 +429,7 @@ describe('statements asked again', () => {
     await engine.close();
   });
 
-  it('still run after one that was stopped or left unread', () =>
+  it('a statement still runs after another was stopped or left unread', () =>
     inShortTime(3000, async (deadline) => {
       const engine = await openNow({ source: file('.csv', 'a\n1\n') }, { deadline });
       const many = { sql: 'SELECT range FROM range(1000000)', values: [] };
@@ -446,8 +446,8 @@ describe('statements asked again', () => {
     }));
 });
 
-describe('reading blocks', () => {
-  it('gives the same cells as the driver, whatever their length, type and NULLs', async () => {
+describe('block reads', () => {
+  it('block reads give the same cells as the driver, whatever their length, type and NULLs', async () => {
     const source = file('.duckdb');
     await duck(
       source,
@@ -473,7 +473,7 @@ describe('reading blocks', () => {
     await engine.close();
   });
 
-  it('gives each tie its strongest odds ratio, and a copy where it cannot be read', async () => {
+  it('each tie has its strongest odds ratio, and counts as a copy if that cannot be read', async () => {
     const source = file('.csv', 'id\n1\n');
     const table = file('.csv', 'a,b,odds\n1,2,3\n2,1,5\n1,3,\n3,4,nan\n');
     const engine = await openNow({

@@ -39,7 +39,7 @@ export async function openDuckdb(source: EngineSource, limits: EngineLimits): Pr
   }
 }
 
-/** Files are loaded when they have changed; what was loaded before stays for as long as somebody looks at it. */
+/** Files are loaded when they have changed; an earlier state stays while a snapshot uses it. */
 class DuckdbEngine implements Engine {
   readonly dialect = duckdb;
   readonly whole = this;

@@ -2,8 +2,8 @@ import { Fault } from '../../../base/errors.js';
 import { malformedLines } from '../csv/form.js';
 
 /**
- * What went wrong in the driver, in our own words. The driver's text is looked at and thrown away: it quotes rows.
- * `file` is given while a file is being opened or loaded, when a complaint about input is a complaint about that file.
+ * Fault for a driver error. The driver's text is inspected and discarded, because it quotes
+ * rows. `file` is set while a file is opened or loaded: input errors then concern that file.
  */
 export function duckdbFault(error: unknown, more: { file?: string; late?: boolean } = {}): Fault {
   if (error instanceof Fault) return error;
@@ -39,7 +39,7 @@ export function duckdbFault(error: unknown, more: { file?: string; late?: boolea
 
 const place = (file: string | undefined) => (file === undefined ? {} : { place: { file } });
 
-/** Which form a file does not have. Neither the line nor what stands in it: those would be a record's. */
+/** Format faults by error pattern. Neither the line nor its content is reported: both would be data of a record. */
 const reasons: readonly [RegExp, string, string][] = [
   [/UTF-?8/i, 'A text in the data is not written in UTF-8.', 'Write it again, with text in UTF-8.'],
   [/magic bytes|parquet/i, 'The data is not a Parquet file, or a broken one.', 'Write it again.'],

@@ -6,8 +6,8 @@ import { KeptRows } from './kept-rows.js';
 const statement = { sql: 'SELECT 1 AS a', values: [] };
 const found: HeldRows = { table: 'kept', rows: 1 };
 
-describe('rows that are kept', () => {
-  it('are worked out once for all who ask, and again by those who waited for one that had no time left', async () => {
+describe('stored results', () => {
+  it('a result is computed once for all callers, and again for those who waited for one that ran out of time', async () => {
     const kept = new KeptRows();
     let fail = (_: Error) => {};
     const late = new Promise<HeldRows>((_, reject) => (fail = reject));
@@ -27,7 +27,7 @@ describe('rows that are kept', () => {
     expect(begun).toBe(1);
   });
 
-  it('fail for those who fail themselves', async () => {
+  it('callers whose own computation fails all fail, and a later one succeeds', async () => {
     const kept = new KeptRows();
     const failing = async (): Promise<HeldRows> => {
       throw new Error('late');
@@ -37,7 +37,7 @@ describe('rows that are kept', () => {
     expect(await kept.hold(statement, 1, 9, async () => found)).toBe(found);
   });
 
-  it('have one room together', async () => {
+  it('stored results share one capacity', async () => {
     const instance = await DuckDBInstance.create(':memory:');
     const connection = await instance.connect();
     try {

@@ -3,22 +3,22 @@ import type { HeldRows, Statement } from '../engine.js';
 import { once } from '../once.js';
 import { countRows } from './loading.js';
 
-/** Makes every name once: tables of several states of the data stand side by side. */
+/** Unique suffix of names: tables of several states of the data coexist. */
 let made = 0;
 
-/** Results that are kept in tables of their own for as long as the state of the data that they were worked out from. */
+/** Results stored in tables of their own, for as long as the state of the data they were computed from. */
 export class KeptRows {
   readonly #known: Record<string, Promise<HeldRows | undefined>> = {};
   readonly tables: string[] = [];
   readonly #leastRows: number;
   #cells = 0;
 
-  /** A table of fewer rows takes as much memory as one of so many. */
+  /** A table of fewer rows takes as much memory as one of `leastRows`. */
   constructor(leastRows = 0) {
     this.#leastRows = leastRows;
   }
 
-  /** The rows of a statement with so many columns, worked out once; undefined where all that is kept would be more than `room` cells. */
+  /** Rows of a statement with `columns` columns, computed once; undefined if all stored results would exceed `capacity` cells. */
   hold(
     { sql, values }: Statement,
     columns: number,
@@ -34,7 +34,7 @@ export class KeptRows {
         this.tables.push(table);
         await connection.run(`CREATE TABLE ${table} AS SELECT * FROM (${sql}) AS kept LIMIT ${most + 1}`, [...values]);
         const rows = await countRows(connection, table);
-        // Others may have kept theirs meanwhile.
+        // Other statements may have stored their results meanwhile.
         const taken = Math.max(rows, this.#leastRows);
         if (taken <= left()) {
           this.#cells += taken * columns;

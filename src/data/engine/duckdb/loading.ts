@@ -22,12 +22,15 @@ import { attached, type CsvScan, type Scan, type ScanOptions, scanFile, text, wi
 
 /** A file that fits into this part of the memory limit is loaded once; a larger one is read again for every statement. */
 const loadedShare = 8;
-/** How much larger a packed file may become, as a guess. */
+/** Estimated ratio of unpacked to packed size. */
 const packing = 8;
 /** Reading the columns needed from a Parquet file beats loading it, unless it is so small that opening it is most of the work. */
 const smallParquet = 4 * 1024 ** 2;
 
-/** What a column of a held table takes at least, for each thread that fills it; a thread reads this much of a file at a time. */
+/**
+ * Least memory, in bytes, of a column of a table for each thread that
+ * fills it; and the part of a file that one thread reads at a time.
+ */
 export const leastColumn = 264 * 1024;
 const perThread = 32 * 1024 ** 2;
 
@@ -44,13 +47,13 @@ function fitsInMemory(file: FileState, columns: number, { memory, threads }: Eng
   return Math.max(bytes, columns * leastColumn * fillers) * loadedShare <= memory;
 }
 
-/** The data as it was when its files were in this state. Never changed: other files are loaded beside it. */
+/** The data in one state of its files. Never modified: changed files are loaded as a new instance. */
 export interface Loaded {
   readonly files: readonly FileState[];
   readonly columns: readonly SourceColumn[];
-  /** Of the tables beside the data. */
+  /** Columns of the side tables. */
   readonly tableColumns: ReadonlyMap<string, readonly SourceColumn[]>;
-  /** Gives a statement the data it asks about. */
+  /** Gives a statement access to the data it names. */
   readonly show: (statement: Statement) => Statement;
   /** Rows of a CSV, all of which DuckDB found: counting them is what proves that every line has the form of the first. */
   readonly rows?: number;
@@ -107,12 +110,12 @@ export class Loader {
     }, data.path);
   }
 
-  /** Where a readable copy of a file is kept. */
+  /** Path of the readable copy of a file. */
   #copyOf(file: number): string {
     return join(this.#folder, `text-${file}.csv`);
   }
 
-  /** Where some columns of the data are kept. */
+  /** Path of a part with some columns of the data. */
   #partOf(part: number): string {
     return join(this.#folder, `part-${part}.csv`);
   }
@@ -126,7 +129,7 @@ export class Loader {
     const readOne = (file: FileState, own: DataTable, table: string) =>
       this.#connections.use(
         ({ connection }) =>
-          // A sheet beside the data is held, however large its workbook is.
+          // A sheet of a side table is loaded into memory, however large its workbook is.
           file.kind === 'statfile' && own !== this.#source
             ? this.#loadData(connection, file, own, table, tables)
             : this.#read(files, files.indexOf(file), (csv) => this.#loadData(connection, file, own, table, tables, csv)),
@@ -172,7 +175,7 @@ export class Loader {
     }
   }
 
-  /** Nobody looks at it any more. */
+  /** No snapshot uses it any more. */
   async drop(tables: readonly string[]): Promise<void> {
     if (tables.length === 0) return;
     await this.#connections
@@ -180,13 +183,13 @@ export class Loader {
         for (const table of tables) await connection.run(`DROP TABLE IF EXISTS ${table}`);
       })
       .catch(() => undefined);
-    // What was prepared may hold on to it.
+    // Prepared statements may hold on to it.
     this.#connections.renew();
   }
 
   /**
-   * Reads a file in a form in which DuckDB can. What a cell holds may not decide whether a CSV is read: text that is no UTF-8 and cells that are too long
-   * are read from a copy, which differs from the file in those cells alone.
+   * Opens a file in a form that DuckDB reads. No cell may decide if a CSV is readable: invalid UTF-8
+   * and cells that are too long are read from a copy, which differs from the file in those cells alone.
    */
   async #read<T>(files: readonly FileState[], at: number, work: (csv?: CsvScan) => Promise<T>): Promise<T> {
     const { kind, path } = files[at]!;
@@ -207,7 +210,7 @@ export class Loader {
     });
   }
 
-  /** Data that the policy says is not written in UTF-8 is copied first. Relations are. */
+  /** Data whose encoding, by the policy, is not UTF-8 is copied first. Relations are always UTF-8. */
   async #decoded(path: string, at: number): Promise<string> {
     const { encoding } = this.#source;
     if (at !== 0 || encoding === undefined) return path;
@@ -257,7 +260,7 @@ export class Loader {
       tables.push(table);
       await connection.run(`CREATE OR REPLACE TABLE ${table} AS ${selectAll(coded.shown)}`);
     }
-    // Whoever split the lines has found as many cells in each.
+    // The splitter has verified that every line has the same number of cells.
     const rows = csv && (await countRows(connection, held ? table : (scan.columns[0]?.from ?? scan.from)));
     if (csv && rows !== csv.records) throw malformedLines(data.path);
     if ((await lookAt(data.path)).mark !== data.mark) throw changedMeanwhile();
@@ -266,7 +269,7 @@ export class Loader {
     return { columns: coded.columns, shown, held, ...(rows !== undefined && { rows }) };
   }
 
-  /** Of what is held every text is looked at once; of what is read by every statement only those of columns that have a long one. */
+  /** In a loaded table every text is checked once; in a file read by every statement only columns that have a long text. */
   async #shortened(connection: DuckDBConnection, scan: Scan, held: boolean): Promise<Scan> {
     const long = held ? undefined : await readAll(connection, scan);
     return withoutLong(scan, (column) => long === undefined || long.has(column));

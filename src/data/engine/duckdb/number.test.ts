@@ -56,7 +56,7 @@ function halves(count: number): string[] {
 }
 
 describe('the number in a text', () => {
-  it('is the same in the database and here, for every short text', async () => {
+  it('the database and JavaScript read the same number in every short text', async () => {
     for (const [alphabet, length] of [
       ['05.e+-_ ', 5],
       ['1.eE-\t\v\u00a0xnaif', 3],
@@ -72,7 +72,7 @@ describe('the number in a text', () => {
     }
   });
 
-  it('is so with commas, and a text with a point is no number then', async () => {
+  it('both read decimal commas alike, and then a text with a point is no number', async () => {
     const texts = everyText('05,.e- ', 5);
     const here = texts.map((text) => numberFromText(text, ','));
     expect(apart(texts, await inDatabase(texts, numberInText('t', ',')), here)).toEqual([]);
@@ -81,7 +81,7 @@ describe('the number in a text', () => {
       expect([text, numberFromText(text, mark)]).toEqual([text, Number.NaN]);
   });
 
-  it('is the nearest double to what is written, in the database and here', async () => {
+  it('both read the double nearest to the text', async () => {
     const texts = [...longDecimals(4000), ...halves(2000), ...words];
     const said = texts.map((text) => {
       const exact = numberSaid(text);
@@ -97,7 +97,7 @@ describe('the number in a text', () => {
     expect(apart(texts, await inDatabase(texts), said)).toEqual([]);
   });
 
-  it('would not be the same if the database only cast it, or JavaScript only converted it', async () => {
+  it('a plain cast in the database, or a plain conversion in JavaScript, would give other numbers', async () => {
     const texts = everyText('1_xe', 3).concat('nan', 'inf', '0x1', ' ');
     expect(
       apart(

@@ -1,8 +1,8 @@
 import type { ScanColumn } from './scan.js';
 
 /**
- * The strength in a cell as a double that is a whole number only where the cell says that number: "1.0000000000000001" is more than 1, and the nearest double
- * is 1. Whoever reads it takes the next larger double of every other.
+ * Odds ratio in a cell as a double that is whole only if the cell spells that number: "1.0000000000000001"
+ * exceeds 1, but the nearest double is 1. The reader takes the next larger double of every other value.
  */
 export function oddsIn({ expression, type }: ScanColumn): string {
   const read = `try_cast(${expression} AS DOUBLE)`;

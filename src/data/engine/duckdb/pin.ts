@@ -13,23 +13,23 @@ import type { KeptRows } from './kept-rows.js';
 import { countRows, type Loaded, leastColumn } from './loading.js';
 import { TextNumbers } from './text-numbers.js';
 
-/** All that is worked out once from a state of the data may fill this part of the memory, a cell of it taking about so many bytes. */
+/** Share of memory for all results stored from one state of the data, and the bytes assumed per cell. */
 const heldShare = 8;
 const cellRoom = 64;
 export const leastRows = Math.ceil(leastColumn / cellRoom);
 
-/** What was loaded, who looks at it, and what is known about it. */
+/** Loaded data, its number of snapshots, and figures known about it. */
 export interface Held {
   readonly loaded: Loaded;
   pins: number;
   size: number | undefined;
   /** Rows each streamed statement has. */
   readonly counts: Map<string, number>;
-  /** What was worked out from it once. */
+  /** Results computed from it once. */
   readonly kept: KeptRows;
 }
 
-/** What all pins of an engine share. */
+/** State shared by all snapshots of an engine. */
 export interface Reading {
   readonly source: EngineSource;
   readonly room: number;
@@ -178,7 +178,7 @@ export class DuckdbPin implements Pinned {
   }
 }
 
-/** Long cells may fill more room than was reckoned: that something is held may make an answer quicker, never fail. */
+/** Long cells may take more memory than estimated: holding a result may speed up an answer, never make it fail. */
 function notHeld(error: unknown): undefined {
   if (error instanceof Fault && (error.code === 'ENGINE_MEMORY' || error.code === 'DISK_FULL')) return undefined;
   throw error;

@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { isLong, type Scan, type ScanColumn } from './scan.js';
 
-/** DuckDB plans in a time that grows with the square of the columns it meets: beyond this many, work is done in blocks. */
+/** DuckDB's planning time grows with the square of the number of columns: wider tables are processed in blocks of this many. */
 export const blockOfColumns = 1000;
 
 function* blocks<T>(list: readonly T[], size = blockOfColumns): Iterable<readonly T[]> {
@@ -9,8 +9,8 @@ function* blocks<T>(list: readonly T[], size = blockOfColumns): Iterable<readonl
 }
 
 /**
- * Reads every cell, and tells which columns hold texts that are longer than any that is read. Text in a Parquet file that is no UTF-8, a view that fails on a row, or a cell that
- * does not fit into memory must show now and not in a release.
+ * Reads every cell; returns the columns with texts longer than the limit. Invalid UTF-8 in Parquet, a
+ * view that fails on a row, or a cell that does not fit into memory must show now, not during a release.
  */
 export async function readAll(connection: DuckDBConnection, { from, columns }: Scan): Promise<ReadonlySet<ScanColumn>> {
   const long = new Set<ScanColumn>();

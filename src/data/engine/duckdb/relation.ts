@@ -33,7 +33,7 @@ export function tuplesOnce(scan: Scan, relation: RelationSource, file: string): 
   const once = `SELECT ${list(keys, 'max(odds) AS odds')} FROM (SELECT ${list(sorted, 'odds')} FROM (${tuples}) WHERE ${complete}) GROUP BY ${keys.join(', ')}`;
   if (!whole) return once;
   const names = `SELECT ${list(named, 'odds')} FROM (${once})`;
-  // Whoever asks for c0 < c1 finds every tie as it is kept.
+  // A query for c0 < c1 finds every tie as it is stored.
   return relation.symmetric ? `SELECT ${list(sorted, 'odds')} FROM (${names})` : names;
 }
 

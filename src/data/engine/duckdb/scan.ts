@@ -21,7 +21,7 @@ export const text = (value: string): string => `'${value.replaceAll("'", "''")}'
 export const unless = (missing: string | undefined, expression: string): string =>
   missing === undefined ? expression : `CASE WHEN ${missing} THEN NULL ELSE ${expression} END`;
 
-/** How to read one table: what follows FROM, and each column as an expression over it. */
+/** Access to one table: its FROM clause, and each column as an expression over it. */
 export interface Scan {
   readonly from: string;
   readonly columns: readonly ScanColumn[];
@@ -32,16 +32,16 @@ export interface ScanColumn extends SourceColumn {
   readonly code?: string;
   /** Cells for which this is true are missing. */
   readonly missing?: string;
-  /** So many bytes a cell may have. */
+  /** Longest cell in bytes. */
   readonly longest?: number;
-  /** Where the column is found with fewer others beside it. */
+  /** FROM clause with fewer columns that also contains this column. */
   readonly from?: string;
 }
 
 export interface ScanOptions {
   /** Columns declared as categories, whose text is brought to the one spelling of policy/code.ts. */
   readonly codes: ReadonlySet<string>;
-  /** Columns of which nothing but a number is ever asked: their text is read as one. */
+  /** Columns from which only numbers are read: their text is parsed as a number. */
   readonly numbers: ReadonlySet<string>;
   /** Those of them that have a comma before the fraction. */
   readonly commas: ReadonlySet<string>;
@@ -96,8 +96,8 @@ export async function scanFile(
 }
 
 /**
- * The same without texts that are longer than any that is read, in these columns, as on every server: whatever is made of one of hundreds of megabytes takes
- * several times that.
+ * Treats texts beyond the limit as missing in these columns, as on every server:
+ * processing one of hundreds of megabytes takes several times that much memory.
  */
 export const withoutLong = ({ from, columns }: Scan, may: (column: ScanColumn) => boolean): Scan => ({
   from,

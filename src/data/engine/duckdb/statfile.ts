@@ -9,7 +9,7 @@ type Loaded = Pick<SourceColumn, 'name'> & { readonly type: 'text' | 'real' };
 const typeOf = ({ kind, missing }: Variable): Loaded['type'] =>
   kind === 'number' && missing.every((code) => Number.isFinite(Number(code))) ? 'real' : 'text';
 
-/** Fills a table with the rows of a survey file, a block at a time; whatever does not fit the memory of the database, it spills. */
+/** Fills a table with the rows of a survey file, block by block; the database spills whatever exceeds its memory. */
 export async function loadStatFile(
   connection: DuckDBConnection,
   path: string,
@@ -31,7 +31,7 @@ export async function loadStatFile(
   }
 }
 
-/** Cells, and letters in them, that are handed over at once: less is slow, more is held beside the table. */
+/** Limits on cells and letters per append: fewer are slow, more take memory in addition to the table. */
 const mostWaiting = 1 << 20;
 const mostLetters = 1 << 23;
 
@@ -62,7 +62,7 @@ async function append(
   }
 }
 
-/** What is too long is missing, whatever it says: a text that a workbook holds once may stand in every cell. */
+/** A text that is too long is missing, whatever its content: one shared string of a workbook may be in every cell. */
 const textOf =
   (longest: number) =>
   (cell: StatCell): string | null => {

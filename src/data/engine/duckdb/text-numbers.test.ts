@@ -22,7 +22,7 @@ const byMap = (texts: readonly string[]): number[] => {
 };
 
 describe('texts as numbers', () => {
-  it('have equal numbers where they are equal and nowhere else, in the order they come', () => {
+  it('equal texts have equal numbers, different ones do not, and numbers follow the order of appearance', () => {
     fc.assert(
       fc.property(fc.array(text, { maxLength: 400 }), (texts) => {
         const numbers = new TextNumbers();
@@ -32,13 +32,13 @@ describe('texts as numbers', () => {
     );
   });
 
-  it('stay apart when there are very many', () => {
+  it('very many texts keep different numbers', () => {
     const texts = Array.from({ length: 50_000 }, (_, i) => `${(i * 7919) % 30_000}`);
     const numbers = new TextNumbers();
     expect(texts.map((t) => numbers.ofText(t))).toEqual(byMap(texts));
   });
 
-  it('come from a database with the texts that it holds', async () => {
+  it('the texts of a database keep their content', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'fugu-numbers-'));
     try {
       const cells = [

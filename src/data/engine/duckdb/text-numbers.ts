@@ -1,6 +1,6 @@
 /**
- * Numbers texts in the order in which they come: equal texts have equal numbers. Short texts, as DuckDB stores them (their length and up to 12 bytes), are
- * told apart by these words and never become strings; of longer ones the text is kept.
+ * Numbers texts in order of appearance: equal texts have equal numbers. Short texts, as DuckDB stores them (length
+ * and up to 12 bytes), are compared by these words and never become strings; longer ones are kept as text.
  */
 export class TextNumbers {
   /** Open addressing: four words to a slot, and the number of its text plus one. */
@@ -13,7 +13,7 @@ export class TextNumbers {
   of(words: Uint32Array, at: number, whole: () => string): number {
     const length = words[at]!;
     if (length > 12) return this.#ofLong(whole());
-    // Bytes beyond the text mean nothing.
+    // Bytes after the end of the text are undefined.
     const a = length >= 4 ? words[at + 1]! : words[at + 1]! & masks[length]!;
     const b = length >= 8 ? words[at + 2]! : length <= 4 ? 0 : words[at + 2]! & masks[length - 4]!;
     const c = length >= 12 ? words[at + 3]! : length <= 8 ? 0 : words[at + 3]! & masks[length - 8]!;
@@ -27,7 +27,7 @@ export class TextNumbers {
     }
   }
 
-  /** The same for a text that is not stored so. */
+  /** Number of a text that is not stored in the words. */
   ofText(text: string): number {
     const bytes = Buffer.from(text, 'utf8');
     const words = new Uint32Array(4);
@@ -74,7 +74,7 @@ export class TextNumbers {
   }
 }
 
-/** The first so many bytes of a word. */
+/** Masks for the first bytes of a word. */
 const masks = [0, 0xff, 0xffff, 0xffffff] as const;
 
 function hash(length: number, a: number, b: number, c: number): number {

@@ -5,15 +5,15 @@ import type { Field, Written } from './connection.js';
 /** Letters of one block, but for its last row. */
 const lettersAtOnce = 1 << 21;
 
-/** Where rows come from: pausing it makes the server wait. */
+/** Source of the rows: pausing it makes the server wait. */
 interface Source {
   pause(): unknown;
   resume(): unknown;
 }
 
 /**
- * The rows of one statement in blocks, each of so many rows or so many letters, whichever comes first. While a block waits for its reader nothing more is read,
- * and the server waits, too: what is held here hangs neither on how many rows there are nor on how long they were before.
+ * Rows of one statement in blocks of a limited number of rows or letters. While a block waits for its reader
+ * nothing more is read and the server waits, so memory does not depend on the number or length of rows.
  */
 export class Blocks {
   readonly query: pg.Query;
@@ -39,7 +39,7 @@ export class Blocks {
     this.query.on('end', () => this.#end());
   }
 
-  /** The server has said that there are no more. */
+  /** The server has reported the end of the rows. */
   get ended(): boolean {
     return this.#ended && this.#failed === undefined && this.#ready.length === 0;
   }
@@ -80,7 +80,7 @@ export class Blocks {
     if (this.#rows.length > 0) this.#close();
     this.#ended = true;
     this.#failed = failed;
-    // For whoever is asked next over the same line.
+    // The next statement uses the same connection.
     this.#source.resume();
     this.#wake();
   }

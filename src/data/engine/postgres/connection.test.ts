@@ -5,7 +5,7 @@ import { postgresFault } from './fault.js';
 
 afterEach(() => void vi.useRealTimers());
 
-it('a server that lets somebody in and then says nothing more is not waited for', async () => {
+it('the client does not wait for a server that falls silent after login', async () => {
   const letIn = Buffer.from([...Buffer.from('R'), 0, 0, 0, 8, 0, 0, 0, 0, ...Buffer.from('Z'), 0, 0, 0, 5, ...Buffer.from('I')]);
   const sockets: Socket[] = [];
   let asked = () => {};
@@ -33,7 +33,7 @@ it('a server that lets somebody in and then says nothing more is not waited for'
   silent.close();
 });
 
-it('a connection that ends in the middle is told as lost, also where the driver has no code for it', () => {
+it('a connection that ends within a statement is reported as lost, also if the driver has no code for it', () => {
   for (const words of ['Connection terminated unexpectedly', 'Connection terminated'])
     expect(postgresFault(new Error(words)).message).toMatch(/connection to the database was lost/);
 });

@@ -10,7 +10,7 @@ import { userName } from '../user-name.js';
 import { Blocks } from './blocks.js';
 import { exchanged, late, postgresFault } from './fault.js';
 
-/** How long a server may take to let somebody in. */
+/** Longest time, in milliseconds, to connect. */
 const patience = 15_000;
 
 /** Cells come as the server writes them; cells.ts reads them. */
@@ -26,13 +26,13 @@ export interface Field {
 export interface Written {
   readonly fields: readonly Field[];
   readonly rows: readonly (readonly (string | null)[])[];
-  /** What was done, in the server's word. */
+  /** Command tag, as the server reports it. */
   readonly command?: string;
 }
 
 /**
- * How every connection is set up, whatever the server, the database or the user is used to: nothing is written, names mean what they say, text of dates and
- * numbers is the same everywhere, and who reads is who the address names. A statement whose asker has gone is stopped by the server itself.
+ * Settings of every connection, whatever the defaults of server, database or user: read-only, a fixed search path,
+ * one text form of dates and numbers, the user of the address. The server stops a statement whose client is gone.
  */
 const settings = (deadline: number): string =>
   [
@@ -61,7 +61,7 @@ const settings = (deadline: number): string =>
     // An index would hand out some of the rows, by chance.
     'SET gin_fuzzy_search_limit = 0',
     'SET lock_timeout = 0',
-    // What holds a snapshot does nothing else, for as long as a release takes.
+    // The connection that holds a snapshot is idle for as long as a release takes.
     `SELECT set_config(name, '0', false) FROM pg_settings WHERE name IN ('idle_in_transaction_session_timeout', 'idle_session_timeout', 'transaction_timeout')`,
   ].join('; ');
 /** Not on every system: there a statement goes on until its deadline. */
@@ -85,25 +85,25 @@ function certificate(file: string): string {
   }
 }
 
-/** What somebody says who does not only read. */
+/** Options of a connection that does not only read. */
 export interface Entering {
   /** Otherwise that of the environment, or of ~/.pgpass. */
   readonly password?: string;
   /** Statements that follow the settings of every connection, and may undo them. */
   readonly also?: string;
-  /** In whose words it is told that nobody was let in. */
+  /** Fault to report when the connection is refused. */
   readonly told?: (error: unknown) => Fault;
 }
 
 /** One connection, for one statement at a time. Once something has gone wrong in it, it is not used again. */
 export class Connection {
   readonly #client: pg.Client;
-  /** Who waits for the server, and hears when it is gone. */
+  /** Callers that wait for the server; rejected when the connection is lost. */
   readonly #waiting = new Set<(error: unknown) => void>();
   /** Known to this session of the server and to no other. */
   readonly #mark = randomUUID();
   #broken = false;
-  /** Which snapshot its transaction sees. */
+  /** Identifier of the snapshot that its transaction sees. */
   snapshot: string | undefined;
 
   private constructor(client: pg.Client) {
@@ -151,7 +151,7 @@ export class Connection {
     }
   }
 
-  /** Which process of the server answers, as its log has it. */
+  /** Process id of the server for this connection, as in the server's log. */
   get name(): string {
     return `pid ${(this.#client as unknown as { processID: number | null }).processID}`;
   }
@@ -198,12 +198,12 @@ export class Connection {
       for (let block = await this.#guarded(() => blocks.next()); block; block = await this.#guarded(() => blocks.next()))
         yield block;
     } finally {
-      // Left in the middle: what is still to come is not wanted, and a server that does not even say that it heard is not waited for.
+      // Stopped early: the remaining rows are not needed, and a server that does not respond is not waited for.
       if (!blocks.ended) this.destroy();
     }
   }
 
-  /** Whatever happens to the connection meanwhile ends the wait. */
+  /** Losing the connection ends the wait. */
   async #guarded<T>(work: () => Promise<T>): Promise<T> {
     let refuse: (error: unknown) => void = () => undefined;
     const gone = new Promise<never>((_, reject) => {
@@ -220,7 +220,7 @@ export class Connection {
     }
   }
 
-  /** At once, without a word to the server, which stops what is under way when it sees that nobody listens. */
+  /** Closes at once without notifying the server, which stops the statement when it detects the lost connection. */
   destroy(): void {
     this.#broken = true;
     for (const reject of this.#waiting) reject(Object.assign(new Error('destroyed'), { code: '08006' }));
@@ -239,7 +239,7 @@ export class Connection {
   }
 }
 
-/** For whoever writes, too. */
+/** Also for connections that write. */
 export const enter = (address: DatabaseAddress, deadline: number, entering: Entering): Promise<Connection> =>
   Connection.open(address, deadline, entering);
 

@@ -10,23 +10,23 @@ import type { PlaceGrid } from '../source.js';
 import { oneOf } from '../structure.js';
 
 /**
- * PostgreSQL fails where others give NULL: casts of text that is no number, numbers that are too large or too small for a double, products that vanish. So nothing
- * is cast or multiplied here that was not looked at first, inside one CASE: conditions beside each other are evaluated in any order.
+ * PostgreSQL fails where others give NULL: casts of text that is no number, numbers outside the range of a double,
+ * underflow. So every operand is checked inside one CASE first: conditions joined by AND are evaluated in any order.
  */
 const text = (x: string): string => `CAST(${x} AS TEXT)`;
 const real = (x: string): string => `CAST(${x} AS DOUBLE PRECISION)`;
 const whole = (x: string): string => `CAST(${x} AS BIGINT)`;
 const wide = (x: string): string => `CAST(${x} AS NUMERIC)`;
 const constant = (x: number): string => `CAST('${x}' AS DOUBLE PRECISION)`;
-/** By code point, whatever the database is used to. */
+/** By code point, whatever collation the database has. */
 export const byLetters = (x: string): string => `(${x} COLLATE "C")`;
 
-/** How long it is stands beside a text, however it is stored: nothing of a long one is fetched. */
+/** The length is stored with a text, however that is stored: nothing of a long one is fetched. */
 const short = (x: string): string => `CASE WHEN octet_length(${x}) <= ${longestText} THEN ${x} END`;
 
 /** So long a text of digits with so short a power of ten is far from all ends of a double. */
 const shortNumber = 40;
-/** Longer ones go through decimals, which hold all of these. What is longer still, or a whole page of digits, is no number. */
+/** Longer texts are parsed as decimals, which hold all of these. Texts beyond this length are no numbers. */
 const longNumber = 1100;
 /** Half of the least double, and the least number that is nearer to infinity than to the largest: rounded up in the last digits. */
 const vanishing = '2.4703282292062328e-324';
@@ -43,7 +43,7 @@ export function numberInText(cell: string, mark: DecimalMark = '.'): string {
   return `CASE WHEN ${is(shortNumber, '[0-9]{1,2}')} THEN ${real(pointed)} WHEN ${is(longNumber, '0*[0-9]{1,4}')} THEN ${long} WHEN ${is(longNumber, '[0-9]+')} THEN ${gone} END`;
 }
 
-/** Every month has a first day; the one asked lies in the same month, or there is none such. */
+/** Every month has a first day; the day in the text lies in the same month, or does not exist. */
 export function dayInText(cell: string): string {
   const date = trimmed(cell);
   const first = `CAST(left(${date}, 8) || '01' AS DATE)`;
@@ -58,13 +58,16 @@ function presentIn(y: string, { missing }: PlaceGrid): string {
   return missing.length > 0 ? `(${finite} AND ${y} NOT IN (${missing.map(constant).join(', ')}))` : finite;
 }
 
-/** How many steps a number lies above the first place; what changes nothing is not written. */
+/** Number of grid steps above the first place; operations without effect are omitted. */
 function stepsAbove(y: string, { from, rate }: PlaceGrid): string {
   const above = from === 0 ? y : `(${y} - ${constant(from)})`;
   return rate === 1 ? above : `${above} * ${constant(rate)}`;
 }
 
-/** Below the first place above 0 there is no arithmetic: a product that vanishes is an error. NaN is at the last place, which nobody asks of it. */
+/**
+ * Below the first place above 0 there is no arithmetic, because underflow
+ * is an error. NaN gets the last place; callers exclude it beforehand.
+ */
 function placeIn(y: string, grid: PlaceGrid): string {
   const [first, top] = [constant(firstAt(grid, 1)), constant(grid.top)];
   const inner =
@@ -75,8 +78,8 @@ function placeIn(y: string, grid: PlaceGrid): string {
 }
 
 /**
- * Two comparisons for nearly every number, and none of them twice. NaN is above every number, so it ends at the last comparison and has no place. A product
- * that could vanish lies below the first place above 0. `above`: the place of a number between; `at`: a place itself.
+ * Two comparisons for nearly every number. NaN sorts above every number, so it fails the last comparison and has no place;
+ * underflow is possible only below the first place above 0. `above`: place of an inner number; `at`: a fixed place.
  */
 function placeByCases(y: string, grid: PlaceGrid, above: string, at: (place: number) => string): string {
   const { last, missing } = grid;
@@ -93,12 +96,12 @@ function placeOrNull(y: string, grid: PlaceGrid, rows: number): string {
   return placeByCases(y, grid, `CAST(${stepsAbove(y, grid)} AS ${held})`, (place) => `CAST(${place} AS ${held})`);
 }
 
-/** Whether no sum of the places of so many rows leaves 64 bits. */
+/** True if no sum of the places of `rows` rows exceeds 64 bits. */
 const staysWithin = ({ last }: PlaceGrid, rows: number): boolean => last * rows < 2 ** 62;
 
 /**
- * Money is a whole number of 64 bits, and a double times money is the same product, rounded to a whole number with halves to even: one step for each row, where a
- * product and a cast are two. How many digits it has behind the point is set for every connection (lc_monetary).
+ * Money is a 64-bit integer, and a double times money is rounded to an integer with halves to even: one
+ * step per row instead of a product and a cast. Its decimals are fixed for every connection (lc_monetary).
  */
 function addedPlaces(y: string, grid: PlaceGrid, rows: number): AddedPlaces | undefined {
   const { rate } = grid;
@@ -106,7 +109,7 @@ function addedPlaces(y: string, grid: PlaceGrid, rows: number): AddedPlaces | un
   const above = `${stepsAbove(y, { ...grid, rate: 1 })} * ${money(rate)}`;
   return { place: placeByCases(y, grid, above, money), total: (place) => `trunc(${wide(`sum(${place})`)} * 100)` };
 }
-/** So many of its least units. */
+/** Money literal of this many least units. */
 function money(units: number): string {
   const digits = String(units).padStart(3, '0');
   return `CAST('${digits.slice(0, -2)}.${digits.slice(-2)}' AS MONEY)`;
@@ -161,12 +164,12 @@ export const postgres: Dialect = {
   placeOrNull,
   addedPlaces,
   quotient: (x, divisor) => `(${x}) / ${divisor}`,
-  // The rest behind the point is exact; adding a half first would round what is just below it.
+  // The fraction is exact; adding a half first would round values just below it.
   rounded: (x) => whole(`CASE WHEN abs(${x} - trunc(${x})) >= 0.5 THEN trunc(${x}) + sign(${x}) ELSE trunc(${x}) END`),
   parts: (list, separator) =>
     `ARRAY(SELECT btrim(fugu_part, ${blanks}) FROM unnest(string_to_array(${short(list)}, ${separator})) AS fugu_parts(fugu_part))`,
   hasAny: (list, items) => (items.length === 0 ? 'false' : `(${list} && ARRAY[${items.join(', ')}])`),
-  // The query stays one: put into the list, its expressions would be worked out for every number that mentions them.
+  // OFFSET 0 keeps the query separate: if inlined, its expressions would be evaluated for every number that refers to them.
   eachOf: (query, numbers) =>
     `(${query} OFFSET 0) AS fugu_rows CROSS JOIN UNNEST(ARRAY[${numbers.join(', ')}]) AS fugu_cells(cell)`,
   bits: (x) =>

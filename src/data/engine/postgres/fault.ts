@@ -21,7 +21,7 @@ const notEntered = () =>
     'Set PGPASSWORD or write the password into ~/.pgpass, which nobody else may read (chmod 600); check sslmode in data.source.',
   );
 
-/** What went wrong, by SQLSTATE or the system's own code: the words of the server quote cells, so nobody looks at them. */
+/** Faults by SQLSTATE or system error code: the server's message quotes cells, so it is never read. */
 const known: readonly [RegExp, () => Fault][] = [
   [/^57014$/, late],
   [/^(08...|57P0.|ECONNRESET|EPIPE)$/, lost],
@@ -64,7 +64,7 @@ const known: readonly [RegExp, () => Fault][] = [
   [/^(DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|CERT_|ERR_TLS|ERR_SSL|EPROTO|HOSTNAME_MISMATCH)/, noEncryption],
 ];
 
-/** `connecting`: before anything was asked, when an error without a code comes from the driver itself. */
+/** `connecting`: no statement was sent yet, and an error without a code comes from the driver itself. */
 export function postgresFault(error: unknown, connecting = false): Fault {
   if (error instanceof Fault) return error;
   const code = String((error as { code?: unknown } | null)?.code ?? '');

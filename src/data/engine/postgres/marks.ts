@@ -1,10 +1,10 @@
 import { changedMeanwhile } from '../data-file.js';
 import type { Connection } from './connection.js';
 
-/** What the server brings with it has smaller numbers. */
+/** Objects that come with the server have smaller oids. */
 export const firstOwn = 16_384;
 
-/** What statements reach: tables, and whether anything of them goes through functions or types that did not come with the server. */
+/** Objects that statements reach: tables, and whether any function or type among them did not come with the server. */
 export interface Reached {
   readonly oids: readonly number[];
   readonly made: boolean;
@@ -15,9 +15,8 @@ export const sameReached = (one: Reached, other: Reached): boolean =>
 const list = (what: string, from: string): string => `(SELECT string_agg(${what}) FROM ${from})`;
 
 /**
- * Which files of the server hold tables, which parts they have, what they and their columns are called, what views and row security say, and for whom. A snapshot
- * does not keep these: a table that is emptied (TRUNCATE), written anew (ALTER TABLE, REFRESH) or given the name of another is seen without rows by whoever took a
- * snapshot before and reads it afterwards, a part that is added is seen with all of its own, and a view that is replaced shows something else.
+ * Catalog state that a snapshot does not preserve: table files, partitions, names of tables and columns, views, row security
+ * and readers. TRUNCATE, ALTER TABLE, REFRESH, renaming, attaching a partition or replacing a view would change what is read.
  */
 function tablesIn(oids: string): string {
   const formula = `(SELECT d.xmin FROM pg_attrdef AS d WHERE d.adrelid = a.attrelid AND d.adnum = a.attnum AND a.attgenerated <> '')`;
@@ -32,7 +31,7 @@ function tablesIn(oids: string): string {
   );
 }
 
-/** Row security asks who reads, and behind a view who owns that; each of them with all whose rights they have. */
+/** Row security depends on the reader, and behind a view on its owner; each of them with all roles they inherit. */
 function readersOf(oids: string): string {
   const who = `WITH RECURSIVE who(oid) AS (
       SELECT r.oid FROM pg_roles AS r WHERE r.rolname = current_user
@@ -44,8 +43,8 @@ function readersOf(oids: string): string {
 }
 
 /**
- * Functions, casts, labels of an ENUM and parts of composite types are exchanged without any lock, and what a function calls is known to nobody: all of them are
- * looked at, by the transaction that wrote them last, so that one which is changed and changed back shows, too.
+ * Functions, casts, ENUM labels and parts of composite types change without any lock, and calls inside functions are unknown:
+ * all of them are compared by the transaction that wrote them last, so that a change and its reversal are detected too.
  */
 const ownThings = [
   ...['pg_proc', 'pg_cast', 'pg_enum'].map((catalog) =>
@@ -67,8 +66,8 @@ export const readMarks = async (connection: Connection, reached: Reached): Promi
   String((await connection.run(marksOf(reached))).rows[0]![0]);
 
 /**
- * Asked while the transaction that has just read the tables keeps them from being changed further, and by a connection that sees what is there now, not the
- * snapshot.
+ * Called while the transaction that has just read the tables locks them against
+ * changes, on a connection that sees the current catalog, not the snapshot.
  */
 export async function refuseChanged(connection: Connection, reached: Reached, marks: string): Promise<void> {
   if ((await readMarks(connection, reached)) !== marks) throw changedMeanwhile();

@@ -1,6 +1,6 @@
 import type { Written } from './connection.js';
 
-/** Begins a moment for others to see, and asks by what it is known again. */
+/** Statements that begin a transaction, export its snapshot and identify its state. */
 export const beginMoment = [
   'BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY',
   'SELECT pg_last_wal_replay_lsn()',
@@ -11,13 +11,13 @@ export const beginMoment = [
 
 export interface Moment {
   readonly snapshot: string;
-  /** The same for two moments between which nothing was committed; absent where nothing tells. */
+  /** Equal for two snapshots between which nothing was committed; absent if that cannot be known. */
   readonly state?: string;
 }
 
 /**
- * A server that follows another does not say which transactions under way a snapshot leaves out: two snapshots may be called alike and differ by one that has
- * ended. There the place in its log tells, where all that has come was replayed before the snapshot was taken and nothing came since.
+ * A standby does not report which running transactions a snapshot excludes: two snapshots may look alike and differ by one that has
+ * ended. There the log position identifies the state, if all received log was replayed before the snapshot and none arrived since.
  */
 export function momentOf(begun: readonly Written[]): Moment {
   const [[before], [snapshot, state], [following, received, after]] = begun.slice(-3).map(({ rows }) => rows[0]!) as [

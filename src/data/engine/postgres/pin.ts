@@ -12,18 +12,18 @@ import { closed, late, postgresFault } from './fault.js';
 import { type Reached, refuseChanged } from './marks.js';
 import { type Pool, Turnstile } from './pool.js';
 
-/** What statements see, as long as nothing in the database has changed. */
+/** Views and columns for statements, valid while the schema is unchanged. */
 export interface Reading extends Reached {
   readonly columns: readonly SourceColumn[];
   readonly show: (statement: Statement) => Statement;
   /** For statements whose cells are fetched, or that put rows together: texts that are longer than any that is read are missing. */
   readonly showShort: (statement: Statement) => Statement;
   readonly tableColumns: ReadonlyMap<string, readonly SourceColumn[]>;
-  /** Views of the relations and of the tables beside the data. */
+  /** Views of the relations and of the side tables. */
   readonly beside: readonly string[];
-  /** Something of it is worked out by expressions of somebody else. */
+  /** Some of it is computed by user-defined expressions. */
   readonly viewed: boolean;
-  /** Worked out once: the digest of all that is shown, and the number of rows. */
+  /** Computed once: digest of all data shown, and number of rows. */
   id?: Promise<string>;
   size?: Promise<number>;
 }
@@ -33,8 +33,8 @@ const cellsAtOnce = 1 << 16;
 const atOnce = (fields: number): number => Math.max(16, Math.min(8192, Math.floor(cellsAtOnce / Math.max(1, fields))));
 
 /**
- * One snapshot of the database. A connection that reads no rows holds it open; those that are asked import it, so all of them see the same rows. Nothing
- * is created in the database: `fugu_data` is written before every statement that reads it.
+ * One snapshot of the database. A connection that reads no rows holds it open; reading connections import it, so
+ * all see the same rows. Nothing is created in the database: `fugu_data` is part of every statement that reads it.
  */
 export class PostgresPin implements Pinned {
   readonly dialect = postgres;
@@ -89,8 +89,8 @@ export class PostgresPin implements Pinned {
   }
 
   /**
-   * Two hashes of every row, added up: the order of rows does not matter, and what is shown of a cell does. Worked out again only where the database has
-   * moved on since.
+   * Sum of two hashes of every row: independent of the order of rows, dependent
+   * on every cell shown. Computed again only if the database has changed since.
    */
   id(): Promise<string> {
     return once(this.#reading, 'id', () => this.#digest());
@@ -182,7 +182,7 @@ export class PostgresPin implements Pinned {
   /** One after the other: a connection is for one statement at a time. */
   #refuseChanged(): Promise<void> {
     const look = this.#looks.then(() => {
-      // By then the connection is somebody else's.
+      // By then another caller may use the connection.
       if (this.#closed) throw closed();
       return refuseChanged(this.#holder, this.#reading, this.#marks);
     });
@@ -194,7 +194,7 @@ export class PostgresPin implements Pinned {
     return this.#pool.isClosed || this.#closed ? closed() : postgresFault(error);
   }
 
-  /** A connection that sees this moment. */
+  /** A connection that sees this snapshot. */
   async #lease(): Promise<Connection> {
     if (this.#closed) throw closed();
     this.#pool.refuseClosed();
@@ -221,8 +221,8 @@ export class PostgresPin implements Pinned {
   }
 
   /**
-   * A connection at rest holds no lock: whoever waits for one would wait for the end of the release, and other statements of ours behind them. What changes
-   * meanwhile shows when the next statement has read.
+   * An idle connection holds no lock: a session waiting for one would wait until the release ends,
+   * and block our other statements. Changes in the meantime are detected after the next statement.
    */
   async #done(connection: Connection, whole: boolean): Promise<void> {
     const unlocked =

@@ -7,7 +7,7 @@ const mostPins = 4;
 const mostStatements = 2;
 const mostIdle = 3;
 
-/** Hands out connections and takes them back; whoever asks for more than there are waits no longer than a statement may take. */
+/** Pool of connections; a caller beyond the maximum waits at most as long as a statement may take. */
 export class Pool {
   readonly #address: DatabaseAddress;
   readonly #deadline: number;
@@ -44,7 +44,7 @@ export class Pool {
     return connection;
   }
 
-  /** Ends its transaction; nobody waits for a server that does not answer. */
+  /** Ends its transaction, without waiting for a server that does not answer. */
   async giveBack(connection: Connection): Promise<void> {
     try {
       if (!connection.usable || this.#closed) return;
@@ -82,7 +82,7 @@ interface Waiting {
   readonly refuse: (error: unknown) => void;
 }
 
-/** So many at once; the others wait in turn. */
+/** Admits a limited number of callers; the others wait in order. */
 export class Turnstile {
   readonly #waiting: Waiting[] = [];
   #free: number;

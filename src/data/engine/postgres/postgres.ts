@@ -37,7 +37,7 @@ export async function openPostgres(source: EngineSource, limits: EngineLimits): 
     }
     await pool.giveBack(connection);
     const engine = new PostgresEngine(source, limits, pool);
-    // What cannot be read shows now and not in a release.
+    // Unreadable data must show now, not during a release.
     await pinned(engine, async (data) => data.columns());
     return engine;
   } catch (error) {
@@ -53,7 +53,7 @@ class PostgresEngine implements Engine {
   readonly room: number;
   readonly #pool: Pool;
   readonly #limits: EngineLimits;
-  /** What was found when the database last stood so. */
+  /** Schema found when the database was last in this state. */
   #known: { readonly state: string | undefined; readonly reading: Reading } | undefined;
 
   constructor(source: EngineSource, limits: EngineLimits, pool: Pool) {
@@ -84,7 +84,7 @@ class PostgresEngine implements Engine {
       throw postgresFault(error);
     }
     try {
-      // Of a view every row is worked out once, so that one which fails does so here.
+      // Every row of a view is computed once, so that a row that fails does so here.
       if (pin.viewed) await pin.id();
       return pin;
     } catch (error) {
@@ -94,8 +94,8 @@ class PostgresEngine implements Engine {
   }
 
   /**
-   * Which tables there are is known before the snapshot is taken, so that it shows when one of them is made anew. Whoever holds the snapshot for others does not
-   * see through it: by that connection it is looked at what is there now.
+   * The tables are determined before the snapshot is taken, so that replacing one of them is
+   * detected. The connection that holds the snapshot reads the current catalog, not the snapshot.
    */
   async #pinned(holder: Connection, left: TimeLeft): Promise<PostgresPin> {
     const { source, room } = this;
@@ -112,7 +112,7 @@ class PostgresEngine implements Engine {
     throw new Fault('ENGINE_FAILED', 'The tables of the database are being made anew.', 'Try again later.');
   }
 
-  /** Whoever only looks leaves no lock behind: somebody who waits for it would keep our own statements waiting. */
+  /** Inspection leaves no lock behind: a session waiting for such a lock would block our own statements. */
   async #looked(holder: Connection): Promise<Reading> {
     await holder.run('SAVEPOINT fugu_looking');
     const reading = await this.#read(holder);
@@ -163,7 +163,7 @@ class PostgresEngine implements Engine {
 function notAmong(names: readonly string[]): Staying {
   const list = JSON.stringify(names);
   return (own, bound) => ({
-    // Whose row it is stands outside of the list, where nothing else can have the name of its column.
+    // The owner's name is computed outside of the list, where no other column can have its name.
     test: `coalesce(${own}, '') NOT IN (SELECT jsonb_array_elements_text(CAST($${bound + 1} AS JSONB)))`,
     values: [list],
   });

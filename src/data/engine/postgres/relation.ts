@@ -6,8 +6,8 @@ import { postgres } from './dialect.js';
 import type { Table } from './table.js';
 
 /**
- * What has to stand behind WITH for a relation: its tuples as c0, c1, … are names, each tuple once, none incomplete. A symmetric one holds ties between two
- * different members, both ways round. Worked out once for a statement, however often it is joined.
+ * WITH clauses of a relation: distinct, complete tuples of names c0, c1, …; a symmetric one has ties between
+ * two different members, in both directions. Computed once per statement, however often it is joined.
  */
 export function relationViews(table: Table, relation: RelationSource): readonly string[] {
   const view = relationView(relation.name);

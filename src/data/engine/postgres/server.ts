@@ -1,10 +1,10 @@
 import { Fault } from '../../../base/errors.js';
 import type { Connection } from './connection.js';
 
-/** What is asked of it came with this version. */
+/** Oldest server version with the features used here. */
 const least = 140_000;
 
-/** A user who may do everything, or read the server's own files, is more than whoever needs some tables: whatever goes wrong would go further. */
+/** A superuser, or a role that may access the server's files, has more rights than reading tables needs: any error would do more harm. */
 export async function refuseServer(connection: Connection, instead: string): Promise<void> {
   const { rows } = await connection.run(
     `SELECT current_setting('server_version_num'), current_setting('server_encoding'), r.rolsuper,

@@ -14,7 +14,7 @@ import { firstOwn } from './marks.js';
 export interface Table {
   readonly from: string;
   readonly columns: readonly TableColumn[];
-  /** What it shows is worked out by expressions of somebody else: a view, row security, columns that are not stored. */
+  /** Its cells are computed by user-defined expressions: a view, row security, columns that are not stored. */
   readonly view: boolean;
   /** By which the server knows it and all that it is made of. */
   readonly oids: readonly number[];
@@ -62,17 +62,20 @@ export async function findTable(connection: Connection, named: string): Promise<
   return { from: `${quoteName(first.schema)}.${quoteName(first.own)}`, ...(await reachedFrom(connection, first.oid, named)) };
 }
 
-/** Functions of the server that hang on nothing but settings which every connection has (connection.ts), though they are not called immutable. */
+/** Built-in functions that depend only on settings which every connection has (connection.ts), though they are not declared immutable. */
 const steady =
   '^(date|time|timetz|timestamp|timestamptz|timezone|extract|overlaps|in_range|generate_series|make_timestamptz|interval_pl_timestamptz|date_(part|trunc|bin|add|subtract)|(date|timestamp|timestamptz)_[a-z_]+|to_(char|date|timestamp|number|json|jsonb)|concat|concat_ws|format|convert|convert_from|convert_to|length|quote_[a-z]+|anytextcat|textanycat|numeric|money|array_[a-z_]+|enum_[a-z_]+|(multi)?range_[a-z_]+|jsonb?_[a-z_]+|row_to_json|xml)$';
 
-/** Dates and times, lists and ranges of them: a text that is cast to one may say 'today' or 'now', and a cast is no function that is called. */
+/**
+ * Dates and times, and lists and ranges of them: a text cast to one may
+ * be 'today' or 'now', and a cast does not appear as a function call.
+ */
 const datedTypes =
   '1082|1083|1114|1184|1266|1182|1183|1115|1185|1270|3908|3910|3912|3909|3911|3913|4533|4534|4535|6150|6151|6152|6153|6155|6157';
 
 /**
- * Foreign tables and sequences are read outside of any snapshot, and so is whatever a function that may change its mind reads: also behind views, row security and partitions.
- * Functions that come with the server are told by what is stored of an expression, others also by what depends on them. A sample hangs on where other rows lie.
+ * Foreign tables, sequences and functions that may change their results are read outside of any snapshot, also behind views, row security and
+ * partitions. Built-in functions are found in stored expressions, others by dependencies too. A sample depends on the physical order of rows.
  */
 async function reachedFrom(connection: Connection, oid: string, named: string): Promise<Pick<Table, 'view' | 'oids' | 'made'>> {
   const from = (kind: 'pg_rewrite' | 'pg_policy', to: 'pg_class' | 'pg_proc' | 'pg_type', own: string) =>
@@ -138,7 +141,7 @@ async function reachedFrom(connection: Connection, oid: string, named: string): 
   return { view: workedOut! > 0, made: own! > 0, oids: rows[0]![6]!.split(',').map(Number) };
 }
 
-/** Column types are asked of the server itself: it names what a domain is made of. */
+/** The server reports the column types itself: it resolves domains. */
 export async function describeTable(
   connection: Connection,
   found: Found,
@@ -164,18 +167,18 @@ export async function describeTable(
   };
 }
 
-/** The same table for whoever fetches its cells. */
+/** The same table for statements that fetch its cells. */
 export const shortened = ({ from, columns }: Table): Shown => ({
   from,
   columns: columns.map(({ short, ...column }) => ({ ...column, ...(short !== undefined && { expression: short }) })),
 });
 
-/** Decimals of so many digits, on either side of the point, are far from the ends of a double. */
+/** Decimals with this many digits on either side of the point are far from the limits of a double. */
 const mostDigits = 100;
 
 /**
- * Lists, documents and the like are asked how many bytes they are stored in, which takes no time; compressed a hundredfold, so many are still written out in a
- * moment. What takes more has thousands of letters and is missing: it is no code.
+ * Limit on the stored size of lists, documents and the like, which is quick to read; even compressed a hundredfold
+ * they are written out quickly. Larger cells have thousands of letters and are missing: they are no code.
  */
 const mostStored = longestText / 4;
 

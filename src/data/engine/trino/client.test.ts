@@ -7,7 +7,7 @@ import { trinoFault } from './fault.js';
 import { cellsOf, chunkOf, readPage } from './page.js';
 import { spelt } from './spelling.js';
 
-/** A coordinator that says what a test wants it to say. */
+/** A coordinator whose replies the test chooses. */
 type Say = (asked: IncomingMessage, answer: ServerResponse, turn: number) => void;
 const open: { server: Server; client: Client }[] = [];
 const heard: string[] = [];
@@ -43,8 +43,8 @@ const fault = async (work: Promise<unknown>) => {
 };
 const rowsOf = async (client: Client) => (await client.all('SELECT 1')).rows;
 
-describe('what a coordinator says', () => {
-  it('is read however long a cell is, and whatever stands in it', () => {
+describe('responses of a coordinator', () => {
+  it('cells of any length and content are read', () => {
     const cells = [
       'x'.repeat(2 ** 24),
       '\\'.repeat(2 ** 21),
@@ -72,7 +72,7 @@ describe('what a coordinator says', () => {
     expect(rows).toHaveLength(cells.length);
   });
 
-  it('is read page by page, from the address that was written down and no other', async () => {
+  it('an answer is read page by page, from the configured address and no other', async () => {
     const client = await coordinator((_, answer, turn) =>
       answer.end(turn < 2 ? page({ columns, data: [[turn]], nextUri: next(turn) }) : last({ data: [[2]] })),
     );
@@ -80,7 +80,7 @@ describe('what a coordinator says', () => {
     expect(heard).toEqual(['POST /v1/statement', 'GET /v1/next/0?slug=x', 'GET /v1/next/1?slug=x']);
   });
 
-  it('is fetched no faster than it is read', async () => {
+  it('pages are fetched no faster than they are read', async () => {
     const client = await coordinator((_, answer, turn) => answer.end(page({ columns, data: [[turn]], nextUri: next(turn) })));
     for await (const { rows } of client.parts('SELECT 1')) {
       await new Promise((waited) => setTimeout(waited, 50));
@@ -90,7 +90,7 @@ describe('what a coordinator says', () => {
     await expect.poll(() => heard.at(-1)).toBe('DELETE /v1/next/2?slug=x');
   });
 
-  it('keeps every digit of a whole number, and leaves text and doubles as they are', async () => {
+  it('whole numbers keep every digit, and text and doubles stay unchanged', async () => {
     const fields = ['bigint', 'bigint', 'varchar', 'double', 'double', 'decimal(38,0)', 'double'].map((type) => ({
       name: 'x',
       type,
@@ -117,7 +117,7 @@ describe('what a coordinator says', () => {
     ['no memory', page({ error: { errorName: 'EXCEEDED_LOCAL_MEMORY_LIMIT', message: 'secret-value' } }), 'ENGINE_MEMORY'],
     ['no right', page({ error: { errorName: 'PERMISSION_DENIED', message: 'secret-value' } }), 'ACCESS_DENIED'],
     ['an error without a name', page({ error: 'secret-value' }), 'ENGINE_FAILED'],
-  ])('is no answer after %s', async (_, ending, code) => {
+  ])('an answer is refused after %s', async (_, ending, code) => {
     const client = await coordinator((_, answer, turn) =>
       answer.end(turn === 0 ? page({ columns, data: [[1]], nextUri: next(0) }) : ending),
     ); // biome-ignore format: one line
@@ -141,13 +141,13 @@ describe('what a coordinator says', () => {
       'whose columns become more',
       (turn) => (turn < 2 ? page({ columns, data: [[1]], nextUri: next(turn) }) : last({ columns: [...columns, ...columns], data: [[1]] })), // biome-ignore format: one line
     ],
-  ])('is no answer %s, and nothing is counted twice', async (_, say) => {
+  ])('an answer %s is refused, and nothing is counted twice', async (_, say) => {
     const client = await coordinator((_, answer, turn) => answer.end(say(turn)));
     expect((await fault(rowsOf(client))).message).toMatch(/did not answer to the end/);
     expect(heard.filter((line) => line.startsWith('GET')).length).toBeLessThan(5);
   });
 
-  it('ends at the deadline while a page comes letter by letter', async () => {
+  it('a request ends at the deadline while a page arrives letter by letter', async () => {
     const client = await coordinator((_, answer, turn) => {
       if (turn === 0) return void answer.end(page({ nextUri: next(0) }));
       const drip = setInterval(() => answer.write(' '), 20);
@@ -156,7 +156,7 @@ describe('what a coordinator says', () => {
     expect((await fault(rowsOf(client))).code).toBe('ENGINE_DEADLINE');
   });
 
-  it('is asked for again where it is safe, and a statement is never sent twice', async () => {
+  it('a page is fetched again where that is safe, and a statement is never sent twice', async () => {
     const client = await coordinator((_, answer, turn) => {
       if (turn === 0) answer.end(page({ nextUri: next(0) }));
       else if (turn < 4) answer.writeHead(501 + turn).end('busy');
@@ -178,13 +178,13 @@ describe('what a coordinator says', () => {
   it.each([
     ['the first word', 0],
     ['the next page', 1],
-  ])('ends at the deadline when %s never comes, and the cluster is told without waiting', async (_, silent) => {
+  ])('a request ends at the deadline when %s never comes, and the cluster is notified without waiting', async (_, silent) => {
     const client = await coordinator((_, answer, turn) => void (turn < silent && answer.end(page({ nextUri: next(0) }))), 2000);
     expect((await fault(rowsOf(client))).code).toBe('ENGINE_DEADLINE');
     if (silent > 0) await expect.poll(() => heard.at(-1)).toBe('DELETE /v1/next/0?slug=x');
   });
 
-  it('ends at the deadline also while its rows are being read, and when it is closed', async () => {
+  it('a request ends at the deadline while its rows are being read, and when the client is closed', async () => {
     const endless: Say = (_, answer, turn) => answer.end(page({ columns, data: [[turn]], nextUri: next(turn) }));
     const read = async (client: Client) => {
       for await (const _ of client.parts('SELECT 1')) await new Promise((waited) => setTimeout(waited, 20));
@@ -196,7 +196,7 @@ describe('what a coordinator says', () => {
     expect((await reading).message).toMatch(/closed/);
   });
 
-  it('never hears a password without encryption', async () => {
+  it('the client never sends a password without encryption', async () => {
     const { TRINO_PASSWORD } = process.env;
     process.env.TRINO_PASSWORD = 'secret-word';
     try {
@@ -218,8 +218,8 @@ describe('what a coordinator says', () => {
   });
 });
 
-describe('a statement', () => {
-  it('has its values as literals that end where they do', () => {
+describe('a statement for a cluster', () => {
+  it('values in a statement are literals that end where the values end', () => {
     const sql = `SELECT '$1', "a$2" FROM t WHERE a = $1 AND b = $2 AND c IN ($3, $4, $5, $10)`;
     const values = ["x' OR '1'='1", null, -5, 0.1, 2n ** 70n, 6, 7, 8, 9, '$1'];
     expect(spelt({ sql, values })).toBe(
@@ -229,7 +229,7 @@ describe('a statement', () => {
       'WITH a AS (SELECT 1) SELECT * FROM a',
     );
   });
-  it('that does not read, or is too long, is not sent', () => {
+  it('a statement that does not read, or is too long, is not sent', () => {
     for (const sql of ['DELETE FROM t', 'SET SESSION a = 1', 'CALL x()'])
       expect(() => spelt({ sql, values: [] })).toThrow(/Only statements that read/);
     expect(() => spelt({ sql: 'SELECT $1', values: ['x'.repeat(1_000_000)] })).toThrow(/1000009 letters; it takes 1000000/);
@@ -237,7 +237,7 @@ describe('a statement', () => {
 });
 
 describe('an address of a cluster', () => {
-  it('names catalog and schema, perhaps a table, in any case', () => {
+  it('an address names catalog and schema, perhaps a table, in any case', () => {
     expect(readCluster('trino://reader@Lake.example.org/Hive/Town/People')).toEqual({ host: 'lake.example.org', port: 443, user: 'reader', tls: 'verify-full', catalog: 'hive', schema: 'town', table: 'people' }); // biome-ignore format: one line
     expect(readCluster('trino://localhost/hive/town')).toEqual({ host: 'localhost', port: 8080, tls: 'disable', catalog: 'hive', schema: 'town' }); // biome-ignore format: one line
   });
@@ -248,5 +248,5 @@ describe('an address of a cluster', () => {
     ['trino://a@host/c/s/t/u', /no schema/],
     ['trino://a@host/c/s?sslmode=prefer', /fall back/],
     ['trino://a@host/c/s?user=b', /not known/],
-  ])('%s is refused', (source, said) => expect(() => readCluster(source)).toThrow(said));
+  ])('the address %s is refused', (source, said) => expect(() => readCluster(source)).toThrow(said));
 });

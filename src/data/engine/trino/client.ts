@@ -9,12 +9,12 @@ import { broken, closed, late, statusFault, trinoFault } from './fault.js';
 import { type Field, type Page, readPage } from './page.js';
 import { Refused } from './refused.js';
 
-/** How long a coordinator that refuses connections, or says that it is not ready, is asked again for the next part of an answer. */
+/** Longest time, in milliseconds, to retry the next part of an answer while a coordinator refuses connections or is not ready. */
 const patience = 20_000;
-/** A page is about a megabyte; what is far more is no page. */
+/** A page is about a megabyte; a response larger than this is not a page. */
 const mostBytes = 256 * 1024 ** 2;
 
-/** What is asked of a cluster, and for how long. */
+/** Runs statements on a cluster, with a deadline. */
 export interface Asking {
   /** The whole of a small answer. */
   all(sql: string, named?: (query: string) => void): Promise<Part>;
@@ -26,8 +26,8 @@ export interface Part {
 }
 
 /**
- * Asks the coordinator of a cluster, page by page: the next page is fetched when somebody wants it, so a slow reader slows the cluster and not this process.
- * Nothing but fetching a page is ever tried twice: asking for the same page again gives the same page.
+ * Client of a cluster's coordinator, page by page: the next page is fetched on demand, so a slow reader
+ * slows the cluster and not this process. Only fetching a page is retried: repeating it gives the same page.
  */
 export class Client implements Asking {
   readonly #address: ClusterAddress;
@@ -61,7 +61,7 @@ export class Client implements Asking {
     if (this.#closed) throw closed();
   }
 
-  /** The same for a release, which ends by its own time. */
+  /** Runs statements within the deadline of a release. */
   within(left: TimeLeft): Asking {
     return { all: (sql, named) => this.all(sql, named, left()), parts: (sql, named) => this.parts(sql, named, left()) };
   }
@@ -77,8 +77,8 @@ export class Client implements Asking {
   }
 
   /**
-   * The parts of an answer; one at least, which may be empty. That there were no more is believed only when the cluster says that it has finished: until then
-   * whoever reads them has nothing. `named` is told by which id the cluster knows it. Ends in time, whatever the cluster does; what is under way there is told to stop, and nobody waits for that.
+   * Parts of an answer, at least one, perhaps empty. It is complete only when the cluster reports that it has
+   * finished. `named` receives the query id. Ends by the deadline; the statement is then cancelled without waiting.
    */
   async *parts(sql: string, named?: (query: string) => void, deadline = this.#deadline): AsyncGenerator<Part> {
     this.refuseClosed();
@@ -103,7 +103,7 @@ export class Client implements Asking {
         if (at.rows.length > 0) {
           if (!fields) throw broken();
           yield { fields, rows: at.rows };
-          // Time goes on while somebody reads.
+          // The deadline runs while the caller reads.
           if (stop.signal.aborted) throw late();
         }
         if (at.next === undefined) break;
@@ -127,7 +127,7 @@ export class Client implements Asking {
     }
   }
 
-  /** A page can be asked for again until the one behind it was asked for. */
+  /** A page can be fetched again until the next one was requested. */
   async #page(next: string, signal: AbortSignal): Promise<Page> {
     const until = performance.now() + patience;
     for (let wait = 50; ; wait = Math.min(1000, wait * 2)) {
@@ -155,7 +155,7 @@ export class Client implements Asking {
     return readPage(text);
   }
 
-  /** Always to the address that was written down, whatever host a page names: who lets us in is nobody else's business. */
+  /** Always the configured address, whatever host a page names: credentials are never sent elsewhere. */
   #send(method: string, path: string, signal: AbortSignal, begun?: Begun): Promise<{ status: number; text: string }> {
     const { host, port, tls } = this.#address;
     const { pathname, search } = new URL(path, 'http://coordinator');
@@ -166,7 +166,7 @@ export class Client implements Asking {
         method,
         path: `${pathname}${search}`,
         signal,
-        // What may not be sent twice is not sent over a connection that may just be closing.
+        // A request that must not be repeated never uses a connection that may just be closing.
         agent: method === 'GET' ? this.#agent : fresh(this.#agent),
         headers: {
           ...this.#headers,

@@ -11,12 +11,12 @@ describe('sums in a cluster', () => {
     const { measures } = bindBatch(parseBatch([{ kind: 'sum', column: 'x' }]), policy);
     return compileMeasures(measures, policy, [{ name: 'x', type }], trino, rows)[0]!.statement.sql;
   };
-  /** What of a row is added up. */
+  /** Expression that is summed over the rows. */
   const addend = (sql: string): string => /SELECT \*, ([^;]*) AS added/.exec(sql)![1]!;
   const plain = /sum\(added\)/;
   const decimal = /sum\(CAST\(added AS DECIMAL\(38,0\)\)\)/;
 
-  it('are of 64 bits where so many rows cannot leave them, and decimals otherwise', () => {
+  it('sums use 64 bits if so many rows cannot exceed them, and decimals otherwise', () => {
     expect(sent('0', '100', '1', 'integer', 1e9)).toMatch(plain);
     // Only the farther bound counts, also below zero.
     expect(sent('-1000000000000', '1', '1', 'integer', 2 ** 22)).toMatch(plain);
@@ -25,7 +25,7 @@ describe('sums in a cluster', () => {
     expect(sent('0', '100', '1', 'integer', Number.POSITIVE_INFINITY)).toMatch(decimal);
     expect(sent('0', '0', '1', 'integer', Number.POSITIVE_INFINITY)).toMatch(decimal);
   });
-  it('are of whole doubles only below 2^53', () => {
+  it('sums use whole doubles only below 2^53', () => {
     expect(sent('0', '100', '0.1', 'real', 1e9)).toMatch(plain);
     expect(addend(sent('0', '100', '0.1', 'real', 1e9))).not.toContain('AS BIGINT');
     expect(addend(sent('0', '1000000000', '0.01', 'real', 1e6))).toContain('AS BIGINT');

@@ -8,7 +8,10 @@ import { longestText } from '../short-text.js';
 import type { PlaceGrid } from '../source.js';
 import { oneOf, quoteText } from '../structure.js';
 
-/** Casts of text, and sums of 64 bits, fail where others give NULL or widen: nothing is cast that was not looked at first, and what is added up is wide. */
+/**
+ * Casts of text and 64-bit sums fail where others give NULL or widen:
+ * every operand is checked before a cast, and sums use a wide type.
+ */
 const text = (x: string): string => `CAST(${x} AS VARCHAR)`;
 const real = (x: string): string => `CAST(${x} AS DOUBLE)`;
 const whole = (x: string): string => `CAST(${x} AS BIGINT)`;
@@ -18,7 +21,7 @@ const constant = (x: number): string => `CAST('${x}' AS DOUBLE)`;
 /** Letters by their numbers: what they look like, and whether they are text at all, plays no part. */
 const letters = (all: string): string =>
   `U&'${Array.from(all, (c) => `\\${c.codePointAt(0)!.toString(16).padStart(4, '0')}`).join('')}'`;
-/** The bytes of a text are there, whatever is made of them: asking how many copies none. */
+/** Measures the bytes of a text without copying it. */
 const short = (x: string): string => `CASE WHEN length(to_utf8(${x})) <= ${longestText} THEN ${x} END`;
 const trimmedOf = (x: string, all: string): string => `trim(BOTH ${letters(all)} FROM ${x})`;
 const blanks = ' \t\r\n';
@@ -45,7 +48,7 @@ function presentIn(y: string, { missing }: PlaceGrid): string {
   return missing.length > 0 ? `(${finite} AND ${y} NOT IN (${missing.map(constant).join(', ')}))` : finite;
 }
 
-/** A cast would round halves away from zero; adding 2^52 leaves no digit behind the point, and rounds as every addition does: to even. */
+/** A cast would round halves away from zero; adding 2^52 removes the fraction, and rounds as every addition does: to even. */
 function realPlaceIn(y: string, { from, rate }: PlaceGrid): string {
   const above = `(${y}${from === 0 ? '' : ` - ${constant(from)}`}) * ${constant(rate)}`;
   return `(${above} + ${constant(2 ** 52)}) - ${constant(2 ** 52)}`;
@@ -129,7 +132,7 @@ export const trino: Dialect = {
   realPlaceIn,
   placeOrNull,
   quotient: (x, divisor) => `(${x}) / ${divisor}`,
-  // The rest behind the point is exact; adding a half first would round what is just below it.
+  // The fraction is exact; adding a half first would round values just below it.
   rounded: (x) =>
     whole(`CASE WHEN abs(${x} - truncate(${x})) >= ${constant(0.5)} THEN truncate(${x}) + sign(${x}) ELSE truncate(${x}) END`),
   parts: (list, separator) =>

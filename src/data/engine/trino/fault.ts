@@ -7,7 +7,7 @@ export const late = () =>
   new Fault('ENGINE_DEADLINE', 'The cluster did not answer in time.', 'Ask for less at once, or raise the deadline.');
 const lost = () =>
   failed('The connection to the cluster was lost.', 'Check that its coordinator is running and can be reached, then try again.');
-/** What came is no answer, or only the beginning of one. */
+/** The response is invalid or incomplete. */
 export const broken = () =>
   failed('The cluster did not answer to the end.', 'Nothing of it was used. Try again; if it stays so, look at the coordinator.');
 export const tooLong = (length: number, most: number) =>
@@ -34,7 +34,7 @@ const noMemory = () =>
 const missing = () =>
   new Fault('DATA_NOT_FOUND', 'The cluster has no such catalog or schema.', 'Check the address in data.source.');
 
-/** By the name of the error, which is one of a fixed list: the words of the cluster quote cells, so nobody looks at them. */
+/** Faults by the name of the error, from a fixed list: the cluster's message quotes cells, so it is never read. */
 const known: readonly [RegExp, () => Fault][] = [
   [/^(EXCEEDED_TIME_LIMIT|EXCEEDED_CPU_LIMIT|USER_CANCELED|ABANDONED_QUERY|ADMINISTRATIVELY_(KILLED|PREEMPTED))$/, late],
   [/^(PERMISSION_DENIED|ACCESS_DENIED)$/, notAllowed],

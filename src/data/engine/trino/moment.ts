@@ -6,8 +6,8 @@ import { tableName } from './spelling.js';
 import type { Place, Table } from './table.js';
 
 /**
- * How a table stays as it is while it is read. Tables with versions are read at one; generated ones never change; of all others the rows are counted and
- * summed up before and after every statement, and what was read in between is dropped when something has moved.
+ * Method by which a table is kept stable: versioned tables are read at one version, generated ones never change.
+ * Others are counted and hashed before and after every statement, and results from a changed table are discarded.
  */
 export type Keeping = 'version' | 'never changes' | 'watched';
 

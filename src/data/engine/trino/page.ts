@@ -2,7 +2,7 @@ import type { Cell, Chunk } from '../engine.js';
 import { shortText } from '../short-text.js';
 import { broken } from './fault.js';
 
-/** What the coordinator says at a time: some rows, where to ask for more, and how it goes. */
+/** One response of the coordinator: some rows, the address of the next page, and the state. */
 export interface Page {
   readonly id: string;
   readonly next?: string;
@@ -18,11 +18,11 @@ export interface Field {
   readonly type: string;
 }
 
-/** The beginning of a text, or a whole number that a double may not hold; digits behind a point or before a power of ten belong to a double. */
+/** Start of a text, or a whole number that a double may not hold; digits after a point or before an exponent belong to a double. */
 const textOrLong = /"|(?<![\d.])-?\d{16,}(?![\d.eE])/g;
 const perhapsLong = /\d{16}/;
 
-/** Long whole numbers as text. Texts are skipped letter by letter: a pattern that matches a whole one runs out of room where a cell is long. */
+/** Long whole numbers as text. Texts are skipped letter by letter: a pattern for a whole text overflows on a long cell. */
 function longAsText(text: string): string {
   const parts: string[] = [];
   let from = 0;
@@ -37,7 +37,7 @@ function longAsText(text: string): string {
   }
   return parts.length === 0 ? text : `${parts.join('')}${text.slice(from)}`;
 }
-/** Behind the first quote that no backslash stands for. */
+/** Index after the first quote that is not escaped by a backslash. */
 function endOfText(text: string, from: number): number {
   for (let at = text.indexOf('"', from); at >= 0; at = text.indexOf('"', at + 1)) {
     let before = at;

@@ -11,7 +11,7 @@ import type { Watch } from './moment.js';
 import { cellsOf, chunkOf, type Numbers } from './page.js';
 import { spelt } from './spelling.js';
 
-/** What statements see, as long as the tables stay what they are. */
+/** Views and columns for statements, valid while the tables are unchanged. */
 export interface Reading {
   readonly columns: readonly SourceColumn[];
   readonly tableColumns: ReadonlyMap<string, readonly SourceColumn[]>;
@@ -20,11 +20,14 @@ export interface Reading {
   readonly showShort: (statement: Statement) => Statement;
   /** Tables with their versions, or their states. */
   readonly content: unknown;
-  /** Worked out once. */
+  /** Computed once. */
   size?: Promise<number>;
 }
 
-/** The tables at one moment. Nothing is held open and nothing is created: every statement says which version it reads, or is looked behind. */
+/**
+ * The tables at one moment. Nothing stays open and nothing is created: every
+ * statement names the version it reads, or is followed by a check for changes.
+ */
 export class TrinoPin implements Pinned {
   readonly dialect = trino;
   readonly whole = this;
@@ -97,7 +100,7 @@ export class TrinoPin implements Pinned {
     }
   }
 
-  /** What was told is read where whatever is wrong with it ends in a fault: the words of an error would quote cells. */
+  /** Answers are parsed here, where any error becomes a fault: an error message would quote cells. */
   async #ask<T>(statement: Statement, read: (found: Part) => T): Promise<T> {
     this.#refuseClosed();
     try {

@@ -6,8 +6,8 @@ import { trino } from './dialect.js';
 import type { Table } from './table.js';
 
 /**
- * What has to stand behind WITH for a relation: its tuples as c0, c1, … are names, each tuple once, none incomplete. A symmetric one holds ties between two
- * different members, both ways round. The table is read once wherever it is mentioned: the cluster keeps nothing between two mentions.
+ * WITH clauses of a relation: distinct, complete tuples of names c0, c1, …; a symmetric one has ties between two different
+ * members, in both directions. The cluster caches nothing between references, so the table is read once per reference.
  */
 export function relationViews(table: Table, relation: RelationSource): readonly string[] {
   const { keys, extra, all, complete, once } = tuplesOf(trino, table, relation, spellsWhole);

@@ -3,7 +3,7 @@ import type { Statement } from '../engine.js';
 import { quoteName, quoteText } from '../structure.js';
 import { tooLong } from './fault.js';
 
-/** Letters that a statement may have (`query.max-length`, where nobody has changed it). */
+/** Longest statement, in letters (the default of `query.max-length`). */
 const longest = 1_000_000;
 
 function literal(value: Statement['values'][number]): string {
@@ -18,8 +18,8 @@ function literal(value: Statement['values'][number]): string {
 const token = /'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(\d+)|\bAS NOT MATERIALIZED\b/g;
 
 /**
- * A statement as the cluster reads it. There is no binding of values, so they are written into the text, each as a literal that ends where its value does; only
- * SELECT is ever sent.
+ * A statement in the cluster's syntax. It has no bound values, so each is
+ * written as a literal that ends where the value does; only SELECT is ever sent.
  */
 export function spelt({ sql, values }: Statement): string {
   if (!/^\s*(SELECT|WITH)\b/.test(sql))

@@ -23,13 +23,13 @@ interface TableColumn extends SourceColumn {
   /** The same where cells themselves leave the cluster: without texts that are longer than any that is read. */
   readonly short?: string;
 }
-/** The same table for whoever fetches its cells. */
+/** The same table for statements that fetch its cells. */
 export const shortened = ({ from, columns }: Table): Shown => ({
   from,
   columns: columns.map(({ short, ...column }) => ({ ...column, ...(short !== undefined && { expression: short }) })),
 });
 
-/** Where a table lies: `people` in the schema of the address, or `other.people`. Names have no case. */
+/** Qualified name of a table: `people` in the schema of the address, or `other.people`. Names have no case. */
 export interface Place {
   readonly catalog: string;
   readonly schema: string;
@@ -46,14 +46,15 @@ export function placeOf({ catalog, schema }: ClusterAddress, named: string): Pla
   return { catalog, schema: second === undefined ? schema : first!, table: second ?? first! };
 }
 
-/** Column types are asked of the cluster itself. */
+/** The cluster reports the column types itself. */
 export async function describeTable(
   client: Asking,
   place: Place,
   version: string,
   { numbers = new Set(), commas = new Set(), dates = new Set() }: Pick<EngineSource, 'numbers' | 'commas' | 'dates'>,
 ): Promise<Table> {
-  // A view has no versions, and is read all the same where one is asked for; nor has it this column, so that a statement fails where a view has taken the place of the table.
+  // A view has no version, but is read even if a version is given. It has no
+  // "$path" column either, so a statement fails if a view has replaced the table.
   const own = `${tableName(place)}${version}`;
   const from = version === '' ? own : `(SELECT * FROM ${own} WHERE "$path" IS NOT NULL) AS fugu_version`;
   const { fields } = await client.all(`SELECT * FROM ${from} LIMIT 0`).catch(async (error: unknown) => {
@@ -84,7 +85,10 @@ async function notFound(client: Asking, { catalog, schema, table }: Place): Prom
   );
 }
 
-/** Decimals of so many digits are whole numbers over powers of ten that doubles hold exactly, so that dividing them gives the nearest double. */
+/**
+ * Decimals with up to this many digits are whole numbers over powers of
+ * ten that doubles hold exactly, so division gives the nearest double.
+ */
 const exactDigits = 15;
 
 /** Lists, maps, rows and what a plugin brings are not shown. */

@@ -5,7 +5,7 @@ import { pinned } from '../engine.js';
 import { relationView } from '../structure.js';
 import { openTrino } from './trino.js';
 
-/** A coordinator that knows one table, and remembers what it was asked. */
+/** A coordinator that has one table and records the requests. */
 const asked: string[] = [];
 const server = createServer((request, answer) => {
   let sql = '';
@@ -24,7 +24,7 @@ afterEach(() => {
   server.close();
 });
 
-it('reads ties that the data itself holds by their text, also where nothing but a number is asked of the column else', async () => {
+it('ties in the data itself are read by their text, even if only numbers are read of that column elsewhere', async () => {
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const source = `trino://reader@127.0.0.1:${(server.address() as AddressInfo).port}/lake/town?sslmode=disable`;
   const relations = [{ name: 'boss', table: 'people', columns: ['id', 'boss'], symmetric: false, odds: 'much' }];

@@ -22,7 +22,7 @@ export async function openTrino(source: EngineSource, limits: EngineLimits): Pro
     throw new Fault('DATA_NOT_FOUND', 'A schema has many tables.', 'Choose one with data: {table: people}.');
   const client = new Client(address, limits.deadline);
   try {
-    // Also where the data itself says who is tied to whom: of ties the text matters, whatever else is read of those columns.
+    // Also if the data itself defines the ties: ties use the text, whatever else is read of those columns.
     const relations = [...new Set(source.relations.map(({ table }) => table))];
     const all: readonly Omit<Kept, 'place' | 'keeping'>[] = [
       { named, read: source },
@@ -36,7 +36,7 @@ export async function openTrino(source: EngineSource, limits: EngineLimits): Pro
       }),
     );
     const engine = new TrinoEngine(source, limits, client, tables);
-    // What cannot be read shows now and not in a release.
+    // Unreadable data must show now, not during a release.
     await pinned(engine, async (data) => data.columns());
     return engine;
   } catch (error) {
@@ -45,12 +45,12 @@ export async function openTrino(source: EngineSource, limits: EngineLimits): Pro
   }
 }
 
-/** A table of the data, of a relation or beside the data, the data first, and how it is kept from changing while it is read. */
+/** A table of the data, of a relation or of a side table, the data first, with its stability. */
 interface Kept {
   readonly named: string;
-  /** What is known of its cells. */
+  /** Properties of its cells. */
   readonly read: Pick<EngineSource, 'numbers' | 'commas' | 'dates'>;
-  /** The name of a table beside the data. */
+  /** Name of the side table. */
   readonly beside?: string;
   readonly place: Place;
   readonly keeping: Keeping;
@@ -64,7 +64,7 @@ class TrinoEngine implements Engine {
   readonly #client: Client;
   readonly #limits: EngineLimits;
   readonly #tables: readonly Kept[];
-  /** What was found when the tables last stood so. */
+  /** Schema found when the tables were last in this state. */
   #known: { readonly content: string; readonly reading: Reading } | undefined;
 
   constructor(source: EngineSource, limits: EngineLimits, client: Client, tables: readonly Kept[]) {

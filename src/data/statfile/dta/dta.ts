@@ -34,7 +34,7 @@ export function openDta(bytes: Bytes): Omit<StatFile, 'close'> {
 }
 const typicalText = 1 << 16;
 
-/** What a display format says of a number. Weeks, months, quarters and years stay the numbers they are. */
+/** Kind of a variable, from its display format. Weeks, months, quarters and years stay plain numbers. */
 function kindOf({ type, format }: DtaColumn): Variable['kind'] {
   if (typeof type === 'number' || type === 'strL') return 'text';
   if (/^%-?(td|d)/.test(format)) return 'date';
@@ -62,7 +62,7 @@ function variableOf(column: DtaColumn, sets: ReadonlyMap<string, LabelSet>, book
     name: column.name,
     kind,
     labels,
-    // A tag that nobody has labelled means no more than the dot.
+    // A tag without a label has the same meaning as the dot.
     missing: [...labels.keys()].filter((code) => /^\.[a-z]$/.test(code)),
     ...(column.label !== '' && { label: column.label }),
   };
@@ -96,7 +96,7 @@ function readersOf(layout: DtaLayout, variables: readonly Variable[], texts: Lon
 }
 
 const tagged = Array.from({ length: 27 }, (_, tag) => ({ tag }));
-/** Whatever lies beyond the codes is no number either. */
+/** Values above the range of missing codes are system-missing. */
 const beyond = (steps: number) => tagged[Number.isInteger(steps) ? steps : 0] ?? tagged[0]!;
 
 function numberReader(type: Exclude<DtaType, number | 'strL'>, at: number, little: boolean): ReadNumber {
@@ -122,7 +122,7 @@ function numberReader(type: Exclude<DtaType, number | 'strL'>, at: number, littl
   };
 }
 
-/** Eight bytes: the variable in the first so many, the row in the others. */
+/** Eight bytes: the variable first, then the row, with widths that depend on the release. */
 function referenceReader({ release, little }: DtaLayout, at: number, texts: LongTexts): ReadCell {
   const first = release === 117 ? 4 : release === 118 ? 2 : 3;
   const read = (row: Buffer, from: number, length: number) => {

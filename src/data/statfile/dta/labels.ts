@@ -7,7 +7,7 @@ import type { DtaLayout } from './layout.js';
 export const largestLong = 2_147_483_620;
 export type LabelSet = ReadonlyMap<number, string>;
 
-/** Every set of value labels that somebody uses, by its name. */
+/** All value label sets in use, by name. */
 export function readLabelSets(
   cursor: Cursor,
   { release, decode, labelsAt }: DtaLayout,

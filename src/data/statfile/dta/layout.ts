@@ -3,7 +3,7 @@ import type { Bytes, Cursor } from '../bytes.js';
 import { type Decode, untilNul, utf8, windows } from '../decode.js';
 import { malformed } from '../malformed.js';
 
-/** Where everything of a Stata file lies, whichever of its two forms it has. */
+/** Layout of a Stata file, for both of its forms. */
 export interface DtaLayout {
   readonly release: number;
   readonly little: boolean;
@@ -28,7 +28,7 @@ export interface DtaColumn {
 /** Bytes of text, one of the five numbers, or a reference to a long text. */
 export type DtaType = number | 'byte' | 'int' | 'long' | 'float' | 'double' | 'strL';
 
-/** How long the fields of the descriptions are. */
+/** Widths of the description fields, in bytes. */
 interface Widths {
   readonly name: number;
   readonly format: number;
@@ -57,7 +57,7 @@ const oldTypes: ReadonlyMap<number, DtaType> = new Map([
   [255, 'double'],
 ]);
 
-/** Stata 8 to 12: one thing behind the other. */
+/** Stata 8 to 12: sections in sequence. */
 function readOld(cursor: Cursor): DtaLayout {
   const { bytes } = cursor;
   const release = cursor.u8();
@@ -116,7 +116,7 @@ const newTypes: ReadonlyMap<number, DtaType> = new Map([
   [32768, 'strL'],
 ]);
 
-/** Stata 13 and later: parts between tags, and a map that says where each begins. */
+/** Stata 13 and later: sections between tags, with a map of their offsets. */
 function readTagged(cursor: Cursor): DtaLayout {
   const { bytes } = cursor;
   const expect = (tag: string): void => {
@@ -143,7 +143,7 @@ function readTagged(cursor: Cursor): DtaLayout {
   const map = Array.from({ length: 14 }, () => cursor.u64());
   const widths: Widths =
     release === 117 ? { name: 33, format: 49, labelSet: 33, label: 81 } : { name: 129, format: 57, labelSet: 129, label: 321 };
-  // One behind the other, not by the map: in some files of Stata 13 it does not know where the labels are.
+  // Read in sequence, not by the map: in some files of Stata 13 the map has the wrong offset for the labels.
   expect('</map><variable_types>');
   const types = Array.from({ length: count }, (): DtaType => {
     const code = cursor.u16();

@@ -8,7 +8,7 @@ const keyOf = (variable: number, row: number): number => row * 2 ** 17 + variabl
 /** A text longer than this ends there. */
 const mostBytes = 1 << 20;
 
-/** Where the long texts of a file lie: sixteen bytes each, whatever their length. */
+/** Offsets of the long texts of a file: sixteen bytes each, whatever the length of the text. */
 export class LongTexts {
   readonly #bytes: Bytes;
   readonly #decode: Decode;

@@ -12,7 +12,7 @@ export const plainRows = (cursor: Cursor, rowBytes: number): NextRow => {
 const [padding, lastCode, end, literal, blanks, nothing] = [0, 251, 252, 253, 254, 255];
 const spaces = Buffer.alloc(8, 0x20);
 
-/** Rows from SPSS's own compression: eight codes of one byte, then eight bytes for each code that says so. */
+/** Rows decompressed from SPSS's own format: eight one-byte instructions, then eight bytes for each instruction that announces them. */
 export function codedRows(input: () => Buffer | undefined, rowBytes: number, bias: number, little: boolean): NextRow {
   const row = Buffer.alloc(rowBytes);
   const number = (x: number): Buffer => {
@@ -94,7 +94,7 @@ export function inflatedBlocks(bytes: Bytes, cursor: Cursor): () => Buffer | und
       const output = inflateSync(input, { maxOutputLength: Math.max(1, inflated) });
       if (output.length === inflated) return output;
     } catch {
-      // Told below.
+      // The fault below covers it.
     }
     throw broken();
   };

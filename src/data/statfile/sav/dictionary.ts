@@ -6,7 +6,7 @@ import { dateText, datetimeText, spssOrigin, timeText } from '../moment.js';
 import { codeOfNumber, type MissingRange, type StatCell, spellRange, type Variable } from '../variable.js';
 import { extension, type SavRecords, type SavVariable } from './records.js';
 
-/** What the bytes of a row and the variables of a file have to do with each other. */
+/** Variables of a file, and the readers of their cells in the bytes of a row. */
 export interface SavDictionary {
   readonly variables: readonly Variable[];
   readonly readers: readonly ReadCell[];
@@ -111,7 +111,7 @@ function readerOf({ first, segments, width }: Whole, kind: Variable['kind'], lit
   const at = first.element * 8;
   if (kind === 'text') {
     if (segments.length === 1) return (row) => fieldText(row.subarray(at, at + width), decode);
-    // Each segment has room for 255 bytes, and text fills them all, whatever the sum of their widths.
+    // Each segment has 255 bytes, and text fills them all, whatever the sum of their widths.
     const places = segments.map((s) => s.element * 8);
     return (row) => fieldText(Buffer.concat(places.map((p) => row.subarray(p, p + 255))).subarray(0, width), decode);
   }
@@ -154,7 +154,7 @@ function joined(variables: readonly SavVariable[], longStrings: ReadonlyMap<stri
   return wholes;
 }
 
-/** `NAME=value`, one behind the other; by the bytes of the name, which may end within a letter. */
+/** `NAME=value` pairs in sequence, split by bytes: a name may end within a character. */
 function pairsOf(bytes: Buffer | undefined, decode: Decode): ReadonlyMap<string, string> {
   const text = bytes?.toString('latin1') ?? '';
   return new Map(

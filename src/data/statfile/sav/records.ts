@@ -2,7 +2,7 @@ import { within } from '../../../base/input/limits.js';
 import type { Cursor } from '../bytes.js';
 import { malformed } from '../malformed.js';
 
-/** The dictionary of an SPSS system file as it is written: text still in bytes, because its encoding is told last. */
+/** Dictionary of an SPSS system file as stored: texts are still bytes, because the encoding is declared last. */
 export interface SavRecords {
   readonly compression: number;
   /** Position of the weight among the elements of a row, from one; 0 for none. */

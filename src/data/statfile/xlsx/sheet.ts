@@ -9,7 +9,7 @@ const day = 86_400;
 const first1900 = Date.UTC(1899, 11, 31) / 1000;
 const first1904 = Date.UTC(1904, 0, 1) / 1000;
 
-/** Tells the rows of a sheet into which something was written, each as its cells by column. What it was does not count: a row of errors and blanks is a record, too. */
+/** Handler that emits every sheet row with any content, as cells by column. Rows of only errors and blanks are records too. */
 export function sheetHandler(book: Workbook, row: (cells: readonly StatCell[]) => void, broken: () => Error): XmlHandler {
   let cells: StatCell[] = [];
   let column = -1;

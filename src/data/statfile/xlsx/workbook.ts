@@ -4,12 +4,12 @@ import { malformed } from '../malformed.js';
 import { XmlBroken, type XmlHandler, XmlReader } from '../xml.js';
 import { readZip, unzipped, type ZipEntry } from './zip.js';
 
-/** What the sheet of a workbook needs to be understood. */
+/** Workbook parts needed to decode one sheet. */
 export interface Workbook {
   readonly sheet: ZipEntry;
-  /** What cells share, null where it says nothing. */
+  /** Shared strings of the workbook; null for an empty one. */
   readonly strings: readonly (string | null)[];
-  /** What a number in a cell of this style is. */
+  /** Kind of number for each cell style. */
   readonly styles: readonly NumberStyle[];
   readonly from1904: boolean;
 }
@@ -136,10 +136,10 @@ const builtIn = (id: number): NumberStyle => {
   return (id >= 18 && id <= 21) || (id >= 45 && id <= 47) ? 'time' : 'number';
 };
 
-/** No program writes longer formats; what is behind is not looked at. */
+/** No program writes longer formats; text after this length is ignored. */
 const longestFormat = 1000;
 
-/** A format is a date's where letters of a date stand outside quotes and brackets. */
+/** A format is a date if it has letters of a date outside quotes and brackets. */
 function styleOf(code: string): NumberStyle {
   const letters = code
     .slice(0, longestFormat)

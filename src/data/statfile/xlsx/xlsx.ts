@@ -32,7 +32,7 @@ export async function openXlsx(bytes: Bytes, { table }: { readonly table?: strin
       'Unmerge them, write one name above each column in one row, and delete the other rows above the records.',
     );
   if (!header) throw malformed(bytes.path, 'The sheet of the workbook is empty.', 'Its first row must name the columns.');
-  // Cells beyond the header are nobody's: one stray cell must not give everybody a column.
+  // Cells beyond the header are ignored: one extra cell must not add a column to every record.
   const width = header.length;
   const variables = Array.from(
     { length: width },
@@ -63,7 +63,7 @@ export async function openXlsx(bytes: Bytes, { table }: { readonly table?: strin
   };
 }
 
-/** Whether cells of the row that names the columns are merged with others: then it does not name each of them. What is merged elsewhere says nothing. */
+/** Detects merged cells in the header row, which then does not name every column. Merged cells in other rows are ignored. */
 class HeaderMerges {
   #row = 0;
   #header = 0;
@@ -73,7 +73,7 @@ class HeaderMerges {
     this.#header = this.#row;
   }
 
-  /** Merged cells are listed behind all rows. */
+  /** Merged cells are listed after all rows. */
   beside(handler: XmlHandler): XmlHandler {
     return {
       ...handler,
@@ -91,7 +91,7 @@ class HeaderMerges {
   }
 }
 
-/** What a workbook holds that is not read: its other sheets, and whether most rows go on beyond the first one, which is then a title. */
+/** Parts of a workbook that are not read: other sheets, and cells beyond the header if most rows have them (it is then a title). */
 export interface Unread {
   readonly sheets: readonly string[];
   readonly beyond: boolean;
@@ -99,7 +99,7 @@ export interface Unread {
   readonly nameless: number;
 }
 
-/** For the steward's eyes: nothing that is released may hang on it, as one record decides where most begin. */
+/** Only for the steward: no release may depend on it, because one record can decide what holds for most rows. */
 export async function unreadIn(bytes: Bytes, table?: string): Promise<Unread> {
   const broken = () => malformed(bytes.path, 'The sheet of the workbook cannot be read.', 'Save it again as .xlsx, or as CSV.');
   const book = await readWorkbook(bytes, readZip(bytes), table);

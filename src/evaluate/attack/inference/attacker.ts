@@ -3,7 +3,7 @@ import type { Population } from './patterns.js';
 import { haversine, type Space } from './space.js';
 import { distanceTie, type TieLaw } from './tie-law.js';
 
-/** How the places of known friends weigh on the prior of a person. */
+/** Influence of known friends' places on the prior of a person. */
 export interface PriorLaw {
   readonly name: string;
   /** sum: 1 + sum of weights (Eq. 9 of Liu et al. 2016). most: the largest weight. product: each friend a tie of its own. */
@@ -14,7 +14,7 @@ export interface PriorLaw {
 
 /** Attack 1: places are as common for this person as for others (Eq. 8). */
 export const independentPrior: PriorLaw = { name: 'independent', combine: 'none' };
-/** Attack 2: weighted by the distance law of friends (Eq. 9 with the kernel of Eq. 26). */
+/** Attack 2: weighted by the distance decay of friends (Eq. 9 with the kernel of Eq. 26). */
 export const friendPrior = (space: Space): PriorLaw => ({
   name: 'friends',
   combine: 'sum',
@@ -34,9 +34,9 @@ export const tiePrior = (law: TieLaw): PriorLaw => ({ name: law.name, combine: '
 export interface Attacker {
   readonly name: string;
   readonly prior: PriorLaw;
-  /** How friends whose place the attacker does not know depend on the person; absent: not at all. */
+  /** Dependence of friends with unknown places on the person; absent: none. */
   readonly tie?: TieLaw;
-  /** Whose places are known, one flag per person; absent: everybody's but the person's own. */
+  /** People with known places, one flag per person; absent: everybody but the person. */
   readonly known?: Uint8Array;
 }
 

@@ -1,10 +1,10 @@
-/** Everything that a few records may be: one way after the other, each a row for every record, and how likely the attacker holds it. What he knows of totals rules ways out. */
+/** Possible states of a few records, each a row for every record, with the attacker's prior. Known totals rule states out. */
 export interface Few {
   readonly states: readonly (readonly number[])[];
   readonly weights: Float64Array;
 }
 
-/** Records that are taken for independent, but for totals that everybody knows: ways that do not keep them are ruled out. */
+/** Records assumed independent, except for totals that everybody knows: states that contradict them are excluded. */
 export function independentBut(beliefs: readonly (readonly number[])[], keeps: (state: readonly number[]) => boolean): Few {
   const states = beliefs
     .reduce<readonly (readonly number[])[]>(
@@ -15,17 +15,17 @@ export function independentBut(beliefs: readonly (readonly number[])[], keeps: (
   return { states, weights: Float64Array.from(states, (state) => state.reduce((p, row, j) => p * beliefs[j]![row]!, 1)) };
 }
 
-/** One number that is told: for each of its outcomes the logarithm of its chance, way by way. */
+/** One released number: for each of its outcomes the log probability, state by state. */
 export type ToldNumber = readonly Float64Array[];
 
-/** How many times epsilon is promised between two rows; Infinity where they may be told apart. */
+/** Multiple of epsilon that is promised between two rows; Infinity if they may be distinguished. */
 export type Price = (a: number, b: number) => number;
 
-/** Who is asked about and who is known: ways with the same cell agree in the row in question and in those that are known. */
+/** A target record and a set of known records: states in the same cell agree in the target's row and in the known rows. */
 interface View {
   readonly cell: Int32Array;
   readonly before: Float64Array;
-  /** Cells that differ in the row in question only, two by two, with what is promised between them. */
+  /** Pairs of cells that differ only in the target's row, with the multiple of epsilon promised between them. */
   readonly first: Int32Array;
   readonly second: Int32Array;
   readonly steps: Float64Array;
@@ -73,15 +73,15 @@ function viewsOf({ states, weights }: Few, price: Price): readonly View[] {
 }
 
 export interface Search {
-  /** More outcomes than this are not gone through one by one, but climbed: number by number, from so many starts. */
+  /** Beyond this many, outcomes are not enumerated but searched by coordinate ascent: number by number, from several starts. */
   readonly outcomes: number;
   readonly starts: number;
   readonly random: () => number;
 }
 
 /**
- * What an attacker gains at worst: by how much, in epsilons that are promised between them, the odds between two rows of one record move from what they were before, over every record, every set of others
- * that he knows, and the outcomes of what is told. Where outcomes are climbed, what is found is an attack, not the worst one.
+ * Largest change of the log odds between two rows of one record, over the promised epsilons: over all records,
+ * sets of known others, and outcomes. If outcomes are searched and not enumerated, the result is a lower bound.
  */
 export function mostGained(few: Few, told: readonly ToldNumber[], price: Price, { outcomes, starts, random }: Search): number {
   const views = viewsOf(few, price);
@@ -94,7 +94,7 @@ export function mostGained(few: Few, told: readonly ToldNumber[], price: Price, 
   return most;
 }
 
-/** The logarithms of the chances of every outcome, way by way. */
+/** Log probability of every outcome, state by state. */
 function* each({ states }: Few, numbers: readonly ToldNumber[], outcomes: number): Iterable<Float64Array> {
   for (let o = 0; o < outcomes; o++) {
     const logs = new Float64Array(states.length);
@@ -144,7 +144,7 @@ function gainOf(few: Few, logs: Float64Array, views: readonly View[]): number {
     if (x > top) top = x;
     if (x < low && x > Number.NEGATIVE_INFINITY) low = x;
   }
-  // Nothing that is possible is told so.
+  // No possible state has this outcome.
   if (top === Number.NEGATIVE_INFINITY) return 0;
   const after = top - low > widest ? undefined : logs.map((x, s) => few.weights[s]! * Math.exp(x - top));
   let most = 0;

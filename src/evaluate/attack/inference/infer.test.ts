@@ -13,7 +13,7 @@ import { copyTie, declaredTie, distanceTie, type TieLaw } from './tie-law.js';
 
 const space = buildSpace([{ name: 'NY', lat: 40.7128, lon: -74.006 }], 25, 3);
 
-/** People at random cells, tied in a star around person 0 plus a few strangers. */
+/** People at random cells, tied in a star around person 0 plus a few independent ones. */
 function town(people: number, leaves: number, seed: number): Population {
   const draw = simulated(seed);
   const user = Array.from({ length: people }, (_, i) => i);
@@ -69,7 +69,7 @@ function corners(population: Population): Float64Array[] {
 }
 
 describe('location patterns', () => {
-  it('rank places by visits, then by the earliest first visit, then by place id, and repeat short lists', () => {
+  it('patterns rank places by visits, then by the earliest first visit, then by place id, and repeat short lists', () => {
     const place = [7, 7, 3, 3, 9, 5, 5];
     const found = locationPatterns(
       {
@@ -87,19 +87,19 @@ describe('location patterns', () => {
     expect([...found.lat].map((l) => Math.round((l - 40.7) * 1000))).toEqual(order);
   });
 
-  it('refuse ties that name people without visits', () => {
+  it('ties that name people without visits are refused', () => {
     expect(() => locationPatterns({ user: [1], place: [1], lat: [40.7], lon: [-74] }, [[1, 2]], space, 2)).toThrowError(
       /not in the data/,
     );
   });
 
-  it('put every cell centre into its own cell', () => {
+  it('every cell centre lies in its own cell', () => {
     for (let c = 0; c < space.cells; c++) expect(cellOf(space, space.lat[c]!, space.lon[c]!)).toBe(c);
   });
 });
 
 describe('an attacker who knows everybody else', () => {
-  it('reaches exactly the beliefs of Bayes’ rule', () => {
+  it("the attacker's posterior is that of Bayes’ rule", () => {
     const population = town(12, 4, 5);
     const published = countsOf(population).map((n, c) => n + ((c * 7) % 5) - 2);
     const scale = 1.7;
@@ -123,7 +123,7 @@ describe('an attacker who knows everybody else', () => {
     }
   });
 
-  it('is limited to the base cost whatever the prior', () => {
+  it("the attacker's gain is limited to the privacy cost, whatever the prior", () => {
     const population = town(14, 6, 3);
     const scale = 4;
     for (const prior of [independentPrior, friendPrior(space), circlePrior(space), tiePrior(copyTie(space))])
@@ -133,7 +133,7 @@ describe('an attacker who knows everybody else', () => {
       }
   });
 
-  it('sees centroids move by one record’s share only', () => {
+  it('the attacker sees centroids move by one record’s share only', () => {
     const population = town(20, 3, 8);
     const parts = 2;
     const partOfPerson = Uint16Array.from(population.cell, (c) => c % 2);
@@ -197,7 +197,7 @@ describe('an attacker who knows some of the others', () => {
   const oddsRatio = 3;
   const law = declaredTie(space, oddsRatio);
 
-  it('is followed closely by the fast likelihood (exact enumeration of the unknown friends)', () => {
+  it('the fast likelihood is close to exact enumeration of the unknown friends', () => {
     const scale = certifiedScale(population, '0.9', oddsRatio);
     const published = countsOf(population).map((n, c) => n + (c % 3) * scale - scale);
     const exact = exactLikelihood(population, law, known, published, scale);
@@ -210,7 +210,7 @@ describe('an attacker who knows some of the others', () => {
     expect(spread(cells.map((c) => fast.get(c)!)) / spread(cells.map((c) => Math.log(exact[c]!)))).toBeGreaterThan(0.8);
   });
 
-  it('stays within epsilon exactly, for every corner output, when inside the declared class', () => {
+  it('an attacker inside the declared class gains at most epsilon, exactly, for every corner output', () => {
     const scale = certifiedScale(population, '0.9', oddsRatio);
     for (const published of corners(population)) {
       const exact = exactLikelihood(population, law, known, published, scale).map(Math.log);
@@ -218,7 +218,7 @@ describe('an attacker who knows some of the others', () => {
     }
   });
 
-  it('stays within epsilon by the fast likelihood too, for every person, known set and prior', () => {
+  it('by the fast likelihood, too, the gain is at most epsilon for every person, known set and prior', () => {
     const scale = certifiedScale(population, '0.9', oddsRatio);
     for (const count of [4, 8, 12])
       for (const prior of [independentPrior, tiePrior(law), friendPrior(space)])
@@ -229,7 +229,7 @@ describe('an attacker who knows some of the others', () => {
         }
   });
 
-  it('gains more than epsilon when it is outside the class, and more than one inside gains', () => {
+  it('an attacker outside the class gains more than epsilon, and more than one inside', () => {
     const scale = certifiedScale(population, '0.9', oddsRatio);
     const gain = (tie: TieLaw) =>
       Math.max(
@@ -274,8 +274,8 @@ function logRatios(population: Population, target: TotalsTarget, attacker: Attac
   );
 }
 
-describe('what an attack reports', () => {
-  it('splits the gain into what the ties tell and what the release adds', () => {
+describe('the report of an attack', () => {
+  it('the gain is split into information from the ties and from the release', () => {
     const population = town(40, 8, 2);
     const found = infer(population, histogram(population, countsOf(population), 0.3), { name: 'a', prior: friendPrior(space) });
     const { priorGain, releaseGain, totalGain } = summarise(found);
@@ -285,7 +285,7 @@ describe('what an attack reports', () => {
     expect(totalGain.high).toBeGreaterThanOrEqual(totalGain.mean);
   });
 
-  it('has intervals that cover the mean about as often as they say', () => {
+  it('bootstrap intervals have about their nominal coverage of the mean', () => {
     const draw = simulated(4);
     let covered = 0;
     for (let k = 0; k < 200; k++) {
@@ -300,7 +300,7 @@ describe('what an attack reports', () => {
     expect(covered).toBeLessThan(200);
   });
 
-  it('tells its progress to the end', () => {
+  it('progress is reported to the end', () => {
     const population = town(130, 3, 6);
     const seen: number[] = [];
     infer(population, histogram(population, countsOf(population), 1), { name: 'a', prior: independentPrior }, (d, t) =>

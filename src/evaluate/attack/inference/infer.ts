@@ -5,7 +5,7 @@ import { scoreTotals } from './score-totals.js';
 import { haversine } from './space.js';
 import type { Rest, Scorer, Target } from './target.js';
 
-/** What one attacker made of one release, person by person; entropies and errors are means over the attacked ranks. */
+/** Posterior of one attacker after one release, person by person; entropies and errors are means over the attacked ranks. */
 export interface Inference {
   readonly people: number;
   readonly errorKm: Float64Array;
@@ -47,7 +47,7 @@ export function infer(population: Population, target: Target, attacker: Attacker
   return out;
 }
 
-/** Room for one person's beliefs, and the counts of the rank in turn. */
+/** Buffers for one person's beliefs, and the counts of the current rank. */
 interface Desk extends Rest {
   readonly seen: Int32Array;
   readonly knownPeople: number;

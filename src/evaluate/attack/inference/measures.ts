@@ -7,10 +7,10 @@ export interface Estimate {
   readonly high: number;
 }
 
-/** What an attack reached, over all people, with 95 % bootstrap intervals over people. */
+/** Success of an attack over all people, with 95 % bootstrap intervals over people. */
 export interface AttackSummary {
   readonly errorKm: Estimate;
-  /** H(prior without ties) - H(attacker's prior): what the ties alone tell, release or not. */
+  /** H(prior without ties) - H(attacker's prior): information from the ties alone, without a release. */
   readonly priorGain: Estimate;
   /** H(attacker's prior) - H(posterior): what the release adds. This is what privacy can limit. */
   readonly releaseGain: Estimate;

@@ -65,7 +65,7 @@ export function scoreCentroids(target: CentroidsTarget, people: Population, know
     others(rest);
     for (let d = 0; d < 2 * parts; d++) {
       const n = count[d >> 1]!;
-      // Nobody else in the cluster: its mean says nothing without the candidate.
+      // Nobody else is in the cluster: without the candidate its mean carries no information.
       if (n > 0.5) doubt[d]! /= n * n;
       base[d] = n > 0.5 ? logSmoothedLaplace(means[d]! - sum[d]! / n, scale, doubt[d]!) : -Math.log(2 * scale);
     }

@@ -4,7 +4,7 @@ import type { Rest, Round, Scorer, TotalsTarget } from './target.js';
 
 const centre = (u: number): number => 2 * u - 1;
 
-/** Known totals of one round at one rank, and room for the residuals of one person. */
+/** Known totals of one round at one rank, and buffers for the residuals of one person. */
 interface Tally {
   readonly round: Round;
   readonly known: Float64Array;
@@ -53,7 +53,7 @@ export function scoreTotals(target: TotalsTarget, people: Population, known: Uin
     });
   };
 
-  /** Residual = published - known - expected of the unknown; doubt = variance of the unknown. */
+  /** Residuals: published - known - expected values of the unknown; variances: those of the unknown. */
   const residuals = (tally: Tally, rest: Rest) => {
     const { round, count, countDoubt, sum, sumDoubt } = tally;
     count.fill(0);

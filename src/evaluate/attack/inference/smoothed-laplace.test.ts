@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { logSmoothedLaplace, scaledErfc } from './smoothed-laplace.js';
 
 describe('the scaled complementary error function', () => {
-  it('has its known values', () => {
+  it('the function has its known values', () => {
     expect(scaledErfc(0)).toBeCloseTo(1, 15);
     expect(Math.exp(-1) * scaledErfc(1)).toBeCloseTo(0.157299207050285, 14);
     expect(Math.exp(-0.04) * scaledErfc(0.2)).toBeCloseTo(0.777297410789522, 14);
@@ -23,8 +23,8 @@ function slow(z: number, scale: number, variance: number): number {
   return (sum * ((20 * sigma) / steps)) / (2 * scale * sigma * Math.sqrt(2 * Math.PI));
 }
 
-describe('Laplace noise with Gaussian doubt', () => {
-  it('is the convolution of the two', () => {
+describe('Laplace noise plus a Gaussian', () => {
+  it('the density is the convolution of the two', () => {
     for (const [z, scale, variance] of [
       [0, 1, 1],
       [3, 1, 0.5],
@@ -36,11 +36,11 @@ describe('Laplace noise with Gaussian doubt', () => {
       expect(logSmoothedLaplace(z, scale, variance)).toBeCloseTo(Math.log(slow(z, scale, variance)), 6);
   });
 
-  it('is plain Laplace without doubt', () => {
+  it('the density without variance is plain Laplace', () => {
     expect(logSmoothedLaplace(-3, 2, 0)).toBeCloseTo(-1.5 - Math.log(4), 14);
   });
 
-  it('never moves faster than the Laplace density, far out and near', () => {
+  it('the log density never changes faster than that of Laplace, near and far', () => {
     for (const scale of [0.5, 3, 120])
       for (const variance of [0.01, 1, 50, 2500])
         for (let z = -1000; z <= 1000; z += 7.3) {

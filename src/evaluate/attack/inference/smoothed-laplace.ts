@@ -1,6 +1,6 @@
 /**
- * log density of Laplace noise (scale b) plus Gaussian doubt (variance v): what an attacker uses who knows the rest only by expectation and variance.
- * Like the Laplace density itself its logarithm moves by at most |step|/b (a mixture of shifted Laplace densities).
+ * Log density of Laplace noise (scale b) plus a Gaussian (variance v), for an attacker who knows the rest
+ * by mean and variance only. It changes by at most |step|/b: it is a mixture of shifted Laplace densities.
  */
 export function logSmoothedLaplace(z: number, scale: number, variance: number): number {
   const distance = Math.abs(z);
@@ -11,7 +11,7 @@ export function logSmoothedLaplace(z: number, scale: number, variance: number): 
   const head = -Math.log(4 * scale);
   const gauss = -(distance * distance) / (2 * variance);
   if (a >= 0) return head + gauss + Math.log(scaledErfc(a) + scaledErfc(c));
-  // erfc(a) is between 1 and 2 here; the second term is small beside it.
+  // erfc(a) is between 1 and 2 here, and the second term is at most the first.
   const first = variance / (2 * scale * scale) - distance / scale + Math.log(2 - Math.exp(-a * a) * scaledErfc(-a));
   return head + first + Math.log1p(Math.exp(gauss - first) * scaledErfc(c));
 }

@@ -1,6 +1,9 @@
 import { Fault } from '../../../base/errors.js';
 
-/** Where people can be: public square boxes around public city centres, each cut into side x side cells. Nothing here is read from the data. */
+/**
+ * Possible places of people: public square boxes around public city centres,
+ * each divided into side x side cells. None of it comes from the data.
+ */
 export interface City {
   readonly name: string;
   readonly lat: number;

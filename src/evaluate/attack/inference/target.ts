@@ -36,12 +36,12 @@ export interface CentroidsTarget {
   readonly means: (rank: number) => Float64Array;
 }
 
-/** What the attacker knows about everybody but the person in question. */
+/** The attacker's knowledge about everybody but the target. */
 export interface Rest {
   person: number;
   /** The person's own record is among those counted as known and must be taken out. */
   counted: boolean;
-  /** How many others are unknown; each is at a cell with the probability `share`. */
+  /** Number of unknown others, each at a cell with probability `share`. */
   unknown: number;
   readonly share: Float64Array;
   readonly support: Uint16Array;

@@ -2,8 +2,8 @@ import { Fault } from '../../../base/errors.js';
 import { haversine, kilometresPerMile, type Space } from './space.js';
 
 /**
- * How an attacker thinks a friend's place depends on one's own: P(friend at v | me at u) is proportional to (how common v is) x weight(u, v).
- * Only cross ratios of `weight` matter to what ties can leak, so `logOdds` is the strength the calculus knows (D of one tie).
+ * Dependence of a friend's place on one's own: P(friend at v | me at u) is proportional to (frequency of v) x
+ * weight(u, v). Leakage depends only on cross ratios of `weight`; `logOdds` bounds their logarithm: D of one tie.
  */
 export interface TieLaw {
   readonly name: string;
@@ -38,7 +38,7 @@ function tieLaw(space: Space, name: string, weightAt: (kilometres: number) => nu
   return { name, cells, weight, logOdds: 2 * Math.log(most / least) };
 }
 
-/** The paper's friends: Eq. 26 as it stands. Its odds ratio is that of a far friend against one on the spot, tens of thousands. */
+/** The paper's friends: Eq. 26 unchanged. Its odds ratio, of a far friend against one in the same place, is tens of thousands. */
 export const distanceTie = (space: Space): TieLaw => tieLaw(space, 'Eq. 26', backstromKernel);
 
 /** The strongest tie of this shape inside a declared odds ratio: weights from 1 (far away) to sqrt(OR) (same cell). */
@@ -50,5 +50,5 @@ export function declaredTie(space: Space, oddsRatio: number): TieLaw {
   return { ...law, logOdds: Math.log(oddsRatio) };
 }
 
-/** Friends are almost never apart: what an attacker believes who takes friends for copies. */
+/** Friends are almost always at the same place: the model of an attacker who takes friends for copies. */
 export const copyTie = (space: Space): TieLaw => tieLaw(space, 'copies', (km) => (km < 1e-9 ? 1 : 1e-9));

@@ -8,8 +8,8 @@ import { rowCounter } from '../../../query/count/rows.js';
 import type { Few, ToldNumber } from './few-records.js';
 
 /**
- * What a release lets out about a few records, as the attacker models it: every number with its outcomes. Of Laplace noise only outcomes at which some way puts the number matter
- * (evaluate/audit/exact-loss.proof.md, F1); what is told without noise has no other; a choice has its candidates.
+ * Released numbers about a few records, as the attacker models them, with their outcomes. For Laplace noise only values that
+ * some state gives matter (evaluate/audit/exact-loss.proof.md, F1); exact numbers have no others; a choice has its candidates.
  */
 export function telling(
   policy: Policy,
@@ -56,7 +56,7 @@ export function telling(
     });
 }
 
-/** What rows add up to, from what each adds. */
+/** Sum over rows of the contribution of each. */
 const added =
   (each: readonly (readonly number[])[]) =>
   (state: readonly number[]): readonly number[] =>

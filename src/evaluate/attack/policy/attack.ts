@@ -9,7 +9,10 @@ import { type BeliefChange, type Believer, believe, believers, type Scene, tiedT
 import type { ReleasedTable } from './table.js';
 import { attackerGraph, shownRecords, tieColumns } from './ties.js';
 
-/** What attackers believe about records after one released table. Made from the private data: for the steward, never for publication. */
+/**
+ * Posteriors of attackers about records after one released table.
+ * Computed from the private data: for the steward, never for publication.
+ */
 export interface PolicyAttack {
   readonly private: true;
   readonly column: string;
@@ -38,7 +41,7 @@ export interface ExposedRecord {
 }
 
 export interface PolicyAttackOptions {
-  /** How many of the most exposed records to show. */
+  /** Number of most exposed records to show. */
   readonly show?: number;
   /** Records to attack at most; above it every k-th. */
   readonly limit?: number;

@@ -7,7 +7,7 @@ import { believe, type Scene, tiedTo } from './beliefs.js';
 
 const oddsRatio = 9;
 const noise = { kind: 'laplace', scale: 1.5 } as const;
-/** Three tied people with values 0, 0, 1 among many strangers. */
+/** Three tied people with values 0, 0, 1 among many independent ones. */
 const values = Int32Array.from([0, 0, 1, ...Array.from({ length: 60 }, (_, k) => (k % 3 === 0 ? 1 : 0))]);
 const counts = Float64Array.of(values.filter((v) => v === 0).length, values.filter((v) => v === 1).length);
 const scene = (graph: Scene['graph'], noisy: readonly number[]): Scene => ({
@@ -24,7 +24,7 @@ const scene = (graph: Scene['graph'], noisy: readonly number[]): Scene => ({
 describe('beliefs about one record of a table', () => {
   const graph = fromPairs(values.length, Uint32Array.of(0, 1), Uint32Array.of(1, 2), Math.log(oddsRatio));
 
-  it('agree with the general posterior on the same model', () => {
+  it('beliefs agree with the general posterior on the same model', () => {
     const noisy = [counts[0]! + 4, counts[1]! - 3];
     const found = believe(scene(graph, noisy), 1, { ties: true, knows: 'everyone but the tied' });
     const share = [...counts].map((n) => (n + 1) / (values.length + 2));
@@ -52,16 +52,16 @@ describe('beliefs about one record of a table', () => {
     expect(found.gain).toBeCloseTo(general.gain.withTies, 10);
   });
 
-  it('use the values of known tied records in the prior only', () => {
+  it('values of known tied records enter the prior only', () => {
     const knowing = believe(scene(graph, [counts[0]! + 30, counts[1]! - 30]), 1, { ties: true, knows: 'everyone else' });
     const ignorant = believe(scene(graph, [counts[0]! + 30, counts[1]! - 30]), 1, { ties: false, knows: 'everyone else' });
     expect(knowing.gain).toBeCloseTo(2 / 1.5, 9);
     expect(ignorant.gain).toBeCloseTo(2 / 1.5, 9);
-    // One tied record says 0 and one says 1: they cancel.
+    // One tied record has value 0 and one has value 1: they cancel.
     expect(knowing.prior[0]).toBeCloseTo(ignorant.prior[0]!, 9);
   });
 
-  it('learn nothing about a record that is left out, except through those it is tied to', () => {
+  it('a release reveals nothing about a record that is left out, except through its ties', () => {
     const shown = new Uint8Array(values.length).fill(1);
     shown[0] = 0;
     const left = {
@@ -76,7 +76,7 @@ describe('beliefs about one record of a table', () => {
     expect(through).toBeLessThan(2 / 1.5);
   });
 
-  it('reach members of a household through its hidden type', () => {
+  it('beliefs reach members of a household through its hidden type', () => {
     const group = new Uint32Array(values.length).fill(0xffffffff);
     group.fill(7, 0, 3);
     const hidden = fromGroups(group, Math.log(oddsRatio), 'hidden');

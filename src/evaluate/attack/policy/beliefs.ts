@@ -8,18 +8,18 @@ import { widthOf } from '../../../privacy/mechanism/law-width.js';
 export interface Scene {
   readonly graph: FactorGraph;
   readonly values: Int32Array;
-  /** Whether the answer is about the record at all. */
+  /** Flags the records that the answer is about. */
   readonly shown: Uint8Array;
   readonly width: number;
   readonly noisy: readonly number[];
   readonly noise: AdditiveLaw<number>;
-  /** How many shown records hold each value; the attacker takes the shares for what is common. */
+  /** Number of shown records per value; the attacker uses their shares as frequencies. */
   readonly counts: Float64Array;
-  /** Laws of unknown records by the shape of their ties: households of one shape share one. */
+  /** Priors of unknown records by the shape of their ties: households of one shape share one. */
   readonly laws: Map<string, Float64Array>;
 }
 
-/** Two attackers times what they know: one takes records for strangers, one knows the ties; others known, or all but the tied ones. */
+/** One of four attackers: assumes independent records or knows the ties; knows all other records, or all but the tied ones. */
 export interface Believer {
   readonly ties: boolean;
   readonly knows: 'everyone else' | 'everyone but the tied';
@@ -38,7 +38,7 @@ export interface BeliefChange {
   readonly gain: number;
 }
 
-/** States that are worked out one by one; more tied records than fit are taken as known. */
+/** Limit on enumerated states; tied records beyond it are taken as known. */
 const mostStates = 20_000;
 /** A tie of copies would contradict data in which the copies differ; this is as good as certain. */
 const certain = 1e6;

@@ -1,7 +1,10 @@
 import { Fault } from '../../../base/errors.js';
 import type { Policy } from '../../../policy/policy.js';
 
-/** Attackers who know totals are not simulated. And what is promised about a column with pairs is no limit for somebody who guesses among all its values. */
+/**
+ * Attackers who know totals are not simulated. The promise about a column
+ * with pairs does not limit an attacker who guesses among all of its values.
+ */
 export function refusePairs({ protect, known }: Policy, column: string): void {
   if (known)
     throw new Fault(

@@ -20,7 +20,7 @@ const receiptShape = z.object({
   }),
 });
 
-/** What the folder of a release says, as far as an attack needs it. */
+/** Content of a release folder, as far as an attack needs it. */
 export interface ReleasedTable {
   readonly column: string;
   /** Codes in the order of the table; the last may be "(missing)". */
@@ -65,7 +65,7 @@ export function releasedTable(
   return {
     ...table,
     noise: noiseFrom(kind as 'laplace' | 'gaussian', table.error),
-    // Attackers guess values: odds between two of them are twice as far apart as between a record and none.
+    // Attackers guess values: the odds between two of them change by twice the log odds between a record and none.
     promised: guarantee.neighbours ? { ...guarantee, epsilon: 2 * guarantee.epsilon } : guarantee,
     label,
     leftOut: records?.leftOut ?? 0,
@@ -93,6 +93,6 @@ function histogramIn(name: string, text: string, policy: Policy) {
   return { column: column.name, values: lines.map((l) => l[0]!), noisy, error };
 }
 
-/** The law from its standard deviation: discrete Laplace noise of scale b has deviation 1 / (sqrt 2 sinh(1 / 2b)). */
+/** The distribution from its standard deviation: discrete Laplace noise of scale b has deviation 1 / (sqrt 2 sinh(1 / 2b)). */
 const noiseFrom = (kind: 'laplace' | 'gaussian', deviation: number): AdditiveLaw<number> =>
   kind === 'gaussian' ? { kind, variance: deviation ** 2 } : { kind, scale: 1 / (2 * Math.asinh(Math.SQRT1_2 / deviation)) };

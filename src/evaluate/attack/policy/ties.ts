@@ -6,10 +6,10 @@ import type { RecordTable } from '../../../data/ties/records.js';
 import type { Dependence, Policy } from '../../../policy/policy.js';
 import { combine, type FactorGraph, untied } from '../../../privacy/dependence/graph/factor-graph.js';
 
-/** Columns that say who is tied to whom. */
+/** Columns that define the ties. */
 export const tieColumns = (policy: Policy): readonly string[] => structureColumns(policy.dependence).names;
 
-/** Who is really tied to whom on this column: the groups themselves, also where noise is chosen for the largest group allowed. */
+/** Actual ties on this column: the groups themselves, even if noise is calibrated for the largest group allowed. */
 export async function attackerGraph(policy: Policy, engine: Pinned, records: RecordTable, column: string): Promise<FactorGraph> {
   const graphs = await Promise.all(
     policy.dependence.filter((d) => speaksOf(d, column)).map((d) => graphOf(d, policy, engine, records)),
@@ -30,7 +30,7 @@ function graphOf(d: Dependence, policy: Policy, engine: Pinned, records: RecordT
   );
 }
 
-/** Which records the answer is about: all, or those that the limit on ties lets the product use. */
+/** Records that the answer is about: all, or those that the limit on ties admits. */
 export async function shownRecords(policy: Policy, engine: Pinned, records: RecordTable, leftOut: number): Promise<Uint8Array> {
   const shown = new Uint8Array(records.count).fill(1);
   if (leftOut === 0) return shown;

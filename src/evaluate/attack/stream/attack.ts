@@ -20,7 +20,10 @@ import {
   stationary,
 } from './trajectory.js';
 
-/** What attackers believe about where people were, step by step, after a stream. Made from the private data: for the steward, never for publication. */
+/**
+ * Posteriors of attackers about people's states, step by step, after a stream.
+ * Computed from the private data: for the steward, never for publication.
+ */
 export interface StreamAttack {
   readonly private: true;
   readonly column: string;
@@ -38,7 +41,7 @@ export interface StreamAttacker {
   readonly most: number;
   /** Steps of persons about which more was learned than promised. */
   readonly beyond: number;
-  /** How often the likeliest path says where somebody was. */
+  /** Share of steps at which the most likely path is right. */
   readonly right: number;
 }
 /** One person over time. Beliefs are in the state that was true at each step. */
@@ -52,7 +55,7 @@ export interface TrajectoryStep {
   readonly before: number;
   readonly apart: number;
   readonly along: number;
-  /** Where the promise lets the belief go. */
+  /** Largest belief that the promise permits. */
   readonly limit: number;
   /** Change of log-odds that releases about all steps can bring about at most, by leakage over time; absent for other than pure noise. */
   readonly leakage?: number;
@@ -156,7 +159,7 @@ export async function attackStream(
 
 interface Person {
   readonly name: string;
-  /** In order; `step` is a position in what was told, `at` the state, -1 where it is none of the declared. */
+  /** In order; `step` is an index into the released steps, `at` the state, -1 for an undeclared one. */
   readonly rows: readonly { readonly step: number; readonly at: number }[];
 }
 interface ReadPeople {
@@ -167,7 +170,7 @@ interface ReadPeople {
   readonly told: readonly ToldStep[];
 }
 
-/** Everybody's steps, as far as they were told. */
+/** Steps of all people, as far as they were released. */
 async function readPeople(
   policy: Policy,
   engine: Pinned,
@@ -191,7 +194,7 @@ async function readPeople(
   return [...people.values()].map(({ name, rows }) => ({ name, rows: rows.sort((a, b) => a.when - b.when) }));
 }
 
-/** How likely the noise would be if this person were in each state, everybody else being where they are. */
+/** Likelihood of the release for each state of this person, everybody else being as in the data. */
 function likelihoods(
   { noisy, noise }: ToldStep,
   states: readonly string[],

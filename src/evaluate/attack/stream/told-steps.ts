@@ -22,7 +22,7 @@ const line = z.object({
   }),
 });
 
-/** What a stream told about one step: a histogram of the states of everybody who has a row there. */
+/** Release about one step: a histogram of the states of everybody who has a row there. */
 export interface ToldStep {
   readonly units: readonly [first: number, last: number];
   readonly noisy: ReadonlyMap<string, number>;

@@ -42,7 +42,7 @@ const random = () => {
 };
 
 describe('beliefs along a sequence', () => {
-  it('are those of all paths weighed one by one', () => {
+  it('beliefs equal the weighted enumeration of all paths', () => {
     for (const transition of matrices) {
       const chain = { start: stationary(transition), transition };
       for (let k = 0; k < 20; k++) {
@@ -54,7 +54,7 @@ describe('beliefs along a sequence', () => {
     }
   });
 
-  it('are what they were where nothing is said, and by each step alone where steps are strangers', () => {
+  it('beliefs equal the prior without releases, and per-step posteriors without dependence', () => {
     const same = [
       [0.3, 0.7],
       [0.3, 0.7],
@@ -66,7 +66,7 @@ describe('beliefs along a sequence', () => {
     expect(beliefsAlong(chain, quiet).map(([p]) => p!)).toEqual(beliefsBefore(chain, 4).map(([p]) => expect.closeTo(p!, 12)));
   });
 
-  /** Each release about a step moves its likelihoods apart by epsilon at most. */
+  /** Each release about a step changes the log likelihood between two states by at most epsilon. */
   const worst = (bound: (leakage: number, epsilon: number) => number): number => {
     let beyond = 0;
     for (const transition of matrices.slice(0, 2)) {
@@ -84,12 +84,12 @@ describe('beliefs along a sequence', () => {
     }
     return beyond;
   };
-  it('move no further than leakage over time says, and further than one step alone would let them', () => {
+  it('log odds change by at most the leakage over time, and by more than the cost of one step', () => {
     expect(worst((leakage) => leakage)).toBe(0);
     expect(worst((_, epsilon) => epsilon)).toBeGreaterThan(100);
   });
 
-  it('start at rest, also on a chain that goes in circles', () => {
+  it('sequences start in the stationary distribution, also on a periodic chain', () => {
     expect(stationary(matrices[2]!)).toEqual([0.5, 0.5]);
     expect(stationary(matrices[0]!)[0]).toBeCloseTo(0.8, 12);
   });

@@ -1,10 +1,10 @@
-/** How one person's states follow one another, as an attacker knows it: where they start, and where they go from each. */
+/** Chain of one person's states, as known to the attacker: initial distribution and transitions. */
 export interface Chain {
   readonly start: readonly number[];
   readonly transition: readonly (readonly number[])[];
 }
 
-/** What is believed about each step, one probability per state. */
+/** Beliefs about each step, one probability per state. */
 export type Beliefs = readonly (readonly number[])[];
 
 /** Before anything was released. */
@@ -14,13 +14,13 @@ export function beliefsBefore({ start, transition }: Chain, steps: number): Beli
   return beliefs.slice(0, steps);
 }
 
-/** By Bayes' rule at each step by itself: an attacker who takes the steps for strangers. */
+/** Bayes' rule at each step separately: an attacker who takes the steps for independent. */
 export const beliefsApart = (chain: Chain, logLikelihood: readonly (readonly number[])[]): Beliefs =>
   beliefsBefore(chain, logLikelihood.length).map((prior, t) => normalised(weighed(prior, logLikelihood[t]!)));
 
 /**
- * Of all releases about each step, by passing what is known forward and backward along the chain: exact for an attacker who knows how states follow one
- * another, and what was released about every step but for one person's part.
+ * Posteriors of each step given all releases, by forward-backward message passing: exact for an
+ * attacker who knows the transitions and every contribution to the releases except one person's.
  */
 export function beliefsAlong({ start, transition }: Chain, logLikelihood: readonly (readonly number[])[]): Beliefs {
   const forward: number[][] = [];
@@ -40,7 +40,7 @@ export function beliefsAlong({ start, transition }: Chain, logLikelihood: readon
   return beliefs;
 }
 
-/** How far the odds between two states moved at most, as a logarithm. */
+/** Largest change of the log odds between two states. */
 export function gainOf(before: readonly number[], now: readonly number[]): number {
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   before.forEach((prior, state) => {
@@ -53,7 +53,7 @@ export function gainOf(before: readonly number[], now: readonly number[]): numbe
   return high - low > 1e-12 ? high - low : 0;
 }
 
-/** Where the chain is after a long time. */
+/** Stationary distribution of the chain. */
 export function stationary(transition: Chain['transition']): readonly number[] {
   let now: readonly number[] = transition.map(() => 1 / transition.length);
   for (let k = 0; k < 100_000; k++) {

@@ -16,8 +16,8 @@ export interface SubSurveyAudit {
 export type Calibrate = (table: CodedTable, epsilon: number) => readonly number[];
 
 /**
- * `count` sub-surveys of four or five columns with at most `levels` answers each: every other one neighbouring, the rest scattered. Where fewer than five
- * columns are so short, one sub-survey of as many columns as an exact audit can hold.
+ * `count` sub-surveys of four or five columns with at most `levels` answers each: half of adjacent columns, half
+ * scattered. With fewer than five such short columns, one sub-survey of as many columns as an exact audit can hold.
  */
 export function subSurveys(table: CodedTable, count: number, levels = 4): readonly CodedTable[] {
   const usable = table.levels.flatMap((v, c) => (v >= 2 && v <= levels ? [c] : []));
@@ -47,7 +47,10 @@ export function subSurveys(table: CodedTable, count: number, levels = 4): readon
 /** Outputs of the one audit of a survey with few short columns: a few seconds. */
 const mostOutputs = 2 ** 21;
 
-/** The columns with the fewest answers, at most five. One column of several says nothing about their dependence, so it is no sub-survey. */
+/**
+ * The columns with the fewest answers, at most five. A single one of
+ * several columns shows nothing about dependence, so it is no sub-survey.
+ */
 function fewColumns(table: CodedTable): readonly CodedTable[] {
   const varied = table.levels.flatMap((v, c) => (v >= 2 ? [c] : [])).sort((a, b) => table.levels[a]! - table.levels[b]! || a - b);
   const sizes = (columns: readonly number[]) => columns.map((c) => table.levels[c]!);

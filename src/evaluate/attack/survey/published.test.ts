@@ -12,8 +12,8 @@ function survey(rows: readonly (readonly [readonly number[], number])[], levels 
 }
 
 /**
- * Largest log ratio of the probability of an output given two answers to one question, over all outputs. One person's row, Laplace noise of one scale in
- * every cell: the densities are e^(-|y - x| / scale), and a cell says most where y is at 0 or at 1.
+ * Largest log ratio of the probabilities of an output given two answers to one question, over all outputs: one row,
+ * Laplace noise of one scale in every cell. A density e^(-|y - x| / scale) has its extreme ratios at y = 0 and y = 1.
  */
 function enumeratedLoss(table: CodedTable, scale: number): number {
   const cells = table.levels.reduce((sum, v) => sum + v, 0);
@@ -92,12 +92,12 @@ const four = survey(
   ),
 );
 
-describe('the published mechanism, where fewer than five columns exist and no answer is missing', () => {
+describe('the published mechanism, with fewer than five columns and no missing answers', () => {
   it.each([
     ['two', two],
     ['three', three],
     ['four', four],
-  ] as const)('has the finite noise and the finite loss that an enumeration finds: %s columns', async (_, table) => {
+  ] as const)('its noise and loss are finite and match an enumeration: %s columns', async (_, table) => {
     for (const epsilon of [0.5, 1]) {
       const figures = await judgePublished(table, epsilon);
       for (const reading of ['conditional', 'zeros-ignored', 'joint', 'max-row', 'clipped']) {
@@ -112,7 +112,7 @@ describe('the published mechanism, where fewer than five columns exist and no an
     }
   });
 
-  it('uses the coefficient of its one edge: the odds of agreeing', async () => {
+  it('its sensitivity is the coefficient of its one edge: the odds of agreeing', async () => {
     const [figure] = await judgePublished(two, 1);
     const scale = Math.log(0.7 / 0.3);
     expect(await scaleOf(two, 'conditional', 1)).toBeCloseTo(scale, 12);
@@ -120,7 +120,7 @@ describe('the published mechanism, where fewer than five columns exist and no an
     expect(publishedText([figure!])).not.toContain('infinite');
   });
 
-  it('still has infinite noise where an answer that somebody gave rules out another', async () => {
+  it('its noise is infinite if an answer that somebody gave rules out another', async () => {
     const figures = await judgePublished(
       survey([
         [[0, 0], 60],
@@ -133,7 +133,7 @@ describe('the published mechanism, where fewer than five columns exist and no an
     expect(figureOf(figures, 'zeros-ignored').l2).toBeGreaterThan(0);
   });
 
-  it('still loses everything where nothing is tied, because it adds no noise', async () => {
+  it('it loses everything without ties, because it adds no noise', async () => {
     const figures = await judgePublished(
       survey([
         [[0, 0], 50],
@@ -146,7 +146,7 @@ describe('the published mechanism, where fewer than five columns exist and no an
     expect(figureOf(figures, 'zeros-ignored').audit.worst).toBeNull();
   });
 
-  it('is said not to be audited where no group of columns is small enough', async () => {
+  it('the figure is reported as not audited if no group of columns is small enough', async () => {
     const wide = survey(
       Array.from({ length: 30 }, (_, k) => [[k, k], 20]),
       31,
@@ -158,7 +158,7 @@ describe('the published mechanism, where fewer than five columns exist and no an
 });
 
 describe('the exact loss of columns whose noise is very small', () => {
-  it('is a lower bound that grows with the cost, and is labelled', () => {
+  it('the loss is a labelled lower bound that grows with the cost', () => {
     const joint = [70, 30, 30, 70];
     const at = (cost: number) => tabularLoss(joint, [2, 2], [cost, cost], 'uninformed');
     expect(at(100).atLeast).toBeUndefined();

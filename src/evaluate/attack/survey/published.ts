@@ -32,7 +32,10 @@ export const tabularCalibrate =
     return table.names.map(() => (2 * epsilon) / sensitivity);
   };
 
-/** What Algorithm 1 of Maughan and Near would do to a survey, and what that is worth. Read off the rows and not paid for: for the steward's eyes only. */
+/**
+ * Noise that Algorithm 1 of Maughan and Near would add to a survey, and its
+ * exact audit. Computed from the rows without payment: for the steward only.
+ */
 export interface PublishedFigure {
   readonly name: string;
   readonly certified: false;
@@ -41,10 +44,10 @@ export interface PublishedFigure {
   /** Chunks with a sensitivity below one; columns that would get no noise at all. */
   readonly small: number;
   readonly bareColumns: number;
-  /** Expected L2 error, and over that of Laplace noise 2n/epsilon; null when it asks for infinite noise. */
+  /** Expected L2 error, and its ratio to that of Laplace noise 2n/epsilon; null for infinite noise. */
   readonly l2: number | null;
   readonly ratio: number | null;
-  /** Why it would not be released. */
+  /** Reason for which it would not be released. */
   readonly refused: string;
   readonly audit: {
     readonly surveys: number;

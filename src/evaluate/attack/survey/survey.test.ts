@@ -26,7 +26,7 @@ const published =
 describe('the whole-survey attack', () => {
   const table = generatedSurvey(5, 400, 3);
 
-  it('reaches the exact loss of a small survey, never more', () => {
+  it('the attack reaches the exact loss of a small survey, and never exceeds it', () => {
     for (const cost of [0.05, 0.3, 1]) {
       const costs = table.names.map(() => cost);
       const exact = tabularLoss(jointCounts(table), table.levels, costs, 'uninformed').loss;
@@ -36,7 +36,7 @@ describe('the whole-survey attack', () => {
     }
   });
 
-  it('finds nothing where a half of the rows has nothing to guess', () => {
+  it('the attack finds nothing if half of the rows have nothing to guess', () => {
     const codes = Uint8Array.from({ length: 40 }, (_, r) => r % 2);
     const same = { names: ['a', 'b'], levels: [2, 1], rows: 40, columns: [codes, new Uint8Array(40)] };
     const found = attackHeldOut(same, [0.5, 0.5]);
@@ -44,7 +44,7 @@ describe('the whole-survey attack', () => {
     expect(found.inSample.loss).toBeCloseTo(0.5, 9);
   });
 
-  it('stays below the pairwise bound and above the answer’s own column', () => {
+  it('the attack stays below the pairwise bound and above the answer’s own column', () => {
     const spread = pairwiseSpread([pairTables(table)]);
     const loss = attackSurvey(
       table,
@@ -54,7 +54,7 @@ describe('the whole-survey attack', () => {
     expect(loss).toBeGreaterThanOrEqual(0.2);
   });
 
-  it('judges evidence on rows it was not chosen on', () => {
+  it('the attack evaluates evidence on rows that did not select it', () => {
     const wide = generatedSurvey(30, 300, 5);
     const { inSample, heldOut } = attackHeldOut(
       wide,
@@ -63,13 +63,13 @@ describe('the whole-survey attack', () => {
     expect(heldOut).toBeLessThan(inSample.loss);
   });
 
-  it('reports an exact column as an infinite loss', () => {
+  it('the attack reports a column without noise as an infinite loss', () => {
     expect(attackSurvey(table, [0.1, Number.POSITIVE_INFINITY, 0.1, 0.1, 0.1]).loss).toBe(Number.POSITIVE_INFINITY);
   });
 });
 
 describe('sub-survey audits', () => {
-  it('pass composition with equality and catch a halved scale', () => {
+  it('the audits confirm composition with equality and detect a halved scale', () => {
     const surveys = subSurveys(generatedSurvey(20, 300, 3), 10);
     expect(surveys.map((s) => s.names.length)).toEqual([4, 4, 5, 5, 5, 4, 4, 5, 5, 5]);
     for (const audit of auditSubSurveys(surveys, 1, composition)) expect(audit.loss).toBeLessThanOrEqual(1 + 1e-9);
@@ -88,7 +88,7 @@ describe.skipIf(!anesFolder)('ANES 2020, levels pooled at 5 % (needs the public 
   });
 
   it.each([0.1, 1])(
-    '60 sub-surveys at epsilon %s: the pairwise bound keeps its promise, the published mechanism does not',
+    'in 60 sub-surveys at epsilon %s the pairwise bound keeps its promise, and the published mechanism does not',
     (epsilon) => {
       const worst = (calibrate: Calibrate) =>
         Math.max(...auditSubSurveys(surveys, epsilon, calibrate).map((a) => a.loss / epsilon));
@@ -100,7 +100,7 @@ describe.skipIf(!anesFolder)('ANES 2020, levels pooled at 5 % (needs the public 
     },
   );
 
-  it('whole survey at epsilon 1: pairwise noise, with and without the radius, is not broken in sample or held out', () => {
+  it('in the whole survey at epsilon 1 the attack does not exceed the bound of pairwise noise, with or without the radius, in sample or held out', () => {
     for (const confidence of [undefined, 0.95]) {
       const spread = pairwiseSpread([pairTables(survey)], confidence === undefined ? {} : { confidence });
       const base = largestPairwiseBase(spread, 1);

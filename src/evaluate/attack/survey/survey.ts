@@ -4,9 +4,8 @@ import { pairTables } from '../../../analysis/learn/network/contingency.js';
 import { cellCount, levelCount, type PairTables } from '../../../privacy/dependence/pairwise/pair-tables.js';
 
 /**
- * The strongest evidence we can find against a release of all column histograms: an output that makes answer a of column i as much more likely
- * than answer b as possible, when the truth is the empirical law of the given rows. A corner output is a set of cells S (those with a large noisy
- * count); given S, a row with answers x is weighted exp(sum_j cost_j [x_j in S_j]). What is found is a lower bound on the true leakage.
+ * Strongest evidence found against all column histograms, with the empirical joint of the rows as the truth: a lower bound
+ * on leakage. A corner output is a set S of cells with large counts; it weights a row x by exp(sum_j cost_j [x_j in S_j]).
  */
 export interface SurveyAttack {
   readonly loss: number;
@@ -17,7 +16,7 @@ export interface SurveyAttack {
 }
 
 export interface AttackOptions {
-  /** How many secret pairs are tried, the most separated first. */
+  /** Number of secret pairs to try, the most separated first. */
   readonly pairs?: number;
   /** Sweeps of coordinate ascent per pair. */
   readonly sweeps?: number;
@@ -69,7 +68,7 @@ function attacks(table: CodedTable, costs: readonly number[], options: AttackOpt
       { loss: Number.POSITIVE_INFINITY, column: table.names[bare]!, pair: [0, 1], evidence: new Uint8Array(cellCount(pairs)) },
     ];
   const secrets = separated(pairs, costs).slice(0, options.pairs ?? 80);
-  // Where everybody answers alike there is nothing to guess.
+  // A column in which all answers are equal has nothing to guess.
   if (secrets.length === 0)
     return [{ loss: 0, column: table.names[0]!, pair: [0, 0], evidence: new Uint8Array(cellCount(pairs)) }];
   return secrets.map((secret, k) => {
@@ -84,7 +83,7 @@ function attacks(table: CodedTable, costs: readonly number[], options: AttackOpt
   });
 }
 
-/** Secret pairs by what the other columns say to first order: own cost + sum_j cost_j TV_j. */
+/** Secret pairs by the first-order evidence of the other columns: own cost + sum_j cost_j TV_j. */
 function separated(pairs: PairTables, costs: readonly number[]): SecretPair[] {
   const cells = cellCount(pairs);
   const list: SecretPair[] = [];
@@ -195,7 +194,7 @@ function exponent(
   return sum;
 }
 
-/** log P(output | a) - log P(output | b) under the empirical law of these rows, the secret's own column included. */
+/** log P(output | a) - log P(output | b) under the empirical distribution of these rows, the secret's own column included. */
 function lossOf(table: CodedTable, costs: readonly number[], secret: SecretPair, evidence: Uint8Array): number {
   const start = new Int32Array(table.levels.length + 1);
   table.levels.forEach((v, c) => {

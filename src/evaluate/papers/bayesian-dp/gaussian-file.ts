@@ -8,13 +8,13 @@ const shape = z.strictObject({
   gaussian: z.strictObject({
     covariance: square.optional(),
     precision: square.optional(),
-    /** Between which a record lies: one interval for all, or one for each. */
+    /** Interval of each record: one for all, or one each. */
     bounds: z.union([interval, z.array(interval)]),
     records: z.array(z.string().min(1)).optional(),
   }),
 });
 
-/** Records that follow a Gaussian law, each between its bounds. */
+/** Records with a Gaussian distribution, each between its bounds. */
 export interface GaussianRecords {
   readonly ids: readonly string[];
   readonly precision: Rows;
@@ -50,7 +50,7 @@ export function readGaussian(document: unknown, file: string): GaussianRecords |
   return { ids, bounds: each, precision: covariance ? fromCovariance(covariance, []).precision : given };
 }
 
-/** Whether no sum of the records has a variance below zero, up to rounding; a precision may be singular (a Laplacian). */
+/** True if no sum of the records has a negative variance, up to rounding; a precision may be singular (a Laplacian). */
 function neverNegative(matrix: Rows): boolean {
   const left = matrix.map((row) => Float64Array.from(row));
   const dust = 1e-9 * Math.max(...matrix.map((row, i) => row[i]!));

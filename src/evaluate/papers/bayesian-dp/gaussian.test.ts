@@ -6,7 +6,7 @@ const equicorrelated = (m: number, r: number, signs = new Array<number>(m).fill(
 const ones = (n: number) => new Array<number>(n).fill(1);
 
 describe('Gaussian Bayesian privacy', () => {
-  it('of a connected Laplacian is the component size, and less with knowledge', () => {
+  it('the leakage of a connected Laplacian is the component size, and less with knowledge', () => {
     const w = [
       [0, 1, 0.2],
       [1, 0, 0.5],
@@ -21,7 +21,7 @@ describe('Gaussian Bayesian privacy', () => {
     expect(worstShift(model).shift).toBeCloseTo(3, 12);
   });
 
-  it('reproduces the exact values beside the published bound', () => {
+  it('the leakage reproduces the exact values next to the published bound', () => {
     expect(correlationBound(2, 0.45)).toBeCloseTo(1.45, 12);
     expect(worstShift(fromCovariance(equicorrelated(2, 0.45), ones(2))).shift).toBeCloseTo(1.45, 9);
     expect(correlationBound(3, 0.3)).toBeCloseTo(1.964286, 6);
@@ -30,7 +30,7 @@ describe('Gaussian Bayesian privacy', () => {
     expect(correlationBound(4, 0.5)).toBe(Number.POSITIVE_INFINITY);
   });
 
-  it('of three records correlated +,+,- is 1.8, below the published 2.5', () => {
+  it('the leakage of three records correlated +,+,- is 1.8, below the published 2.5', () => {
     const covariance = [
       [1, 0.4, 0.4],
       [0.4, 1, -0.4],
@@ -41,7 +41,7 @@ describe('Gaussian Bayesian privacy', () => {
     expect(worstShift(model).shift).toBeCloseTo(1.8, 9);
   });
 
-  it('inside a long AR(1) sequence approaches (1+r)/(1-r)', () => {
+  it('the leakage inside a long AR(1) sequence approaches (1+r)/(1-r)', () => {
     const covariance = Array.from({ length: 41 }, (_, i) => Array.from({ length: 41 }, (_, j) => 0.5 ** Math.abs(i - j)));
     const model = fromCovariance(covariance, ones(41));
     expect(isAttractive(model)).toBe(true);
@@ -49,7 +49,7 @@ describe('Gaussian Bayesian privacy', () => {
     expect(worstShift(model).shift).toBeCloseTo(3, 5);
   });
 
-  it('takes the shortcut only where it is exact', () => {
+  it('the shortcut is used only where it is exact', () => {
     const covariance = [
       [1, 0.3, 0.1, 0.2],
       [0.3, 1, 0.3, 0.1],
@@ -70,7 +70,7 @@ describe('Gaussian Bayesian privacy', () => {
     expect(worstShift(mixed).shift).toBeCloseTo(all(mixed), 12);
   });
 
-  it('of clipped values adds absolute moves', () => {
+  it('the leakage of clipped values adds absolute changes', () => {
     const covariance = [
       [1, 0.4, -0.4],
       [0.4, 1, 0],
@@ -81,7 +81,7 @@ describe('Gaussian Bayesian privacy', () => {
     expect(clippedShift(model, 0)).toBeCloseTo(1.8, 9);
   });
 
-  it('refuses a singular covariance and an enumeration that is too large', () => {
+  it('a singular covariance and an enumeration that is too large are refused', () => {
     expect(() =>
       fromCovariance(
         [

@@ -18,12 +18,12 @@ export function fromCovariance(covariance: Rows, weights: readonly number[]): Ga
       'The covariance matrix is singular.',
       'Give a positive definite matrix, or a precision matrix.',
     );
-  // Inverting leaves dust where a partial correlation is zero; dust would tie records that are not.
+  // Inversion leaves rounding errors where a partial correlation is zero; they would tie independent records.
   const largest = Math.max(...precision.flat().map(Math.abs));
   return { precision: precision.map((row) => row.map((q) => (Math.abs(q) < 1e-12 * largest ? 0 : q))), weights };
 }
 
-/** How the unknown records' means move per unit of record i, the records in `known` fixed: -Q_UU^{-1} Q_Ui. */
+/** Change of the unknown records' means per unit of record i, the records in `known` fixed: -Q_UU^{-1} Q_Ui. */
 function response({ precision }: GaussianModel, i: number, known: ReadonlySet<number>): Map<number, number> {
   const unknown = reachable(precision, i, known);
   const rows = unknown.map((u) => unknown.map((v) => precision[u]![v]!));

@@ -6,7 +6,7 @@ import type { Chain } from '../pufferfish/markov-quilt.js';
 import { chainScale } from './chain-calculus.js';
 import { type Calibration, largest, total } from './mechanism.js';
 
-/** The dependence calculus: the least Laplace scale whose profile (effect over scale, record by record) leaks at most epsilon. */
+/** The dependence calculus: the least Laplace scale whose costs (sensitivity over scale, record by record) leak at most epsilon. */
 export function leakageScale(model: Model, effects: readonly number[], epsilon: number, adversary: Adversary): Calibration {
   const declared = ties(model, adversary);
   const profile = new Float64Array(effects.length);
@@ -21,7 +21,7 @@ export function leakageScale(model: Model, effects: readonly number[], epsilon: 
   };
 }
 
-/** What the calculus promises, whichever way its noise is found. */
+/** Promise of the calculus, independent of how its noise is calibrated. */
 const calculus = (adversary: Adversary): Omit<Calibration, 'scale'> => ({
   name: adversary === 'informed' ? 'calculus-informed' : 'calculus',
   certified: true,
@@ -33,7 +33,10 @@ const calculus = (adversary: Adversary): Omit<Calibration, 'scale'> => ({
       : 'No dependence is missing from the declared graph, its tables are the true ones, and the adversary knows no record.',
 });
 
-/** Along a chain the lesser of what the graph of its steps and the chain as one say: both are proven. Graphs of many steps take long, and are left out. */
+/**
+ * Along a chain the smaller bound of the graph of its steps and the chain as
+ * a whole: both are proven. Graphs of many steps take long, and are left out.
+ */
 export function chainCalibration(
   chain: Chain,
   model: Model,

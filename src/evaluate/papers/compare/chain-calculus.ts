@@ -6,7 +6,10 @@ import { stationaryOf } from '../../../privacy/dependence/chain/stationary.js';
 import { largestBelow } from '../../../privacy/dependence/largest-below.js';
 import type { Chain } from '../pufferfish/markov-quilt.js';
 
-/** The calculus along a chain of any length, as a declared sequence is accounted: the least Laplace scale for answers that every step moves by `effect`. */
+/**
+ * The calculus along a chain of any length, with the accounting of a declared
+ * sequence: the least Laplace scale for answers with this sensitivity to every step.
+ */
 export function chainScale(
   { transition, initial, length }: Chain,
   effect: number,

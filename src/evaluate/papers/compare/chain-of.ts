@@ -3,7 +3,10 @@ import { isTable, type Model } from '../../../privacy/dependence/model/model.js'
 import type { Chain } from '../pufferfish/markov-quilt.js';
 import { matrix, stationary } from '../pufferfish/matrix.js';
 
-/** The Markov chain a model is, or each of its people has, if it is one: steps between neighbours with one transition table, and at most a law for the first record. */
+/**
+ * Markov chain of a model, or of each of its people: steps between neighbours with one
+ * transition table, and at most a distribution for the first record. Undefined for other models.
+ */
 export function chainOf(whole: Model): Chain | undefined {
   const model = onePart(whole);
   const length = model.ids.length;

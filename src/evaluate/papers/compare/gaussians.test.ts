@@ -13,8 +13,8 @@ const pair = {
   bounds: [0, 1],
 };
 
-describe('Gaussian records side by side', () => {
-  it('have the published mechanisms beside one another, labelled', () => {
+describe('the comparison on Gaussian records', () => {
+  it('the comparison lists the published mechanisms, labelled', () => {
     const by = rows(pair);
     expect([...by.keys()]).toEqual([
       'laplace',
@@ -34,7 +34,7 @@ describe('Gaussian records side by side', () => {
     expect(by.get('calculus-informed')!.scale).toBeLessThan(2);
   });
 
-  it('have the values of other programs: equal correlations, mixed signs, weights and widths', () => {
+  it('the values agree with other programs: equal correlations, mixed signs, weights and widths', () => {
     const of = (r: number, signs = [1, 1, 1]) => ({
       covariance: signs.map((_, i) => signs.map((_, j) => (i === j ? 1 : i + j === 3 ? r * signs[2]! : r))),
       bounds: [0, 1],
@@ -60,7 +60,7 @@ describe('Gaussian records side by side', () => {
     expect(rows(pair, 'sum:1,-1').has('gaussian-correlation')).toBe(false);
   });
 
-  it('are as many as the graph has, under a Laplacian', () => {
+  it('under a Laplacian there are as many records as in the graph', () => {
     const w = [
       [0, 1, 0.2],
       [1, 0, 0.5],
@@ -95,10 +95,10 @@ describe('Gaussian records side by side', () => {
         bounds: [0, 1],
       },
     ],
-  ])('refuses %j', (gaussian) => {
+  ])('the model %j is refused', (gaussian) => {
     expect(() => read(gaussian)).toThrow(expect.objectContaining({ code: 'MODEL_INVALID' }));
   });
-  it('refuses a matrix that no records have: some sum of them would vary by less than nothing', () => {
+  it('a matrix that gives some sum a negative variance is refused', () => {
     const wrong = [
       [1, 2],
       [2, 1],
@@ -112,7 +112,7 @@ describe('Gaussian records side by side', () => {
       expect(() => read({ ...matrix, bounds: [0, 10] })).toThrow(expect.objectContaining({ code: 'MODEL_INVALID' }));
   });
 
-  it('refuses what is no sum', () => {
+  it('a query that is no sum is refused', () => {
     expect(() => compareGaussians(read(pair), 'histogram', 1)).toThrow(expect.objectContaining({ code: 'QUERY_UNSUPPORTED' }));
   });
 });

@@ -10,7 +10,7 @@ import { leakageScale } from './calculus.js';
 import { type Comparison, judge, judgeUnknown } from './judge.js';
 import { type Calibration, largest, total } from './mechanism.js';
 
-/** A weighted sum of jointly Gaussian records: what each mechanism adds, and what is then lost under that law. */
+/** A weighted sum of jointly Gaussian records: the noise of each mechanism, and its loss under that distribution. */
 export function compareGaussians(records: GaussianRecords, query: string, epsilon: number): Comparison {
   const n = records.ids.length;
   const contribution = /^sum(:|$)/.test(query) ? readAdditive(query, n) : undefined;

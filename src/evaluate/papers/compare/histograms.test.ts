@@ -52,7 +52,7 @@ function enumeratedLoss(
 }
 
 describe('losses of state frequencies', () => {
-  it('are those of both counts together for two states, as an enumeration of all paths and outputs finds', () => {
+  it('with two states the loss is that of both counts, as an enumeration of all paths and outputs finds', () => {
     for (const [transition, start] of [
       [p1, [0.8, 0.2]],
       [
@@ -71,14 +71,14 @@ describe('losses of state frequencies', () => {
     }
   });
 
-  it('are the same by logarithms, where likelihoods leave the range of doubles', () => {
+  it('the loss by logarithms is the same where likelihoods leave the range of doubles', () => {
     const loss = new SumLoss(new SumLaws(chain(p1, 7), (_, value) => (value === 0 ? 1 : 0)), 7);
     expect(loss.atTwice(0.1)).toBeCloseTo(enumeratedLoss(p1, [0.8, 0.2], 7, 0.1), 9);
-    // Two counts, each one step away: 2 / scale more than the path's own probabilities say.
+    // Two counts, each one step away: 2 / scale more than the path's own probabilities give.
     expect(loss.atTwice(0.01) - loss.atTwice(0.0125)).toBeCloseTo(2 / 0.01 - 2 / 0.0125, 6);
   });
 
-  it('are lower bounds for three states, and labelled as such', () => {
+  it('with three states the losses are lower bounds, and labelled as such', () => {
     const three = [
       [0.6, 0.2, 0.2],
       [0.2, 0.6, 0.2],
@@ -92,7 +92,7 @@ describe('losses of state frequencies', () => {
     }
   });
 
-  it('decide nothing about an informed adversary: a promise to one is proven or not', () => {
+  it('the losses decide nothing about an informed adversary: a promise to one is proven or not', () => {
     const { by } = rows(p1, 30);
     expect(by.get('calculus-informed')).toMatchObject({ ratioAtLeast: true, holds: true });
     expect(by.get('calculus')!.ratioAtLeast).toBeUndefined();
@@ -100,7 +100,7 @@ describe('losses of state frequencies', () => {
 });
 
 describe('state frequencies of one long chain', () => {
-  it('have every mechanism beside one another, two counts moved by a record', () => {
+  it('the comparison lists every mechanism, with two counts changed by a record', () => {
     const { by } = rows(p1, 100);
     expect([...by.keys()]).toEqual([
       'laplace',
@@ -120,14 +120,14 @@ describe('state frequencies of one long chain', () => {
     expect(by.get('calculus-informed')!.scale).toBeLessThan(by.get('zhao-robust')!.scale);
   });
 
-  it('lose more than plain noise promises, and no more than the others do', () => {
+  it('plain noise loses more than it promises, and the others do not', () => {
     const { by, left } = rows(p1, 100);
     expect(by.get('laplace')!.holds).toBe(false);
     for (const m of by.values()) if (m.certified) expect(m.holds, m.name).toBe(true);
     expect(left.join(' ')).toContain('not applicable');
   });
 
-  it('have inferential privacy where neighbours tell little, and more states than two', () => {
+  it('inferential privacy applies if neighbours have little influence, and with more than two states', () => {
     const mild = [
       [0.4, 0.3, 0.3],
       [0.3, 0.4, 0.3],
@@ -139,7 +139,7 @@ describe('state frequencies of one long chain', () => {
     expect(by.has('wasserstein')).toBe(false);
   });
 
-  it('need the noise of one chain for several people, and the bound for chains at any length', () => {
+  it('several people need the noise of one chain, and the bound holds for chains of any length', () => {
     const people = readModel(
       JSON.stringify({ chain: { length: 1000, people: 30, transition: p1, initial: 'stationary' } }),
       'people.json',
@@ -152,7 +152,7 @@ describe('state frequencies of one long chain', () => {
     expect(scale('calculus-informed')).toBeLessThan(scale('zhao-robust'));
   });
 
-  it('say what is not known of a chain too long for losses', () => {
+  it('the comparison states the unknown losses of a chain too long for them', () => {
     const { by, left } = rows(p1, 2000);
     expect(by.get('laplace')).toMatchObject({ lossUninformed: Number.NaN, holds: false });
     expect(by.get('calculus')!.holds).toBe(true);

@@ -12,7 +12,10 @@ import { SumLaws } from './sum-law.js';
 import { SumLoss } from './sum-loss.js';
 import { approximately, longest } from './sums.js';
 
-/** How often each state occurs along a chain too long to enumerate: one record moves two of the counts by one. Undefined for other models and queries. */
+/**
+ * Frequencies of the states of a chain too long to enumerate: one record
+ * changes two counts by one. Undefined for other models and queries.
+ */
 export function compareHistograms(whole: Model, query: string, epsilon: number): Comparison | undefined {
   const model = onePart(whole);
   const chain = query === 'histogram' ? chainOf(model) : undefined;
@@ -57,7 +60,7 @@ export function compareHistograms(whole: Model, query: string, epsilon: number):
   if (two) {
     const laws = new SumLaws(model, occurrence(model, 0));
     const distance = Math.max(...model.ids.map((_, j) => laws.distance(j)));
-    // Both counts move by as much.
+    // Both counts change by the same amount.
     found.push({ name: 'wasserstein', scale: (effect * distance) / epsilon, ...declared, composes: false });
   } else left.push('The Wasserstein mechanism is worked out here for two states, on chains that are not too long.');
   left.push(
@@ -79,10 +82,13 @@ export function compareHistograms(whole: Model, query: string, epsilon: number):
   };
 }
 
-/** How often one state occurs, as a sum over the records. */
+/** Frequency of one state, as a sum over the records. */
 const occurrence = (model: Model, state: number) => (j: number, value: number) => (value === model.values[j]![state] ? 1 : 0);
 
-/** Two counts are one count told twice; of more states each count by itself gives a lower bound. */
+/**
+ * With two states the second count follows from the first: one count
+ * released twice. With more states each count alone gives a lower bound.
+ */
 function countLosses(model: Model, two: boolean): (scale: number) => number {
   const lossOf = (state: number) => new SumLoss(new SumLaws(model, occurrence(model, state)), model.ids.length);
   if (two) {

@@ -1,22 +1,22 @@
 import type { Calibration } from './mechanism.js';
 
-/** One mechanism beside the others: what it adds and what is then truly lost. */
+/** One mechanism compared with the others: its noise and its true loss. */
 export interface Compared extends Calibration {
-  /** NaN (null in JSON) where it is not worked out. */
+  /** NaN (null in JSON) if it is not computed. */
   readonly lossUninformed: number;
   /** Null where no enumeration is possible. */
   readonly lossInformed: number | null;
-  /** The losses are lower bounds: truly lost is at least so much. */
+  /** The losses are lower bounds on the true loss. */
   readonly lossAtLeast?: true;
   /** Loss over the promised epsilon, against the adversary the promise is about: above one the promise is broken. */
   readonly ratio: number;
   /** The ratio is a lower bound: the losses are, or only the loss to a weaker adversary is known. */
   readonly ratioAtLeast?: true;
-  /** Where the loss is not known, or only a lower bound of at most epsilon: whether it is proven. */
+  /** True if the promise holds; if the loss is unknown, or only bounded below by at most epsilon: if it is proven. */
   readonly holds: boolean;
 }
 
-/** What a mechanism loses on a model. */
+/** Losses of a mechanism on a model. */
 export interface Losses {
   readonly uninformed: number;
   /** Null where it is not known. */
@@ -29,7 +29,7 @@ export interface Comparison {
   readonly query: string;
   readonly epsilon: number;
   readonly mechanisms: readonly Compared[];
-  /** What cannot be computed on this model, and why. */
+  /** Results that cannot be computed on this model, with the reason. */
   readonly left: readonly string[];
   readonly assumptions: readonly string[];
 }
@@ -53,7 +53,7 @@ export function judge(calibration: Calibration, { uninformed, informed, atLeast 
   };
 }
 
-/** Where no loss can be worked out nothing is known but what is proven. */
+/** Without a computable loss only proven promises are known to hold. */
 export const judgeUnknown = (calibration: Calibration): Compared => ({
   ...calibration,
   lossUninformed: Number.NaN,

@@ -11,20 +11,20 @@ export interface Setting {
   readonly epsilon: number;
 }
 
-/** How much Laplace noise a mechanism adds, and what that is worth. */
+/** Laplace noise of a mechanism, and the promise it gives. */
 export interface Calibration {
   readonly name: string;
-  /** Infinity where the mechanism asks for endless noise, 0 where it asks for none. */
+  /** Infinity if the mechanism needs infinite noise, 0 if it adds none. */
   readonly scale: number;
-  /** Proven here (a proof note stands beside the file), or only a paper's claim. */
+  /** Proven here (with a proof note in the same folder), or only a paper's claim. */
   readonly certified: boolean;
   /** The strongest adversary the proof covers; null for a claim without one. */
   readonly against: Adversary | null;
-  /** Whether the epsilons of two such releases add up. */
+  /** True if the epsilons of two such releases add up. */
   readonly composes: boolean;
-  /** What must be true for the promise to hold, in one sentence. */
+  /** The assumption under which the promise holds, in one sentence. */
   readonly assumption: string;
-  /** What is lost, where what is told is not the answer with Laplace noise of this scale. */
+  /** Loss, if the release is not the answer with Laplace noise of this scale. */
   readonly loss?: (adversary: Adversary) => number;
 }
 

@@ -21,7 +21,7 @@ const exactCalibration = ({ joint, answers, epsilon }: Setting, adversary: Adver
   assumption: 'The declared distribution is the true one, and nothing else about these records is ever released.',
 });
 
-/** Everything this room can calibrate on a small model, in the order people meet it. */
+/** All mechanisms that can be calibrated on a small model, in the order of presentation. */
 export const mechanisms: readonly ((setting: Setting) => Calibration)[] = [
   independentLaplace,
   pairwiseGroup,

@@ -46,7 +46,7 @@ describe('dependent perturbation', () => {
       epsilon,
     );
 
-  it('with Eq. 14 loses 1.72 epsilon in a rare outbreak among four, 1.49 among five', () => {
+  it('dependent perturbation with Eq. 14 loses 1.72 epsilon in a rare outbreak among four, 1.49 among five', () => {
     const four = outbreak(4, 0.00773, 10);
     expect(dpm14(four).scale).toBeCloseTo(0.13794, 5);
     expect(lossOf(four, dpm14(four), 'uninformed')).toBeCloseTo(17.215, 3);
@@ -56,7 +56,7 @@ describe('dependent perturbation', () => {
     expect(lossOf(five, dpm14(five), 'informed')).toBeCloseTo(2.986, 3);
   });
 
-  it('solves its fixed point exactly once, on the safe side', () => {
+  it('the fixed point has exactly one solution, found on the safe side', () => {
     const four = outbreak(4, 0.00773, 1);
     for (const equation of [equation14, equation18]) {
       const scale = fixedPoint(four, equation, 'all');
@@ -66,7 +66,7 @@ describe('dependent perturbation', () => {
     }
   });
 
-  it('with either equation fails for a query that does not follow the records’ own numbers', () => {
+  it('either equation fails for a query that does not follow the records’ own numbers', () => {
     const values = [0, 1, 1.001, 2.001];
     const s = setting([values, values], ([a, b]) => (a === b && (a === 1 || a === 2) ? 1 : 0), 'atLeast:1.0005', 1);
     expect(lossOf(s, dpm14(s), 'uninformed')).toBeCloseTo(1.999, 3);
@@ -74,7 +74,7 @@ describe('dependent perturbation', () => {
     expect(lossOf(s, kappa(s), 'uninformed')).toBeLessThanOrEqual(1 + 1e-9);
   });
 
-  it('with Eq. 18, like kappa and W-infinity, holds for an adversary who knows nothing and not for one who knows a hidden switch', () => {
+  it('Eq. 18, like kappa and W-infinity, holds for an adversary who knows nothing and not for one who knows a hidden switch', () => {
     const s = setting(
       [
         [0, 1, 2],
@@ -104,7 +104,7 @@ describe('dependent perturbation', () => {
 });
 
 describe('correlated sensitivity', () => {
-  it('loses twice epsilon where the correlation is zero', () => {
+  it('correlated sensitivity loses twice epsilon where the correlation is zero', () => {
     const query: Workload = { text: '[x=1]+y', answer: ([x, y]) => [(x === 1 ? 1 : 0) + y!] };
     const s = setting(
       [
@@ -119,7 +119,7 @@ describe('correlated sensitivity', () => {
     expect(lossOf(s, zhu(s), 'uninformed')).toBeCloseTo(2, 9);
   });
 
-  it('loses 1.81 epsilon for a rare secret that shows', () => {
+  it('correlated sensitivity loses 1.81 epsilon for a rare secret that shows', () => {
     const s = setting(bits(2), ([x, y]) => (x ? 1e-4 * (y ? 1 : 0) : (1 - 1e-4) * (y ? 0.01 : 0.99)), 'sum', 1);
     expect(pearson(s.joint, 0, 1)).toBeCloseTo(0.099, 3);
     expect(lossOf(s, zhu(s), 'uninformed')).toBeCloseTo(1.81, 2);
@@ -144,12 +144,12 @@ describe('composition', () => {
     return (adversary: Adversary) => loss({ ...s, answers: answersOf(s.joint, together(parts)) }, 1, adversary);
   };
 
-  it('of two W-infinity releases loses 2.7 epsilon among five who share a trait', () => {
+  it('the composition of two W-infinity releases loses 2.7 epsilon among five who share a trait', () => {
     expect(both(shared(4), (s) => wasserstein(s, 'informed'))('uninformed')).toBeCloseTo(2.3013, 4);
     expect(both(shared(5), (s) => wasserstein(s, 'uninformed'))('uninformed')).toBeCloseTo(2.7351, 4);
   });
 
-  it('of two group or two kappa releases loses at most two epsilon', () => {
+  it('the composition of two group or two kappa releases loses at most two epsilon', () => {
     for (const m of [3, 4]) {
       for (const adversary of ['uninformed', 'informed'] as const)
         expect(both(shared(m), componentGroup)(adversary)).toBeLessThanOrEqual(2);
@@ -159,7 +159,7 @@ describe('composition', () => {
 });
 
 describe('Example 1 of Liu et al. 2016', () => {
-  it('loses 1.5 epsilon about the cause and twice epsilon about the effect', () => {
+  it('plain noise loses 1.5 epsilon about the cause and twice epsilon about the effect', () => {
     const s = setting(
       [
         [0, 0.5, 1],

@@ -3,13 +3,12 @@ import { componentsOf, integers } from '../../../privacy/dependence/model/joint.
 import type { Model, TableFactor } from '../../../privacy/dependence/model/model.js';
 import { infinityDistance, lawOf } from '../pufferfish/wasserstein-distance.js';
 
-/** Law of a sum as weights per total, exact up to a common multiplier. */
+/** Distribution of a sum as weights per total, exact up to a common multiplier. */
 type Sums = ReadonlyMap<number, bigint>;
 
 /**
- * The law of a sum of one number per record, given one record's value, on models whose factors form a forest (chains, trees, groups given
- * as one table): messages that are generating functions, so no joint table is needed. Only the record's own component counts: the rest is
- * independent of it, and adding independent noise to both laws cannot move them further apart.
+ * Distribution of a sum of one number per record given one record's value, by message passing on forests. Only
+ * the record's component counts: adding independent noise to both distributions cannot increase their distance.
  */
 export class SumLaws {
   readonly #model: Model;
@@ -28,12 +27,12 @@ export class SumLaws {
     this.#factorsOf = model.ids.map((_, j) => model.factors.flatMap((f, k) => (f.records.includes(j) ? [k] : [])));
   }
 
-  /** One law per value of the record, in the order of its values; an impossible value has no sums. */
+  /** One distribution per value of the record, in the order of its values; an impossible value has no sums. */
   given(record: number): readonly Sums[] {
     return this.#fromRecord(record, -1);
   }
 
-  /** How far the law moves when the record changes its value. */
+  /** Largest distance between the distributions for two values of the record. */
   distance(record: number): number {
     const laws = this.given(record)
       .filter((sums) => sums.size > 0)

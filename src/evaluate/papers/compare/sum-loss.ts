@@ -3,15 +3,15 @@ import { leastRoot } from '../../audit/least-root.js';
 import { largest } from './mechanism.js';
 import type { SumLaws } from './sum-law.js';
 
-/** A sum's law given each value of one record, as plain numbers. */
+/** Distribution of a sum given each value of one record, as plain numbers. */
 interface Mixture {
   readonly sums: Float64Array;
   readonly shares: Float64Array;
 }
 
 /**
- * The exact loss of a noisy sum against an uninformed adversary on a forest of any length: the laws come from messages, and the worst output is
- * an atom (exact-loss.proof.md, F1). Records of other components are left out, which can only raise it.
+ * Loss of a noisy sum against an uninformed adversary on a forest of any length, by messages; the worst output
+ * is an atom (exact-loss.proof.md, F1). Exact for one component; omitting other components can only raise it.
  */
 export class SumLoss {
   readonly #records: readonly (readonly Mixture[])[];
@@ -36,7 +36,7 @@ export class SumLoss {
     return largest(this.#records.map((mixtures) => lossBetween(mixtures, scale)));
   }
 
-  /** The loss of a whole-number sum that is told twice, each time with its own noise of this scale: a histogram of two states. */
+  /** Loss of an integer sum released twice with independent noise of this scale each: a histogram of two states. */
   atTwice(scale: number): number {
     return largest(this.#records.map((mixtures) => lossTwice(mixtures, scale)));
   }
@@ -62,8 +62,8 @@ function lossBetween(mixtures: readonly Mixture[], scale: number): number {
 const safeExponent = 600;
 
 /**
- * Outputs u <= v have the likelihood sum of share e^{-(|u - sum| + |v - sum|)/scale}. Over e^{-(v - u)/scale}, which cancels, it is `below` at u, plus the
- * shares between them, plus `above` at v. Between atoms it is monotone in u and in v, so the worst outputs are atoms.
+ * Outputs u <= v have the likelihood sum of share e^{-(|u - sum| + |v - sum|)/scale}. Without the common e^{-(v - u)/scale}
+ * it is `below` at u, plus the shares between, plus `above` at v: monotone between atoms, so the worst outputs are atoms.
  */
 function lossTwice(mixtures: readonly Mixture[], scale: number): number {
   const least = Math.min(...mixtures.map((m) => m.sums[0]!));

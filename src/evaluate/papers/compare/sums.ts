@@ -15,7 +15,7 @@ import { type Calibration, largest, total } from './mechanism.js';
 import { SumLaws } from './sum-law.js';
 import { SumLoss } from './sum-loss.js';
 
-/** Laws of sums are kept exactly; beyond this their digits cost more than anyone waits. */
+/** Distributions of sums are exact; beyond this size their digits take too long. */
 export const longest = 400;
 
 /** Sums and counts on forests too large to enumerate. Undefined for other queries; the informed loss stays open. */
@@ -80,7 +80,7 @@ export function compareSums(model: Model, query: string, epsilon: number): Compa
   };
 }
 
-/** From how fast the chain forgets alone, whatever its start. */
+/** From the mixing rate of the chain alone, whatever its start. */
 export const approximately = ({ transition, length }: Chain, epsilon: number): number | undefined =>
   stationary(matrix(transition)) && approximateQuilt(length, mixing([transition], 'general'), epsilon).scale;
 

@@ -2,10 +2,8 @@ import { Fault } from '../../../base/errors.js';
 import { leastRoot } from '../../audit/least-root.js';
 
 /**
- * Exact loss of "one histogram per column, Laplace noise, one row of answers" on a small joint distribution. With one-hot columns the worst
- * outputs are corners, and a corner is one subset S_j of levels per column: the likelihood is prod_j exp(cost_j [x_j in S_j]) with cost_j = 2/scale_j
- * (note F3). So the search is a tensor contraction: axis j of the joint is replaced by its subsets; for an informed attacker also by its single
- * known values. See tabular-loss.proof.md.
+ * Exact loss of one Laplace histogram per column on a small joint distribution (tabular-loss.proof.md). Worst outputs are corners, one
+ * subset of levels per column, so the search contracts a tensor whose axes are subsets, or single values known to an informed adversary.
  */
 export interface TabularLoss {
   readonly loss: number;
@@ -18,7 +16,7 @@ const largestTensor = 2 ** 24;
 /** Likelihoods of all other columns together stay below e^600, within a double. */
 const largestEvidence = 600;
 
-/** Size of the largest tensor that the exact loss of columns with so many levels needs. */
+/** Size of the largest tensor for the exact loss of columns with these numbers of levels. */
 export const tensorSize = (sizes: readonly number[]): number =>
   Math.max(0, ...sizes.map((v, i) => sizes.reduce((p, w, j) => p * (j === i ? v : 2 ** w - 1), 1)));
 

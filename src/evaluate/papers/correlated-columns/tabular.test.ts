@@ -27,7 +27,7 @@ const flat = (nested: unknown): number[] => [nested].flat(Number.POSITIVE_INFINI
 const all = (sizes: readonly number[], scale: number): number[] => sizes.map(() => 2 / scale);
 
 describe('the tabular vectors', () => {
-  it.each(vectors.map((v) => [v.id, v] as const))('%s', (_, v) => {
+  it.each(vectors.map((v) => [v.id, v] as const))('the vector %s is reproduced', (_, v) => {
     const sizes = shapeOf(v.joint_weights);
     const weights = flat(v.joint_weights);
     const names = sizes.map((_, c) => `x${c}`);
@@ -48,7 +48,7 @@ describe('the tabular vectors', () => {
 });
 
 describe('the coefficient of an edge', () => {
-  it('leaves out an answer that nobody gave, in every reading without smoothing', () => {
+  it('the coefficient leaves out an answer that nobody gave, in every reading without smoothing', () => {
     const chunk = { columns: [0, 1], parents: [[], [0]] };
     const given = pairTablesOfJoint(['a', 'b'], [2, 2], [70, 30, 30, 70]);
     const declared = pairTablesOfJoint(['a', 'b'], [3, 3], [70, 30, 0, 30, 70, 0, 0, 0, 0]);
@@ -73,11 +73,11 @@ const network = { columns: [0, 1, 2], parents: [[], [], [0, 1]] };
 describe('Tabular-DDP on the paper’s own example', () => {
   const pairs = pairTablesOfJoint(['prize', 'choice', 'opened'], doors, montyHall);
 
-  it('is refused: a structural zero asks for infinite noise', () => {
+  it('the mechanism is refused: a structural zero needs infinite noise', () => {
     expect(() => tabularNoise(pairs, [network], 3, 1, { asPublished: true })).toThrow(/infinite noise in 1 of 1/);
   });
 
-  it('has a finite exact need, between one column and composition', () => {
+  it('the noise that is exactly needed is finite, between one column and composition', () => {
     const need = [0.1, 1, 10].map((epsilon) => leastTabularScale(montyHall, doors, epsilon, 'uninformed') * epsilon);
     expect(need.map((x) => Number(x.toFixed(2)))).toEqual([4.02, 4.16, 5.12]);
   });
@@ -89,7 +89,7 @@ describe('Tabular-DDP', () => {
   const weak = pairTablesOfJoint(['a', 'b'], [2, 2], [6, 4, 4, 6]);
   const edge = { columns: [0, 1], parents: [[], [0]] };
 
-  it('gives an edgeless chunk no noise at all, and is refused for it', () => {
+  it('Tabular-DDP adds no noise to a chunk without edges, and is refused for it', () => {
     expect(() => tabularNoise(strangers, [edgeless], 2, 1)).toThrow(Fault);
     const published = tabularNoise(strangers, [edgeless], 2, 1, { asPublished: true });
     expect(published.scales).toEqual([0, 0]);
@@ -97,7 +97,7 @@ describe('Tabular-DDP', () => {
     expect(published.problems.join(' ')).toMatch(/counts would be exact/);
   });
 
-  it('loses several times epsilon on a weak edge', () => {
+  it('Tabular-DDP loses several times epsilon on a weak edge', () => {
     for (const [epsilon, times] of [
       [0.1, 5.9],
       [1, 5.33],
@@ -109,7 +109,7 @@ describe('Tabular-DDP', () => {
     }
   });
 
-  it('scales with the number of chunks as printed', () => {
+  it('the scale grows with the number of chunks as printed', () => {
     const four = pairTablesOfJoint(
       ['a', 'b', 'c', 'd'],
       [2, 2, 2, 2],
@@ -119,7 +119,7 @@ describe('Tabular-DDP', () => {
     expect(tabularNoise(four, chunks, 2, 1, { asPublished: true }).scales[0]).toBeCloseTo(2 * Math.log(1.5), 9);
   });
 
-  it('reads line 5 in every documented way', () => {
+  it('line 5 can be read in every documented way', () => {
     const values = Object.values(tabularReadings).map((reading) => dependentSensitivity(weak, edge, reading));
     expect(values.every((ds) => ds > 0 && ds <= Math.log(1.5) + 1e-12)).toBe(true);
     expect(dependentSensitivity(weak, edge, tabularReadings['add-one'])).toBeCloseTo(Math.log(7 / 5), 9);

@@ -2,12 +2,11 @@ import { Fault } from '../../../base/errors.js';
 import { levelCount, type PairTables, pairCount } from '../../../privacy/dependence/pairwise/pair-tables.js';
 
 /**
- * Tabular-DDP (Algorithm 1 of Maughan and Near), kept for comparison. NOT SOUND: it has no self term (a chunk without an edge gets no noise at all),
- * uses a log-probability ratio as a sensitivity, looks at pairs along edges only, and adds chunk epsilons that do not add.
- * Line 5 of the algorithm and the text around it disagree, so the reading is named:
+ * Tabular-DDP (Algorithm 1 of Maughan and Near), for comparison only. NOT SOUND: no self term, log-probability ratios as
+ * sensitivities, pairs along edges only, chunk epsilons that do not add up. Line 5 and the text disagree, so readings are named.
  */
 export const tabularReadings = {
-  /** log P(X_j=d | X_i=a) / P(X_j=d | X_i=b) as the text says; a zero cell makes it infinite. */
+  /** log P(X_j=d | X_i=a) / P(X_j=d | X_i=b), as in the text; a zero cell makes it infinite. */
   conditional: { kind: 'conditional', smoothing: 0, zeros: 'infinite' },
   'zeros-ignored': { kind: 'conditional', smoothing: 0, zeros: 'ignored' },
   'add-one': { kind: 'conditional', smoothing: 1, zeros: 'infinite' },
@@ -35,7 +34,7 @@ function edgeCoefficient(pairs: PairTables, parent: number, child: number, readi
   for (let d = 0; d < pairs.levels[child]!; d++)
     for (let a = 0; a < levels; a++)
       for (let b = 0; b < levels; b++) {
-        // Nothing is conditional on an answer that nobody gave, unless the reading gives it some weight.
+        // Nothing is conditional on an answer without rows, unless the reading gives it some weight.
         if (a === b || (reading.smoothing === 0 && [a, b].some((v) => levelCount(pairs, parent, v) === 0))) continue;
         const [pa, pb] = [a, b].map((v) => {
           const joint = pairCount(pairs, parent, v, child, d) + reading.smoothing;

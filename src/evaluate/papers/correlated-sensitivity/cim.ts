@@ -3,10 +3,13 @@ import { queriesOf, type Rounds } from '../multiplicative-weights/rounds.js';
 import { roundsLoss } from '../multiplicative-weights/rounds-loss.js';
 import { pearson } from './pearson.js';
 
-/** How often noise alone may correct the histogram; the paper leaves the threshold to whoever runs it. */
+/** Probability that noise alone corrects the histogram; the paper leaves the threshold to the user. */
 const beta = 0.05;
 
-/** Every query pays an equal share of epsilon, whether or not it corrects the histogram. `sensitivity` is that of one query that a record moves by 1. */
+/**
+ * Every query has an equal share of epsilon, even if it does not correct the
+ * histogram. `sensitivity` is that of one query that a record changes by 1.
+ */
 export function cimRounds(queries: readonly Float64Array[], records: number, sensitivity: number, epsilon: number): Rounds {
   const scale = (sensitivity * queries.length) / epsilon;
   const threshold = scale * Math.log(queries.length / beta);

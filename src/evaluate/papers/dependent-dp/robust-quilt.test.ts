@@ -15,7 +15,7 @@ const second = [
 ];
 
 describe('the robust influence of a chain', () => {
-  it('reproduces the cross ratios of powers and Birkhoff’s bound', () => {
+  it('the influence reproduces the cross ratios of powers and Birkhoff’s bound', () => {
     const one = new Contraction(first);
     [2.60269, 1.329136, 0.7033, 0.367725, 0.189063, 0.09602].forEach((h, t) => {
       expect(one.after(t + 1)).toBeCloseTo(h, 6);
@@ -29,7 +29,7 @@ describe('the robust influence of a chain', () => {
     });
   });
 
-  it('reproduces the robust scales and conversions', () => {
+  it('the influence reproduces the robust scales and conversions', () => {
     const rows = [
       [first, 1, 13.614535, [6, 6]],
       [first, 5, 1.281105, [2, 2]],
@@ -49,7 +49,7 @@ describe('the robust influence of a chain', () => {
     expect(robustLeakage({ transition: second, length: 1000 }, 0.1).value).toBeCloseTo(1.159852, 6);
   });
 
-  it('covers the adversary who knows both ends of a chain, where the plain quilt bound does not', () => {
+  it('the bound covers an adversary who knows both ends of a chain, where the plain quilt bound does not', () => {
     const transition = [
       [0.7, 0.3],
       [0.3, 0.7],
@@ -68,7 +68,7 @@ describe('the robust influence of a chain', () => {
     expect(loss).toBeLessThan(bound);
   });
 
-  it('falls back to the whole chain where a transition is impossible', () => {
+  it('the bound is that of the whole chain if a transition is impossible', () => {
     expect(
       robustScale(
         {

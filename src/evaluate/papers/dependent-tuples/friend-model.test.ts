@@ -19,7 +19,7 @@ function naive({ side, step }: Grid, { b, c }: FriendLaw, scale: number): number
 }
 
 describe('the friend model', () => {
-  it('gives the coefficient of the definition, for odd and even grids', () => {
+  it('the model gives the coefficient of the definition, for odd and even grids', () => {
     for (const [side, step, scale] of [
       [2, 1, 1],
       [5, 0.5, 3],
@@ -32,25 +32,25 @@ describe('the friend model', () => {
       }
   });
 
-  it('is Eq. 18 of the perturbation mechanism on a line of two places', () => {
+  it('the model is Eq. 18 of the perturbation mechanism on a line of two places', () => {
     const law = { b: 0.5, c: 1 };
     // On a 2 x 2 grid distances are 0,1,1,2 and every cell's farthest point is 2 away, so rho is one, as for every binary record.
     expect(new FriendCoefficients({ side: 2, step: 1 }).at(4, [law])[0]).toBeCloseTo(1, 12);
     expect(equation18([Float64Array.of(0.7, 0.3)], [0, 1], 4)).toBeCloseTo(1, 12);
   });
 
-  it('never exceeds group noise on a star and uses less than it on a wide grid', () => {
+  it('the model never exceeds group noise on a star and needs less on a wide grid', () => {
     const friends = Array.from({ length: 9 }, (_, k) => ({ from: 0, to: k + 1, ...backstrom }));
     const { scale } = friendDpm({ side: 20, step: 1 }, friends, 10, 2, 1);
     expect(scale).toBeLessThan(20);
     expect(scale).toBeGreaterThan(2 * (1 + 9 / 2));
   });
 
-  it('survives scales where the exponentials would overflow', () => {
+  it('the model is stable at scales where the exponentials would overflow', () => {
     expect(new FriendCoefficients({ side: 20, step: 1 }).at(1e-3, [backstrom])[0]).toBeLessThanOrEqual(1);
   });
 
-  it('makes ties with the odds ratio of its worst four places', () => {
+  it('the ties of the model have the odds ratio of its worst four places', () => {
     const grid = { side: 3, step: 2 };
     const law = { b: 0.5, c: 1.3 };
     const cells = Array.from({ length: 9 }, (_, k) => [2 * Math.floor(k / 3), 2 * (k % 3)] as const);

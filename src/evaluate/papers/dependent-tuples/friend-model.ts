@@ -3,16 +3,15 @@ import { Fault } from '../../../base/errors.js';
 import { leastRoot } from '../../audit/least-root.js';
 import { type Calibration, largest } from '../compare/mechanism.js';
 
-/** A square grid of cells; `step` is the distance between neighbours in the unit the law was fitted in. */
+/** A square grid of cells; `step` is the distance between neighbours in the unit in which the decay was fitted. */
 export interface Grid {
   readonly side: number;
   readonly step: number;
 }
 
 /**
- * Eq. 18 on Eq. 26 for many friendships. With L1 distances a place u only matters through how many cells lie at each distance from it and how
- * far those are from their farthest corner, and the grid's symmetries leave an eighth of the places. Per scale the inner sums are shared by
- * all friendships; per friendship remain places x distances multiplications.
+ * Eq. 18 on Eq. 26 for many friendships. With L1 distances a place matters only by the number of cells per distance and
+ * per distance to their farthest corner, and symmetry leaves an eighth of the places; inner sums are shared per scale.
  */
 export class FriendCoefficients {
   readonly #grid: Grid;
@@ -47,7 +46,7 @@ export class FriendCoefficients {
     });
   }
 
-  /** rho of every law at one scale. */
+  /** rho of every tie decay at one scale. */
   at(scale: number, laws: readonly FriendLaw[]): Float64Array {
     const { step, side } = this.#grid;
     const diameter = 2 * (side - 1) * step;
@@ -95,8 +94,8 @@ function eighth(side: number): [number, number][] {
 }
 
 /**
- * The odds ratio of the tie the law makes: f(a,u) f(b,v) / (f(a,v) f(b,u)) is largest for a=u, b=v in opposite corners, where both factors
- * above are b^-c and both below (diameter + b)^-c.
+ * Odds ratio of the tie with this decay: f(a,u) f(b,v) / (f(a,v) f(b,u)) is largest for a=u,
+ * b=v in opposite corners, where both factors above are b^-c and both below (diameter + b)^-c.
  */
 export const friendOddsRatio = ({ side, step }: Grid, { b, c }: FriendLaw): number =>
   ((2 * (side - 1) * step + b) / b) ** (2 * c);
@@ -106,7 +105,7 @@ export interface Friendship extends FriendLaw {
   readonly to: number;
 }
 
-/** DPM over a friendship graph: scale x epsilon = max_i (1 + sum over friends of rho) x effect, by the fixed point of dpm.ts. */
+/** DPM over a friendship graph: scale x epsilon = max_i (1 + sum over friends of rho) x sensitivity, by the fixed point of dpm.ts. */
 export function friendDpm(
   grid: Grid,
   friendships: readonly Friendship[],

@@ -7,19 +7,19 @@ import type { Calibration } from '../compare/mechanism.js';
 import { FriendCoefficients, type Grid } from './friend-model.js';
 
 /**
- * The clustering of Liu et al. 2016: run K-means on the exact data, then add Laplace noise to the centres. NOT PRIVATE: how far one record can move the centres is
- * never bounded (assignments flip), so every scale below rests on the assumption that it is at most `effect`. Kept as a target for attacks and audits.
+ * The clustering of Liu et al. 2016: K-means on the exact data, then Laplace noise on the centres. NOT PRIVATE: assignments
+ * may flip, so every scale rests on the unproven bound `assumedSensitivity`. Kept as a target for attacks and audits.
  */
 export interface CentroidSetting {
   readonly people: number;
   /** Ties of the person who has most. */
   readonly mostTies: number;
-  /** The L1 distance one record is said to move the centres; the paper's formulas use 1. */
+  /** The L1 distance by which one record is assumed to move the centres; the paper's formulas use 1. */
   readonly effect: number;
   readonly epsilon: number;
-  /** Where people can be, in the unit in which the centres are published. */
+  /** Possible places of people, in the unit in which the centres are published. */
   readonly grid: Grid;
-  /** The law of friends (Eq. 26) in that unit. */
+  /** Decay of friendship with distance (Eq. 26) in that unit. */
   readonly law?: FriendLaw;
   /** Zhu et al. 2015: the largest sum of absolute correlations of one record with the others. */
   readonly correlatedDegree?: number;

@@ -1,7 +1,7 @@
 import { conditional, type Joint } from '../../../privacy/dependence/model/joint.js';
 import { type Calibration, largest, type Setting, total } from '../compare/mechanism.js';
 
-/** Ordinary Laplace noise for what one record moves, as if the records were strangers. */
+/** Ordinary Laplace noise for the sensitivity of one record, as if records were independent. */
 export const laplaceFor = (effect: number, epsilon: number): Calibration => ({
   name: 'laplace',
   scale: effect / epsilon,
@@ -22,7 +22,7 @@ export const componentGroup = ({ joint, answers, epsilon }: Setting): Calibratio
   assumption: 'Records in different components of the model are independent.',
 });
 
-/** The published reading: k counts the records pairwise dependent on one record, times the largest effect. */
+/** The published reading: k counts the records pairwise dependent on one record, times the largest sensitivity. */
 export const pairwiseGroup = ({ joint, answers, epsilon }: Setting): Calibration => ({
   name: 'group-pairwise',
   scale: (largest(pairwiseDependent(joint).map((row) => row.filter(Boolean).length)) * largest(answers.effects)) / epsilon,
@@ -35,7 +35,7 @@ export const pairwiseGroup = ({ joint, answers, epsilon }: Setting): Calibration
 /** Below this a difference of conditional probabilities is rounding. */
 const rounding = 1e-12;
 
-/** Which pairs of records are dependent when looked at two at a time; the diagonal counts. */
+/** Pairwise dependent records, judged from each two-record marginal; the diagonal counts. */
 export function pairwiseDependent(joint: Joint): boolean[][] {
   return joint.sizes.map((_, i) =>
     joint.sizes.map((_, j) => {

@@ -5,7 +5,10 @@ import { integerRoot } from '../../../privacy/noise/discrete-gaussian.js';
 import { wideLaplace } from '../../../privacy/noise/discrete-laplace.js';
 import { normIn, type Point } from './hull.js';
 
-/** Noise on the cells of an endless grid, P(z) ~ e^(-epsilon size(z)), exactly; `sizeOf` is undefined where there is none (location.proof.md). */
+/**
+ * Noise on the cells of an infinite grid, P(z) ~ e^(-epsilon size(z)), exactly;
+ * `sizeOf` is undefined where the probability is zero (location.proof.md).
+ */
 export interface GridNoise {
   readonly epsilon: Rational;
   sizeOf(z: Point): Rational | undefined;
@@ -14,7 +17,7 @@ export interface GridNoise {
   readonly meanSquare: number;
 }
 
-/** The planar isotropic mechanism's law on the grid: the norm whose unit ball is the sensitivity hull. */
+/** Distribution of the planar isotropic mechanism on the grid: the norm whose unit ball is the sensitivity hull. */
 export function hullNoise(hull: readonly Point[], epsilon: Rational): GridNoise {
   const sizeOf = (z: Point) => normIn(hull, z);
   if (hull.length < 2) return { epsilon, sizeOf, draw: () => [0, 0], meanSquare: 0 };
@@ -42,8 +45,8 @@ export function hullNoise(hull: readonly Point[], epsilon: Rational): GridNoise 
 const finer = 1n << 20n;
 
 /**
- * Geo-indistinguishability on the grid: distance as the crow flies, rounded up to 2^-20 of a cell's width. Rounding adds less than 2^-20 to the difference of two
- * distances, and different cells are at least 1 apart, so epsilon is lowered by that part.
+ * Geo-indistinguishability for the Euclidean distance, rounded up to 2^-20 of a cell. Rounding adds less than 2^-20
+ * to differences of distances, and different cells are at least 1 from each other: epsilon is lowered by that factor.
  */
 export function distanceNoise(epsilon: Rational): GridNoise {
   const lowered = divide(epsilon, rational(finer + 1n, finer));
@@ -76,7 +79,7 @@ function inPlane(epsilon: Rational, sizeOf: (z: Point) => Rational, slope: Ratio
   };
 }
 
-/** Over the cells where all but e^-25 of the envelope lies; in strides where the law is wide and smooth. */
+/** Over the cells that hold all but e^-25 of the envelope; with strides if the distribution is wide and smooth. */
 function meanSquareOf(epsilon: number, sizeOf: (z: Point) => Rational, scale: number): number {
   const far = Math.ceil(25 * scale);
   const stride = Math.max(1, Math.floor(scale / 12));
@@ -84,7 +87,7 @@ function meanSquareOf(epsilon: number, sizeOf: (z: Point) => Rational, scale: nu
   for (let x = 0; x <= far; x += stride)
     for (let y = -far; y <= far; y += stride) {
       if (Math.abs(x) + Math.abs(y) > far) continue;
-      // The law is symmetric: each cell stands for its opposite too.
+      // The distribution is symmetric: each cell also stands for its opposite.
       const weight = (x === 0 ? 1 : 2) * Math.exp(-epsilon * toNumber(sizeOf([x, y])));
       mass += weight;
       sum += weight * (x * x + y * y);

@@ -25,15 +25,15 @@ const cells: readonly Point[] = [
 const hull = sensitivityHull(cells);
 const one = rational(1);
 
-describe('the cells somebody is likely in', () => {
-  it('are the fewest with at least 1 - delta of the belief', () => {
+describe('the likely cells of a location', () => {
+  it('the likely cells are the fewest with at least 1 - delta of the belief', () => {
     expect(locationSet([0.1, 0.4, 0.3, 0.2], 0.1)).toEqual([1, 2, 3]);
     expect(locationSet([0.1, 0.4, 0.3, 0.2], 0.11)).toEqual([1, 2, 3]);
     expect(locationSet([0.1, 0.4, 0.3, 0.2], 0.3)).toEqual([1, 2]);
     expect(locationSet([0.25, 0.25, 0.25, 0.25], 0)).toEqual([0, 1, 2, 3]);
   });
 
-  it('have the hull, area, covariance and norms that were worked out elsewhere', () => {
+  it('the hull, area, covariance and norms agree with independent computations', () => {
     const corners = [
       [-2, -2],
       [-1, -2],
@@ -61,7 +61,7 @@ describe('the cells somebody is likely in', () => {
   });
 });
 
-/** The largest log ratio of what two protected cells may tell, over all cells around, in exact fractions. */
+/** Largest log ratio of any output for two protected cells, over all cells around, in exact fractions. */
 function worst({ epsilon, sizeOf }: GridNoise, set: readonly Point[]): Rational {
   let most = rational(0);
   for (const a of set)
@@ -76,7 +76,7 @@ function worst({ epsilon, sizeOf }: GridNoise, set: readonly Point[]): Rational 
   return most;
 }
 
-/** Twice the sum of squares of what is off, over what is expected, of so many draws. */
+/** Chi-squared statistic of the draws over the cells with more than 20 expected. */
 function off(noise: GridNoise, draws: number, draw: () => Point): { readonly chi: number; readonly cells: number } {
   const seen = new Map<string, number>();
   for (let k = 0; k < draws; k++) {
@@ -96,7 +96,7 @@ function off(noise: GridNoise, draws: number, draw: () => Point): { readonly chi
 }
 
 describe('noise on the grid', () => {
-  it('tells two protected cells apart by epsilon at most, and by as much', () => {
+  it('the log ratio of two protected cells is at most epsilon, and reaches it', () => {
     expect(worst(hullNoise(hull, one), cells)).toEqual(one);
     const line: readonly Point[] = [
       [0, 0],
@@ -108,7 +108,7 @@ describe('noise on the grid', () => {
     expect(compare(worst(hullNoise(sensitivityHull(cells.slice(0, 3)), one), cells), one)).toBe(1);
   });
 
-  it('tells cells apart by their distance at most, where nothing but distance counts', () => {
+  it('the log ratio of two cells is at most epsilon times their distance, for distance noise', () => {
     const near: readonly Point[] = [
       [0, 0],
       [1, 0],
@@ -117,7 +117,7 @@ describe('noise on the grid', () => {
     expect(toNumber(worst(distanceNoise(one), near))).toBeCloseTo(1, 5);
   });
 
-  it('has the law it says', () => {
+  it('the draws have the declared distribution', () => {
     const bits = testBits(11);
     for (const noise of [
       hullNoise(hull, one),
@@ -135,7 +135,7 @@ describe('noise on the grid', () => {
     }
   });
 
-  it('and one drawn with another epsilon, or along the axes, is caught', () => {
+  it('the test detects draws with another epsilon, or along the axes', () => {
     const bits = testBits(12);
     const noise = hullNoise(hull, one);
     const wider = hullNoise(hull, rational(9, 10));
@@ -146,7 +146,7 @@ describe('noise on the grid', () => {
     }
   });
 
-  it('has nearly the covariance of the law in the plane', () => {
+  it('the noise has nearly the covariance of the distribution in the plane', () => {
     const noise = hullNoise(hull, rational(1, 4));
     expect(noise.meanSquare / (16 * 24.8)).toBeCloseTo(1, 2);
     expect(
@@ -166,7 +166,7 @@ describe('one moment', () => {
   const grid: readonly Point[] = Array.from({ length: 25 }, (_, k) => [k % 5, Math.floor(k / 5)]);
   const belief = grid.map(([x, y]) => (x === y ? 0.18 : 0.005));
 
-  it('protects the likely cells, and tells another by the nearest of them', () => {
+  it('a moment protects the likely cells, and releases another cell as the nearest of them', () => {
     const moment = momentOf(grid, belief, 0.1, one);
     expect(moment.protected).toEqual([0, 6, 12, 18, 24]);
     expect(surrogateOf(moment, 1)).toBe(0);
@@ -177,7 +177,7 @@ describe('one moment', () => {
     expect(moment.noise.meanSquare).toBeLessThan(moment.comparator.meanSquare);
   });
 
-  it('moves beliefs by Bayes within what was promised', () => {
+  it("a release changes beliefs by Bayes' rule within the promise", () => {
     const moment = momentOf(grid, belief, 0.1, one);
     for (const z of [
       [0, 0],

@@ -3,7 +3,7 @@ import type { Bits } from '../../../privacy/noise/bits.js';
 import { distanceNoise, type GridNoise, hullNoise } from './grid-noise.js';
 import { locationSet, type Point, sensitivityHull, shapeOf } from './hull.js';
 
-/** One moment: what is believed about where somebody is, which cells are protected from one another, and the noise that does it. */
+/** One moment: the belief about the location, the cells that are protected from one another, and the noise that protects them. */
 export interface Moment {
   readonly cells: readonly Point[];
   readonly belief: readonly number[];
@@ -14,7 +14,7 @@ export interface Moment {
   /** Of a uniform point in the hull. */
   readonly covariance: readonly (readonly number[])[];
   readonly noise: GridNoise;
-  /** Geo-indistinguishability that tells no two protected cells apart better. */
+  /** Geo-indistinguishability with the same largest epsilon between two protected cells, for comparison. */
   readonly comparator: GridNoise;
 }
 
@@ -35,7 +35,7 @@ export function momentOf(cells: readonly Point[], belief: readonly number[], del
   };
 }
 
-/** The protected cell that stands for a cell: itself, or the nearest; of equally near ones the first. */
+/** Surrogate of a cell: itself if protected, otherwise the nearest protected cell; of equally near ones the first. */
 export function surrogateOf({ cells, protected: chosen }: Moment, cell: number): number {
   const square = (a: number) => (cells[a]![0] - cells[cell]![0]) ** 2 + (cells[a]![1] - cells[cell]![1]) ** 2;
   return chosen.reduce((best, next) => (square(next) < square(best) ? next : best));
@@ -47,7 +47,7 @@ export function releaseAt(moment: Moment, cell: number, bits?: Bits): Point {
   return [x + dx, y + dy];
 }
 
-/** Bayes' rule, a cell outside the set told by its surrogate. */
+/** Bayes' rule; a cell outside the set is released as its surrogate. */
 export function beliefAfter(moment: Moment, [zx, zy]: Point): readonly number[] {
   const { cells, belief, noise } = moment;
   const epsilon = toNumber(noise.epsilon);
@@ -62,15 +62,15 @@ export function beliefAfter(moment: Moment, [zx, zy]: Point): readonly number[] 
   return weights.map((w) => w / sum);
 }
 
-/** Two cells, and by how much at most a release tells one from the other (as a logarithm); Infinity where noise of the hull never reaches. */
+/** Two cells, and the largest log odds a release gives between them; Infinity if noise of the hull never leads from one to the other. */
 export interface ToldApart {
   readonly cells: readonly [a: number, b: number];
   readonly epsilon: number;
 }
 
 /**
- * The policy graph that one release keeps: an edge between every two protected cells, told apart by epsilon times their distance in the hull's norm, which is
- * at most epsilon. A cell outside the set is released as its surrogate, so it is told from that one by nothing, and stands where it stands.
+ * Policy graph of one release: edges between protected cells, with epsilon times their distance in the hull's norm
+ * (at most epsilon). A cell outside the set is released as its surrogate, so it cannot be distinguished from it.
  */
 export function policyGraph({ cells, protected: chosen, noise }: Moment): readonly ToldApart[] {
   const epsilon = toNumber(noise.epsilon);

@@ -2,7 +2,7 @@ import { type Calibration, nothingKnown, type Setting } from '../compare/mechani
 import { queriesOf, type Rounds } from './rounds.js';
 import { roundsLoss } from './rounds-loss.js';
 
-/** With which probability its promises may fail: of privacy, and of accuracy. */
+/** Probability with which its promises may fail: of privacy, and of accuracy. */
 const delta = 1e-6;
 const beta = 0.05;
 

@@ -5,7 +5,7 @@ import { histories, type Outcome, type Rounds } from './rounds.js';
 
 const largestAudit = 2e7;
 
-/** What is lost at worst about one record by all that is told, exactly (rounds-loss.proof.md). `exact` is the answer to every query by state. */
+/** Worst-case loss about one record over all rounds, exact (rounds-loss.proof.md). `exact` is the answer to every query by state. */
 export function roundsLoss(joint: Joint, exact: readonly Float64Array[], rounds: Rounds, adversary: Adversary): number {
   const possible = [...joint.probabilities.keys()].filter((state) => joint.probabilities[state]! > 0);
   const cells = cellsFor(joint, possible, adversary);
@@ -14,7 +14,7 @@ export function roundsLoss(joint: Joint, exact: readonly Float64Array[], rounds:
     logarithmic,
   );
   const centres = exact.map((answers) => [...new Set(possible.map((state) => answers[state]!))].sort((a, b) => a - b));
-  // Every round adds at most its centres, two thresholds and being kept.
+  // Each round has at most its centres, the two thresholds, and the outcome in which the histogram is kept.
   const steps = centres.reduce((n, list) => n * (list.length + 3), 1) * (cells.total + possible.length);
   if (!(steps <= largestAudit)) throw tooLarge('steps', steps, largestAudit);
   let worst = logarithmic.none;

@@ -26,12 +26,12 @@ function setting(
   const joint = enumerate(model);
   return { model, joint, answers: answersOf(joint, typeof query === 'string' ? readWorkload(query, joint) : query), epsilon };
 }
-/** Two who are likely alike, and a third beside them. */
+/** Two records that are likely equal, and a third. */
 const three = (query: string) => setting([0, 1], 3, [4, 2, 1, 1, 1, 1, 2, 4], query);
 const both = ['uninformed', 'informed'] as const;
 
-describe('what is lost over rounds', () => {
-  it('is what Laplace noise on all answers loses where nothing is ever kept', () => {
+describe('the loss over rounds', () => {
+  it('the loss is that of Laplace noise on all answers if the histogram is never kept', () => {
     const s = three('histogram');
     const { queries, exact } = queriesOf(s);
     for (const rate of [0, 0.3]) {
@@ -44,12 +44,12 @@ describe('what is lost over rounds', () => {
     }
   });
 
-  it('is never less than any list of told numbers shows, kept rounds included, and no more than the worst of them', () => {
+  it('the loss is at least that of any list of released numbers, kept rounds included, and that of the worst of them', () => {
     const s = three('histogram');
     const { queries, exact } = queriesOf(s);
     const rounds: Rounds = { records: 3, queries, scale: 0.8, threshold: 0.9, rate: 0.4, most: 9 };
     const loss = roundsLoss(s.joint, exact, rounds, 'uninformed');
-    // By quadrature over noisy answers: what is told is a bin of the grid, or that the round was kept.
+    // By quadrature over noisy answers: the output is a bin of the grid, or that the histogram was kept.
     const step = 0.1;
     const grid = Array.from({ length: 130 }, (_, k) => -5 + (k + 0.5) * step);
     const law = (centre: number, x: number) => {
@@ -80,7 +80,7 @@ describe('what is lost over rounds', () => {
     expect(seen).toBeGreaterThan(0.95 * loss);
   });
 
-  it('is less where answers near the histogram are kept, and nothing more is told once the corrections are used up', () => {
+  it('the loss is lower if answers near the histogram are kept, and no answer follows the last correction', () => {
     const s = three('histogram');
     const { queries, exact } = queriesOf(s);
     const rounds: Rounds = { records: 3, queries, scale: 1.7, threshold: 4, rate: 0.4, most: 9 };
@@ -92,7 +92,7 @@ describe('what is lost over rounds', () => {
 });
 
 describe('the correlated iteration mechanism', () => {
-  it('adds the noise of the published sensitivity, once for every query', () => {
+  it('the mechanism adds the noise of the published sensitivity, once for every query', () => {
     const s = three('histogram');
     // One bin moves by one where all of a histogram moves by two.
     expect(cim(s)).toMatchObject({ name: 'cim', certified: false, composes: false });
@@ -100,7 +100,7 @@ describe('the correlated iteration mechanism', () => {
     expect(cimRounds(queriesOf(s).queries, 3, 1, 0.5)).toMatchObject({ scale: 4, rate: (4 * Math.log(40)) / 6 });
   });
 
-  it('loses twice epsilon where the correlation is zero', () => {
+  it('the mechanism loses twice epsilon where the correlation is zero', () => {
     // The second has the middle value just where the first has it.
     const weights = [1, 0, 1, 0, 2, 0, 1, 0, 1];
     const middle: Workload = { text: 'middle', answer: (x) => [x.filter((v) => v === 1).length] };
@@ -109,21 +109,21 @@ describe('the correlated iteration mechanism', () => {
     expect(cim(s).loss!('uninformed')).toBeCloseTo(2, 9);
   });
 
-  it('keeps its promise about records that are independent', () => {
+  it('the mechanism keeps its promise about independent records', () => {
     const s = setting([0, 1, 2], 2, new Array<number>(9).fill(1), 'histogram');
     for (const adversary of both) expect(cim(s).loss!(adversary)).toBeLessThanOrEqual(1 + 1e-9);
   });
 });
 
 describe('private multiplicative weights', () => {
-  it('has noise of ten logarithms of one over delta, far more than Laplace noise on three answers', () => {
+  it('the noise has ten logarithms of one over delta, far more than Laplace noise on three answers', () => {
     const s = setting([0, 1, 2], 4, new Array<number>(81).fill(1), 'histogram');
     const rounds = pmwRounds(queriesOf(s).queries, 4, 1);
     expect(rounds.scale).toBeCloseTo(20 * Math.log(1e6) * Math.log(3) ** 0.25, 9);
     expect(pmw(s).loss!('informed')).toBeLessThan(0.05);
   });
 
-  it('loses as many times over as there are copies of a record: it is a promise about independent ones', () => {
+  it('the loss is multiplied by the number of copies of a record: the promise is about independent ones', () => {
     const copies = (n: number) =>
       setting(
         [0, 1],
@@ -136,7 +136,7 @@ describe('private multiplicative weights', () => {
     expect(six).toBeCloseTo(6, 6);
   });
 
-  it('refuses what does not add up over records', () => {
+  it('queries that do not add up over records are refused', () => {
     expect(() => pmw(three('product'))).toThrow(expect.objectContaining({ code: 'QUERY_UNSUPPORTED' }));
   });
 });

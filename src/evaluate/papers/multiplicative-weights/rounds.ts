@@ -10,7 +10,7 @@ export interface Rounds {
   readonly scale: number;
   /** A noisy answer this near to that of the histogram leaves it as it is. */
   readonly threshold: number;
-  /** How much one correction changes the logarithm of a weight. */
+  /** Change of the log weight by one correction. */
   readonly rate: number;
   /** Corrections after which nothing more is answered. */
   readonly most: number;
@@ -29,7 +29,10 @@ function corrected({ queries, rate }: Rounds, t: number, weights: Weights, up: b
   return raised.map((w) => w / all);
 }
 
-/** What is told, from the noisy answers to all queries: undefined where the corrections were used up. The noise of a round does not hang on earlier ones, so it may be added beforehand. */
+/**
+ * Released answers, from the noisy answers to all queries: undefined after the last correction.
+ * The noise of a round is independent of earlier rounds, so it may be added beforehand.
+ */
 export function toldBy(rounds: Rounds, noisy: readonly number[]): readonly (number | undefined)[] {
   let [weights, corrections] = [uniform(rounds), 0];
   return noisy.map((answer, t) => {
@@ -42,12 +45,12 @@ export function toldBy(rounds: Rounds, noisy: readonly number[]): readonly (numb
   });
 }
 
-/** One round as the audit sees it: it is kept, or a number above or below is told. */
+/** One round as the audit sees it: the histogram is kept, or a number above or below it is released. */
 export interface Outcome {
   readonly kind: 'kept' | 'above' | 'below';
   readonly guess: number;
 }
-/** What may happen in round t after what happened before; the histogram hangs on that alone, never on the numbers told. */
+/** Possible outcomes of round t given the earlier ones; the histogram depends on these alone, never on the released numbers. */
 export function* histories(rounds: Rounds): Generator<readonly Outcome[]> {
   function* from(t: number, weights: Weights, corrections: number, past: readonly Outcome[]): Generator<readonly Outcome[]> {
     if (t === rounds.queries.length || corrections >= rounds.most) {
@@ -67,7 +70,7 @@ export function queriesOf({ joint, answers }: Setting): {
   readonly queries: readonly Float64Array[];
   /** By query and state, in units in which one record moves it by at most 1. */
   readonly exact: readonly Float64Array[];
-  /** The largest of what one record moves a coordinate by. */
+  /** Largest sensitivity of a coordinate to one record. */
   readonly unit: number;
 } {
   const [values] = joint.values;

@@ -4,8 +4,8 @@ import { type Matrix, times } from './matrix.js';
 type Gaps = Float64Array;
 
 /**
- * How much X_{i-a} and X_{i+b} tell about X_i on a chain, for growing a and b. Powers are made as they are asked for.
- * Both terms never grow with the distance: rows of P^{a+1} are mixtures of rows of P^a.
+ * Influence of X_{i-a} and X_{i+b} on X_i along a chain, for increasing a and b; powers are computed
+ * on demand. Both terms never grow with the distance: rows of P^{a+1} are mixtures of rows of P^a.
  */
 export class ChainInfluence {
   readonly states: number;

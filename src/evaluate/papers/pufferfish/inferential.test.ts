@@ -10,7 +10,7 @@ const stay = (p: number) => ({
 });
 
 describe('inferential privacy on a chain', () => {
-  it('halves epsilon where records are strangers', () => {
+  it('inferential privacy halves epsilon for independent records', () => {
     expect(inferentialBase(stay(0.5), 1)).toBeCloseTo(0.5, 12);
     const any = {
       transition: [
@@ -23,7 +23,7 @@ describe('inferential privacy on a chain', () => {
     expect(inferentialBase(any, 3)).toBeCloseTo(1.5, 12);
   });
 
-  it('loses what neighbours tell of one another', () => {
+  it('inferential privacy adds the influence of neighbours', () => {
     // Between 1 and 1 a record is 0 with 4/13, between 0 and 1 with 1/2: the largest of the ratios is 13/8.
     const gamma = Math.log(13 / 8) / 2;
     expect(inferentialBase(stay(0.6), 1)).toBeCloseTo((1 - 2 * gamma) / 2, 9);
@@ -31,7 +31,7 @@ describe('inferential privacy on a chain', () => {
     expect(inferentialBase({ ...stay(0.6), length: 3 }, 1)).toBeCloseTo((1 - 2 * gamma ** 2) / (2 * (1 + 2 * gamma)), 12);
   });
 
-  it('is not applicable where they tell too much, or all', () => {
+  it('inferential privacy is not applicable if neighbours have too much influence, or determine a record', () => {
     expect(inferentialBase(stay(0.7), 1)).toBeUndefined();
     expect(
       inferentialBase(

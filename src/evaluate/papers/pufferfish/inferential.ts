@@ -4,9 +4,8 @@ import { type Calibration, largest, type Setting } from '../compare/mechanism.js
 import type { Chain } from './markov-quilt.js';
 
 /**
- * Ghosh and Kleinberg 2016 on a chain, as the authors of Song et al. 2017 compare with it: gamma is half the log of how far one neighbour's state moves the odds
- * of a record's, the other neighbour fixed. With gamma beside the diagonal of G, every row of (I - G)^-1 says how much of epsilon' reaches a record. Undefined where
- * the influences do not die out (the spectral norm of G is 1 or more): not applicable.
+ * Ghosh and Kleinberg 2016 on a chain, as in Song et al. 2017: gamma next to the diagonal of G, row sums of (I -
+ * G)^-1 give the influence that reaches a record. Undefined (not applicable) if the spectral norm of G is at least 1.
  */
 export function inferentialBase(
   { transition, length }: Pick<Chain, 'transition' | 'length'>,
@@ -17,7 +16,7 @@ export function inferentialBase(
   return epsilon / (2 * largest(rowSums(gamma, length)));
 }
 
-/** Half the log of the largest ratio P(x | s, w) / P(x | t, w), x between s or t before it and w after it. */
+/** Half the log of the largest ratio P(x | s, w) / P(x | t, w): x between s or t before it and w after it. */
 function neighbourInfluence(transition: Chain['transition']): number {
   let most = 0;
   const states = transition.map((_, s) => s);
@@ -36,7 +35,7 @@ function neighbourInfluence(transition: Chain['transition']): number {
   return most / 2;
 }
 
-/** (I - G)^-1 times ones, G with gamma beside the diagonal: by elimination, as every pivot is positive where the norm is below one. */
+/** (I - G)^-1 times ones, G with gamma next to the diagonal: by elimination, since every pivot is positive if the norm is below one. */
 function* rowSums(gamma: number, length: number): Iterable<number> {
   const upper = new Float64Array(length);
   const right = new Float64Array(length);

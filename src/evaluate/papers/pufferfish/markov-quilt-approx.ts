@@ -1,7 +1,7 @@
 import { type Chain, stationaryOf, step } from './markov-quilt.js';
 import { type Matrix, matrix, symmetricEigenvalues } from './matrix.js';
 
-/** What MQMApprox keeps of a set of chains: the least stationary probability and how fast the past is forgotten, as exp(-rate t). */
+/** Mixing of a set of chains for MQMApprox: least stationary probability, and rate of forgetting as exp(-rate t). */
 export interface Mixing {
   readonly least: number;
   readonly rate: number;

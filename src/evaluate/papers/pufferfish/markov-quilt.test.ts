@@ -23,7 +23,7 @@ const two = (q: number, p: number) => [
 const still = (transition: number[][], length = 100) => ({ transition, initial: 'stationary' as const, length });
 
 describe('the Markov quilt on a chain', () => {
-  it('reproduces the running example of its paper', () => {
+  it('the quilt reproduces the running example of its paper', () => {
     const one = quiltOnChain({ transition: first, initial: [1, 0], length: 100 }, 1);
     expect(one.scale).toBeCloseTo(13.021923, 6);
     expect(one).toMatchObject({ record: 8, left: 3, right: 13, near: 9 });
@@ -33,7 +33,7 @@ describe('the Markov quilt on a chain', () => {
     expect(other).toMatchObject({ record: 6, left: null, right: 10 });
   });
 
-  it('reproduces the influences of a stationary chain', () => {
+  it('the quilt reproduces the influences of a stationary chain', () => {
     const cases = [
       [
         first,
@@ -63,7 +63,7 @@ describe('the Markov quilt on a chain', () => {
     }
   });
 
-  it('reproduces the stationary table, ends included', () => {
+  it('the quilt reproduces the stationary table, ends included', () => {
     const rows = [
       [first, 1, 12.839964, 5, 5],
       [first, 5, 0.705975, 1, 1],
@@ -79,7 +79,7 @@ describe('the Markov quilt on a chain', () => {
     }
   });
 
-  it('reproduces the authors’ synthetic grid, exact and approximate', () => {
+  it('the quilt reproduces the authors’ synthetic grid, exact and approximate', () => {
     const rows = [
       [0.1, 0.9, 31.737789, 49.220197],
       [0.2, 0.8, 13.075109, 23.979071],
@@ -95,7 +95,7 @@ describe('the Markov quilt on a chain', () => {
     }
   });
 
-  it('reproduces the approximate mechanism on a set of two chains', () => {
+  it('the quilt reproduces the approximate mechanism on a set of two chains', () => {
     const general = mixing([first, second], 'general');
     expect(general.least).toBeCloseTo(0.2, 12);
     expect(general.rate).toBeCloseTo(0.375, 12);
@@ -115,7 +115,7 @@ describe('the Markov quilt on a chain', () => {
     }
   });
 
-  it('falls back to the whole chain when a transition is impossible or epsilon too small', () => {
+  it('the quilt is the whole chain if a transition is impossible or epsilon too small', () => {
     expect(
       quiltOnChain(
         still(
@@ -131,12 +131,12 @@ describe('the Markov quilt on a chain', () => {
     expect(quiltOnChain(still(first, 5), 0.01)).toMatchObject({ scale: 500, near: 5 });
   });
 
-  it('gives up at once on a long chain that never forgets', () => {
+  it('the search ends at once on a long chain that never forgets', () => {
     const turning = Array.from({ length: 30 }, (_, s) => Array.from({ length: 30 }, (_, t) => (t === (s + 1) % 30 ? 1 : 0)));
     expect(quiltOnChain({ transition: turning, initial: 'any', length: 1_000_000 }, 1).scale).toBe(1_000_000);
   });
 
-  it('covers a chain that hardly forgets, from any start, without walking all of it', async () => {
+  it('the search covers a chain that hardly forgets, from any start, without visiting all of it', async () => {
     const slow = [
       [1 - 1e-5, 1e-5],
       [2e-5, 1 - 2e-5],
@@ -150,18 +150,18 @@ describe('the Markov quilt on a chain', () => {
     expect(took).toBeLessThan(2000);
   });
 
-  it('costs more when the chain may start anywhere', () => {
+  it('the scale is larger if the chain may start anywhere', () => {
     const any = quiltOnChain({ transition: first, initial: 'any', length: 100 }, 1).scale;
     expect(any).toBeGreaterThan(quiltOnChain(still(first), 1).scale);
     expect(any).toBeGreaterThanOrEqual(quiltOnChain({ transition: first, initial: [1, 0], length: 100 }, 1).scale);
   });
 
-  it('does not depend on where in a long chain it looks', () => {
+  it('the scale does not depend on the position in a long chain', () => {
     const long = quiltOnChain(still(first, 1_000_000), 1);
     expect(long.scale).toBe(quiltOnChain(still(first, 100), 1).scale);
   });
 
-  it('agrees with the search over all quilts of a small network', () => {
+  it('the scale agrees with the search over all quilts of a small network', () => {
     for (const [stay, epsilon, scale] of [
       [0.55, 3, 0.384813917653],
       [0.7, 1, 5],
@@ -192,7 +192,7 @@ describe('the Markov quilt on a chain', () => {
   });
 });
 
-/** Every quilt of every record, as the definition has it, for two states and a law of the first record. */
+/** Every quilt of every record, as defined, for two states and a distribution of the first record. */
 function everyQuilt(transition: readonly (readonly number[])[], initial: readonly number[], length: number, epsilon: number) {
   const times = (a: readonly (readonly number[])[]) =>
     a.map((row) => transition[0]!.map((_, j) => row.reduce((sum, x, k) => sum + x * transition[k]![j]!, 0)));
@@ -202,7 +202,7 @@ function everyQuilt(transition: readonly (readonly number[])[], initial: readonl
     [0, 1],
     [1, 0],
   ] as const;
-  // For each pair of states and each distance: the worst that a state so far before, or behind, says.
+  // For each pair of states and each distance: the largest log odds given by a state so far before, or after.
   const left = powers.map((p) => pairs.map(([s, t]) => Math.max(...p.map((row) => Math.log(row[s]! / row[t]!)))));
   const right = powers.map((p) => pairs.map(([s, t]) => Math.max(...p[s]!.map((x, w) => Math.log(x / p[t]![w]!)))));
   let law = initial;
@@ -232,7 +232,7 @@ function everyQuilt(transition: readonly (readonly number[])[], initial: readonl
 
 describe('the Markov quilt, to nine digits', () => {
   const stationary = (q: number, p: number) => [(1 - p) / (1 - p + q), q / (1 - p + q)];
-  it('is that of every quilt of every record: the published chains and the synthetic grid', () => {
+  it('the scale is that of every quilt of every record: the published chains and the synthetic grid', () => {
     const cases: [number[][], number[]][] = [
       [first, [0.8, 0.2]],
       [second, [0.6, 0.4]],
@@ -259,7 +259,7 @@ describe('the Markov quilt, to nine digits', () => {
     expect(quiltOnChain(still(first), 10).scale).toBeCloseTo(1 / (10 - Math.log(36)), 9);
   });
 
-  it('counts states that the start makes impossible, which is safe: 13.0219 and not 12.9341', () => {
+  it('the quilt counts states that the start makes impossible, which is safe: 13.0219 and not 12.9341', () => {
     const found = quiltOnChain({ transition: first, initial: [1, 0], length: 100 }, 1).scale;
     expect(found).toBeCloseTo(13.021923, 6);
     expect(found).toBeGreaterThan(12.934051);

@@ -57,7 +57,7 @@ class QuiltSearch {
   readonly #influence: ChainInfluence;
   readonly #epsilon: number;
   readonly #length: number;
-  /** How far a quilt may lie from its record: bounds memory on chains that hardly forget. Leaving quilts out only adds noise. */
+  /** Largest distance of a quilt from its record: bounds memory on chains that hardly forget. Leaving quilts out only adds noise. */
   readonly #reach: number;
   constructor(influence: ChainInfluence, epsilon: number, length: number) {
     this.#reach = Math.min(length, 20_000, Math.floor(2 ** 22 / influence.states ** 2));
@@ -130,7 +130,7 @@ function* records(chain: Chain, transition: Matrix, search: QuiltSearch): Genera
       yield { record: middle, prior };
     }
     yield { record, prior: settled.prior };
-    // Beyond the reach of the best quilt nothing depends on where the record stands.
+    // Beyond the reach of the best quilt nothing depends on the position of the record.
     const next = chain.length - reach - 1;
     if (record > settled.record + reach + 1 && record < next) record = next;
   }

@@ -1,4 +1,4 @@
-/** Whether `supply` can be moved to `demand` (equal totals) along allowed pairs only: a bipartite maximum flow in exact integers (Dinic). */
+/** True if `supply` can be moved to `demand` (equal totals) along allowed pairs only: bipartite maximum flow in exact integers (Dinic). */
 export function canTransport(
   supply: readonly bigint[],
   demand: readonly bigint[],

@@ -21,8 +21,8 @@ const sum = (weights: readonly bigint[]) => weights.reduce((total, w) => total +
 const apart = (x: readonly number[], y: readonly number[]) => x.reduce((d, v, k) => d + Math.abs(v - y[k]!), 0);
 
 /**
- * The least r such that mass can be moved from one law to the other with no unit travelling further than r (L1).
- * Weights are exact: rounding a cumulative sum near one would invent or hide a strip of mass, and the distance with it.
+ * The least r such that mass can be moved from one distribution to the other over distances (L1) of at most
+ * r. Weights are exact: rounding a cumulative sum near one would add or hide mass, and change the distance.
  */
 export function infinityDistance(from: Law, to: Law): number {
   const [left, right] = [sum(from.weights), sum(to.weights)];
@@ -38,7 +38,7 @@ function onTheLine(from: Law, to: Law, supply: bigint[], demand: bigint[]): numb
   return furthest;
 }
 
-/** Pairs of positions and the mass that moves between them when two sorted laws of equal total are matched from the left. */
+/** Pairs of positions and the mass moved between them when two sorted distributions of equal total are matched from the left. */
 function* sweep(supply: bigint[], demand: bigint[]): Generator<readonly [from: number, to: number, mass: bigint]> {
   for (let s = 0, d = 0; s < supply.length && d < demand.length; ) {
     const moved = lesser(supply[s]!, demand[d]!);

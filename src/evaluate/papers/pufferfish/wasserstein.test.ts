@@ -36,7 +36,7 @@ const flu: Model = (() => {
 const sum = (_: number, v: number) => v;
 
 describe('the Wasserstein distance', () => {
-  it('of the flu clique is 2, half of group noise', () => {
+  it('the distance of the flu clique is 2, half of group noise', () => {
     const joint = enumerate(flu);
     expect(answerDistance(joint, answersOf(joint, readWorkload('sum', joint)), 'uninformed')).toBe(2);
     const laws = new SumLaws(flu, sum).given(0);
@@ -46,7 +46,7 @@ describe('the Wasserstein distance', () => {
     expect(share(1)).toEqual([0, 0.075, 0.5, 0.225, 0.2]);
   });
 
-  it('of counts on a stationary chain is 3, 4, 4, 4, without enumeration', () => {
+  it('the distance of counts on a stationary chain is 3, 4, 4, 4, without enumeration', () => {
     const of = (length: number, record: number) =>
       new SumLaws(chain([0.9, 0.1, 0.4, 0.6], [0.8, 0.2], length), sum).distance(record);
     expect([0, 1, 2].map((record) => of(3, record)).reduce((a, b) => Math.max(a, b))).toBe(3);
@@ -56,7 +56,7 @@ describe('the Wasserstein distance', () => {
     expect(of(60, 29)).toBe(4);
   });
 
-  it('is the same by messages on a tree and by enumeration', () => {
+  it('the distance is the same by messages on a tree and by enumeration', () => {
     const tree: Model = {
       ids: ['a', 'b', 'c', 'd', 'e'],
       values: [
@@ -78,7 +78,7 @@ describe('the Wasserstein distance', () => {
     expect(byMessages).toBe(answerDistance(joint, answersOf(joint, readWorkload('sum', joint)), 'uninformed'));
   });
 
-  it('refuses loops and ties without a table', () => {
+  it('loops and ties without a table are refused', () => {
     const table = Float64Array.of(2, 1, 1, 2);
     const base = {
       ids: ['a', 'b', 'c'],
@@ -102,7 +102,7 @@ describe('the Wasserstein distance', () => {
     );
   });
 
-  it('sees a strip of mass that rounding would hide', () => {
+  it('the distance includes mass that rounding would hide', () => {
     const huge = 10n ** 40n;
     expect(
       infinityDistance(
@@ -127,7 +127,7 @@ describe('the Wasserstein distance', () => {
     ).toBe(0);
   });
 
-  it('of points in the plane needs a transport plan, not a sweep', () => {
+  it('the distance of points in the plane needs a transport plan, not a sweep', () => {
     const corners = lawOf([
       [[0, 0], 1n],
       [[1, 1], 1n],
@@ -151,7 +151,7 @@ describe('the Wasserstein distance', () => {
     ).toBe(3);
   });
 
-  it('of the continuous example of Liu et al. 2016 is 1.5 for the cause', () => {
+  it('the distance of the continuous example of Liu et al. 2016 is 1.5 for the cause', () => {
     // D_j = D_i/2 + X/2 on a fine grid of X: given D_i = 0 or 1 the sum shifts by exactly 1.5.
     const law = (d: number) => lawOf(Array.from({ length: 101 }, (_, k) => [[d + d / 2 + k / 200], 1n] as const));
     expect(infinityDistance(law(0), law(1))).toBeCloseTo(1.5, 12);

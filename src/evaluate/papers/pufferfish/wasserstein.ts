@@ -7,8 +7,8 @@ import { infinityDistance, type Law, lawOf } from './wasserstein-distance.js';
 const largestSweep = 3e7;
 
 /**
- * The furthest the answer's law moves (in W-infinity, L1) when one record goes from one possible value to another; for the informed
- * adversary also worst over every known subset and its values. See wasserstein.proof.md.
+ * Largest W-infinity distance (L1) between the answer's distributions for two possible values of one
+ * record; for the informed adversary also over every known subset and its values. See wasserstein.proof.md.
  */
 export function answerDistance(joint: Joint, answers: Answers, adversary: Adversary): number {
   const weights = joint.exactWeights();

@@ -43,7 +43,7 @@ const planar = fc
 const epsilons = fc.constantFrom(0.1, 0.5, 1, 2);
 
 describe('adversarial privacy on small domains', () => {
-  it('is what indistinguishability gives against planar totally log-submodular priors, and no more (Theorem 2.12)', () => {
+  it('indistinguishability gives adversarial privacy against planar totally log-submodular priors, and no more (Theorem 2.12)', () => {
     let reached = 0;
     fc.assert(
       fc.property(odds(4), fc.integer({ min: 1, max: 3 }), fc.nat(15), epsilons, (o, size, target, epsilon) => {
@@ -62,7 +62,7 @@ describe('adversarial privacy on small domains', () => {
     expect(reached).toBeGreaterThan(0.5);
   });
 
-  it('is lost against positive correlations: up to twice epsilon with pairs that come together', () => {
+  it('positive correlations break adversarial privacy: up to twice epsilon with pairs that come together', () => {
     // Either the first two tuples or the last two.
     const together = normal(Array.from({ length: 16 }, (_, i) => (i === 3 ? 1e-6 : i === 12 ? 1 : 0)));
     expect(isTotallyLogSubmodular(together)).toBe(false);
@@ -72,7 +72,7 @@ describe('adversarial privacy on small domains', () => {
     expect(gain).toBeLessThanOrEqual(2);
   });
 
-  it('costs k epsilon when tuples may be positively correlated with k - 1 others (Proposition 4.6)', () => {
+  it('adversarial privacy costs k epsilon when tuples may be positively correlated with k - 1 others (Proposition 4.6)', () => {
     fc.assert(
       fc.property(planar, fc.nat(15), epsilons, (prior, target, epsilon) => {
         const gain = beliefGain(prior, towards(target, epsilon, 4));
@@ -82,7 +82,7 @@ describe('adversarial privacy on small domains', () => {
     );
   });
 
-  it('meets negatively associated priors exactly in the totally log-submodular ones (Proposition 3.10)', () => {
+  it('negatively associated priors are exactly the totally log-submodular ones (Proposition 3.10)', () => {
     const seen = { yes: 0, no: 0 };
     fc.assert(
       fc.property(
@@ -101,7 +101,7 @@ describe('adversarial privacy on small domains', () => {
     expect(Math.min(seen.yes, seen.no)).toBeGreaterThan(10);
   });
 
-  it('needs the relative tolerance: a false prior with tiny probabilities is found out', () => {
+  it('the relative tolerance is needed: it rejects a false prior with tiny probabilities', () => {
     const tiny = normal(
       Array.from({ length: 16 }, (_, i) => (i === 12 ? 1 : i === 3 ? 1e-13 : [5, 6, 9, 10].includes(i) ? 1e-14 : 0)),
     );
@@ -109,7 +109,7 @@ describe('adversarial privacy on small domains', () => {
     expect(isLogSubmodular(tilted([1, 2, 3, 4], 2))).toBe(true);
   });
 
-  it('breaks for every prior with enough positive association (Theorem 3.12)', () => {
+  it('adversarial privacy breaks for every prior with enough positive association (Theorem 3.12)', () => {
     let broken = 0;
     fc.assert(
       fc.property(planar, (prior) => {
@@ -134,7 +134,7 @@ describe('adversarial privacy on small domains', () => {
     expect(broken).toBeGreaterThan(20);
   });
 
-  it('follows from relaxed indistinguishability when marginals are small (Theorem 4.3)', () => {
+  it('adversarial privacy follows from relaxed indistinguishability when marginals are small (Theorem 4.3)', () => {
     const n = 8;
     let strictlyRelaxed = 0;
     fc.assert(
@@ -165,13 +165,13 @@ describe('adversarial privacy on small domains', () => {
     expect(() => relaxedParams(0.1, 0.1, 0.5)).toThrow(/r e\^epsilon/);
   });
 
-  it('counts distinguishable tuples', () => {
+  it('distinguishable tuples are counted', () => {
     expect(distinguishable(towards(3, 0.5, 4), 0.6)).toBe(0);
     expect(distinguishable(towards(3, 0.7, 4), 0.6)).toBe(2);
     expect(exchanges(0b0011, 0b1001)).toBe(1);
   });
 
-  it('covers monotone properties of a set of which exactly one tuple is there (Proposition 4.4)', () => {
+  it('adversarial privacy covers monotone properties of a set of which exactly one tuple is there (Proposition 4.4)', () => {
     fc.assert(
       fc.property(odds(4), fc.nat(15), epsilons, fc.integer({ min: 1, max: 6 }), (o, target, epsilon, wanted) => {
         // Exactly one of the first three tuples.
