@@ -12,8 +12,8 @@ export interface Measured {
   readonly counts: Float64Array;
   readonly sd: number;
   /**
-   * Where noise is not that of every cell by itself: its variance in each set of the columns (bit i for the i-th), in what is centred along these and the same along the others. `sd` is then
-   * of no matter.
+   * Noise variance by set of columns (bit i for the i-th): of what is centred along these and constant along the others. `sd` is then
+   * not used. For noise that is not independent per cell.
    */
   readonly variances?: readonly number[];
 }
@@ -27,14 +27,17 @@ export interface Impossible {
 export interface FitOptions {
   readonly sizes: readonly number[];
   readonly measured: readonly Measured[];
-  /** How many rows there are. */
+  /** Number of rows. */
   readonly total: number;
   readonly impossible?: readonly Impossible[];
   /** A model to start from; what it knew of columns that now lie in no clique together is not used. */
   readonly from?: Graphical;
-  /** How often all tables of the model may be worked out: 1,000 unless told. */
+  /** Most times that all marginals of the model are computed; 1,000 by default. */
   readonly iterations?: number;
-  /** It ends where a step lowers the loss by less than half its square per measured cell: 0.1 unless told, a tenth of the noise (fit.proof.md). */
+  /**
+   * Stops when a step lowers the loss by less than half its square per measured cell; 0.1 by default, a tenth of the noise
+   * (fit.proof.md).
+   */
   readonly within?: number;
   readonly signal?: AbortSignal;
 }

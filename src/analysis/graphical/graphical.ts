@@ -9,13 +9,16 @@ export interface Graphical {
   readonly sizes: readonly number[];
   readonly total: number;
   readonly cliques: readonly (readonly number[])[];
-  /** How many rows are in every cell of a table over any columns: read off a clique, or summed over what is left out; refused with its size where that is too large. */
+  /**
+   * Expected rows in every cell of a marginal over any columns, read from a clique or by elimination; refused with its size if too
+   * large.
+   */
   table(columns: readonly number[]): Float64Array;
   /**
    * So many rows, one array per column: each value takes its share of the rows that agree so far, and only what is left of it is drawn. `random` is uniform on [0, 1). Columns that one clique holds may be `given`.
    */
   rows(n: number, random: () => number, given?: ReadonlyMap<number, Uint16Array>): readonly Uint16Array[];
-  /** What another fit may start from. */
+  /** Parameters another fit may start from. */
   readonly factors: readonly Factor[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * Where every cell of a table goes in a smaller one over some of its columns. Places add up over columns, so two short lists tell it: that of cell
- * i * low.length + j is high[i] + low[j].
+ * Index of every cell of a table in a smaller marginal: cell i * low.length + j goes to high[i] + low[j]. Indices add up over
+ * columns, so two short lists suffice.
  */
 export interface Places {
   readonly cells: number;
@@ -61,7 +61,7 @@ export function multiplyBy({ high, low }: Places, small: Float64Array, large: Fl
   }
 }
 
-/** Where the small table has nothing, so has the large one. */
+/** Zero wherever the smaller table is zero. */
 export function divideBy({ high, low }: Places, small: Float64Array, large: Float64Array): void {
   let at = 0;
   for (let i = 0; i < high.length; i++) {

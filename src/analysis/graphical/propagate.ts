@@ -8,7 +8,7 @@ export interface Factor {
   readonly values: Float64Array;
 }
 
-/** How many rows there are in every cell of every clique, worked out again and again for other factors over the same columns. */
+/** Expected rows in every cell of every clique, recomputed for new factors over the same columns. */
 export interface Propagation {
   readonly tree: Tree;
   /** By clique; as `run` left them. */
@@ -17,14 +17,14 @@ export interface Propagation {
   run(values: readonly Float64Array[], total: number): number;
   /** The least sum of these (one number for every cell of every factor) over all rows that are possible. It leaves `beliefs` of no use. */
   least(values: readonly Float64Array[]): number;
-  /** What the beliefs say of a factor's columns. */
+  /** Marginal of the beliefs over a factor's columns. */
   margin(factor: number, into: Float64Array): void;
 }
 
 interface Node {
   readonly belief: Float64Array;
   readonly factors: { readonly factor: number; readonly places: Places | undefined }[];
-  /** What is never possible: minus infinity there, else zero. */
+  /** Minus infinity in cells that are structurally zero, else zero. */
   readonly ruled: Float64Array | undefined;
   /** To the parent. */
   readonly up: Places | undefined;

@@ -7,8 +7,8 @@ const memory = 8;
 const farthest = 4;
 
 /**
- * Quasi-Newton descent (L-BFGS), every coordinate in the unit of its curvature, from `point` and into it. It ends where `enough` says so of point and gradient, or after so many looks;
- * how many there were is returned.
+ * L-BFGS with every coordinate scaled by its curvature; starts at `point` and overwrites it. Stops when `enough` accepts the gradient
+ * or after `most` evaluations, and returns their number.
  */
 export function lowest(
   point: Float64Array,
@@ -54,7 +54,7 @@ export function lowest(
   return looks;
 }
 
-/** What a step moved, and how that turned the gradient. */
+/** Change of the point and of the gradient in one step. */
 export interface Step {
   readonly moved: Float64Array;
   readonly turned: Float64Array;

@@ -3,7 +3,7 @@ import { isWithin, joined, type Tree } from './tree.js';
 
 type Columns = readonly number[];
 
-/** Below this many cells nothing is gained. */
+/** Cells below which an intermediate table saves no time. */
 const small = 512;
 
 /**

@@ -6,7 +6,10 @@ export interface Tree {
   readonly cliques: readonly (readonly number[])[];
   /** By clique: its neighbour towards the root, -1 for the root. */
   readonly parents: readonly number[];
-  /** Of all cliques together: what a model over them holds in memory. Infinite where one clique is beyond all bounds; then nothing else is told. */
+  /**
+   * Cells of all cliques together: the memory of a model over them. Infinite if one clique is beyond all bounds; the other fields are
+   * then empty.
+   */
   readonly cells: number;
 }
 
@@ -107,5 +110,5 @@ export function joined(cliques: readonly (readonly number[])[], sizes: readonly 
 
 const shared = (a: readonly number[], b: readonly number[]): number => a.filter((x) => b.includes(x)).length;
 
-/** Said before anything of that size is made. */
+/** Refusal of a table that is too large, before it is allocated. */
 export const refuseLarge = (cells: number): void => within('graphicalCells', cells);
