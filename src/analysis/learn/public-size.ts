@@ -5,7 +5,7 @@ import { leavesOut } from '../../query/count/kept-rows.js';
 import { type Look, publicReads } from '../../release/session/public-read.js';
 import type { Session } from '../../release/session/session.js';
 
-/** How many records a session is about as the data is now: public. */
+/** Public number of records of a session in the present data. */
 export const publicRecords = (session: Session): Promise<number> => session.read(publicReads.records);
 
 /** Of the data that will be read: noise that was planned for so many records fits no others. Records may have come while somebody thought about the price. */
@@ -21,7 +21,8 @@ export const stillAsMany =
   };
 
 /**
- * The same for whoever holds the rows, and what is told of that: more than there is room for is refused before anything is booked, wherever the rows come from.
+ * Public number of records for analyses that hold the rows in memory, and the summary of that; more than fit are refused before
+ * anything is reserved, whatever the source.
  */
 export async function recordsHeld(
   session: Session,
@@ -46,7 +47,7 @@ export async function tiesHeld(
   return { where: 'here', streamed: { columns }, held: { upTo: Math.floor(room / bytesPerTie) } };
 }
 
-/** How many persons are in several groups of a column that a tie declares as known, before anything is booked. */
+/** Number of persons in several groups of a column that a tie declares as known; read before anything is reserved. */
 export const inSeveralGroups = (session: Session, by: string): Promise<number> => session.read(publicReads.membersOfSeveral, by);
 
 export function refuseToHold(rows: number, bytesPerRow: number, room: number): void {
@@ -65,5 +66,8 @@ export function refuseToHold(rows: number, bytesPerRow: number, room: number): v
 /** Most rows that change when one record is replaced. */
 export const rowsPerRecord = (policy: Policy): number => (policy.protect.secret === 'person' ? policy.protect.maxRows : 1);
 
-/** Whether every record is one row that counts. Under pairs of values a person who has more rows than `maxRows` is left out: how many are left is not public. */
+/**
+ * True if every record is exactly one counted row. Under pairs of values a person with more rows than `maxRows` is left out, so the
+ * number of remaining rows is not public.
+ */
 export const oneRowEach = (policy: Policy): boolean => rowsPerRecord(policy) === 1 && !leavesOut(policy);

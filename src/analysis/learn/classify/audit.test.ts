@@ -29,25 +29,25 @@ const audit = (trainer: Trainer, samples: number, stretch = 1, make = train) =>
   ).epsilon;
 
 describe('the statistical audit of the classifiers', () => {
-  it('stays below epsilon for output perturbation and sees most of it', () => {
+  it('output perturbation stays below epsilon, and the audit detects most of it', () => {
     const found = audit(outputTrainer(setting, pure), 20_000);
     expect(found).toBeLessThanOrEqual(1);
     expect(found).toBeGreaterThan(0.6);
   });
 
-  it('stays below epsilon for descent, in one step and in three', () => {
+  it('noisy descent stays below epsilon, in one step and in three', () => {
     const one = audit(descentTrainer(setting, pure), 20_000);
     expect(one).toBeLessThanOrEqual(1);
     expect(one).toBeGreaterThan(0.25);
     expect(audit(descentTrainer({ ...setting, steps: 3 }, pure), 20_000)).toBeLessThanOrEqual(1);
   });
 
-  it('catches rows that were not scaled to length one', () => {
+  it('the audit detects rows that were not scaled to length one', () => {
     expect(audit(descentTrainer(setting, pure), 20_000, 4)).toBeGreaterThan(1);
     expect(audit(outputTrainer(setting, pure), 20_000, 4)).toBeGreaterThan(1);
   });
 
-  it('catches a tolerance or a number of records that is not what was paid for', () => {
+  it('the audit detects a tolerance or a number of records that was not paid for', () => {
     // Noise for two records where there is one: half of what is needed.
     expect(audit(outputTrainer({ ...setting, records: 2 }, pure), 20_000, 1, shifted)).toBeGreaterThan(1);
   });

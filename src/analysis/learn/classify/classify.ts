@@ -65,7 +65,7 @@ interface Prepared {
   readonly allowance: Allowance;
   readonly trainer: Trainer;
   readonly records: number;
-  /** Where features are chosen first: the method is fixed, the noise follows the features that are kept. */
+  /** Present if features are chosen first: the method is fixed, the noise follows the features that are kept. */
   readonly features?: { readonly choice: FeatureChoice; readonly trainerFor: (map: FeatureMap) => Trainer };
 }
 
@@ -132,14 +132,14 @@ interface Choice {
   readonly makeTrainer: (map: FeatureMap, allotment: Allotment) => Trainer;
 }
 
-/** Noise this short beside weights of a length around ten does no harm: then the true minimiser beats any number of steps. */
+/** Length of noise that does no harm to weights of length about ten: the exact minimiser then beats any number of steps. */
 const harmless = 0.5;
 /** Noise this long still leaves a useful classifier. */
 const bearable = 2.5;
 const defaultPenalty = { output: 1e-3, sgd: 1e-4, objective: 1e-3 };
 /**
- * How steep the loss may be and how strong the penalty, fitted to census data of 400 to 70,000 rows: with few rows beside the noise it is better that wrong
- * ones pull less. The curvature costs at most an eighth of the budget.
+ * Slope limit of the loss and strength of the penalty, fitted to census data of 400 to 70,000 rows: under much noise wrongly
+ * classified rows should pull less. The curvature costs at most an eighth of the budget.
  */
 function tiltTerms(
   { records, each, loss }: Omit<Setting, 'regularisation'>,
@@ -151,7 +151,7 @@ function tiltTerms(
   return { regularisation: penalty / records, loss: loss.name === 'svm' || steepest === 1 ? loss : easedLogistic(steepest) };
 }
 
-/** Which method with which noise; decided from public numbers alone. */
+/** Method and noise, chosen from public numbers alone. */
 function choose(
   ask: ClassifyRequest,
   base: Omit<Setting, 'regularisation'>,
@@ -200,7 +200,7 @@ function choose(
 }
 
 function tell(ask: ClassifyRequest, { method, half, intervals }: Trainer, map: FeatureMap, w: Float64Array): ClassifyResult {
-  // Weights are for rows divided by the radius; told for features in -1 .. 1.
+  // Weights are for rows divided by the radius; published ones are for features in -1 .. 1.
   const natural = unit / map.radius;
   const terms = map.features.flatMap((feature) => feature.terms);
   const around = (x: number): readonly [number, number] => [(x - half!) * natural, (x + half!) * natural];

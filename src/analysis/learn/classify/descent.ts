@@ -14,8 +14,8 @@ import { descend } from './walk.js';
 export const fineness = 1024;
 
 /**
- * What a row adds to the gradient: its slope (a whole number within +-fineness, whatever the arithmetic did) times its whole-number row.
- * It depends on the row and on published weights only, so its size alone bounds what replacing the row can do.
+ * Gradient contribution of a row: its slope (a whole number within +-fineness, whatever rounding did) times its whole-number row. It
+ * depends on the row and on published weights only, so its size bounds the effect of replacing the row.
  */
 export function addSlopes(examples: Examples, loss: Loss, radius: number, w: Float64Array): Float64Array {
   const { count, slots, entry, value, label, width } = examples;

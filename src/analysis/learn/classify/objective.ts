@@ -24,8 +24,8 @@ function linearTerm(width: number, epsilon: number): Float64Array {
 }
 
 /**
- * Objective perturbation as published: the minimiser of the objective plus a random linear term. Its proof is about real numbers and the exact
- * minimiser; a computer has neither, so this is for comparison only and has to be asked for by name.
+ * Objective perturbation as published. Its proof assumes real arithmetic and the exact minimiser, which no computer has: for
+ * comparison only, on explicit request.
  */
 export function objectiveTrainer(setting: Setting, epsilon: Rational): Trainer {
   const { map, loss, regularisation, records, each } = setting;

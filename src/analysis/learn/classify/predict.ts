@@ -14,7 +14,7 @@ export interface ClassifyResult {
   /** Its confidence interval, where weights have some. */
   readonly interceptInterval?: readonly [number, number];
   readonly weights: readonly ClassifierWeight[];
-  /** What the confidence intervals are: 95 % intervals of the noise, or why there are none (output.proof.md). */
+  /** Meaning of the confidence intervals: 95 % intervals of the noise, or the reason why there are none (output.proof.md). */
   readonly intervals: string;
 }
 

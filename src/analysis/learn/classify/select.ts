@@ -63,7 +63,7 @@ export function choices(keep: number, records: number, allotment: Allotment): Se
   return [first, ...new Array<Selection>(keep - 1).fill(made('choice of features after the first', keep - 1, 2n * reach + 1n))];
 }
 
-/** How far apart from independent two columns are, in units of the public grid; column 0 is the label. */
+/** Distance of two columns from independence, in units of the public grid; column 0 is the label. */
 interface Scores {
   readonly of: (i: number, j: number) => bigint;
   /** No score is larger, whatever the rows. */

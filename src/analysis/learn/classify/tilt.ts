@@ -69,13 +69,16 @@ export function tiltTrainer(setting: Setting, allotment: Allotment): Trainer {
 const penaltyFor = ({ loss, records, each, regularisation }: Setting, epsilon: number): number =>
   Math.max(regularisation, (2.001 * each * loss.curvature) / (records * epsilon));
 
-/** log(1 + q) <= q, for each row of a record. The slope of the loss may change a little faster than its double says. */
+/** log(1 + q) <= q, for each row of a record. The factor covers that the curvature of the loss may slightly exceed its double. */
 function curvatureCost({ loss, records, each }: Setting, regularisation: number): Rational {
   const fastest = multiply(fromNumber(loss.curvature), rational(2 ** 40 + 1, 2 ** 40));
   return divide(multiply(rational(each), fastest), multiply(rational(records), fromNumber(regularisation)));
 }
 
-/** How exact the solver is, and how far apart two worlds may tell the same minimiser. Only public numbers go in. */
+/**
+ * Tolerance of the solver, and the largest distance between outputs of neighbouring data sets with the same minimiser. Public numbers
+ * only.
+ */
 export function slackOf({ map, loss, records, each }: Setting, regularisation: number, epsilon: number) {
   // No linear term of the next thousand billion years is longer than this; the certificate fails for none that is eight times as long.
   const longest = (100 * Math.sqrt(map.width) * 8 * each * map.slots * unit) / (epsilon * map.radius * records);
@@ -89,7 +92,7 @@ export function slackOf({ map, loss, records, each }: Setting, regularisation: n
     tilt: longest,
   });
   const tolerance = Math.max(1e-5 / records, 8 * blind);
-  // The linear term is a real number that is told to half a unit.
+  // The linear term is a real number, recorded to half a unit.
   const rounding = divide(rootUp(BigInt(map.width)), rational(2n * BigInt(fineness) * BigInt(map.radius) * BigInt(records)));
   const apart = divide(multiply(rational(2), add(fromNumber(tolerance), rounding)), fromNumber(regularisation));
   const { grid, effect } = onGrid(apart, map.width);

@@ -31,17 +31,17 @@ export interface LearnedKeys {
   readonly table?: string;
   /** From the most frequent on. */
   readonly keys: readonly FoundKey[];
-  /** What so many rows have is found with 95 %, unless `most` others are more frequent. */
+  /** Rows a value must have to be found with 95 % probability, unless `most` others are more frequent. */
   readonly least: number;
   /** Scale of the noise in every count. */
   readonly noiseScale: number;
 }
 
-/** Probability that a key is told which nobody has, in all. */
+/** Probability, over the whole release, that a key is published which nobody has. */
 const falseKeys = 0.01;
 const missed = 0.05;
 
-/** How far a count must lie above nothing to be taken for something; `cells`: among so many of one step. */
+/** Threshold above which a noisy count is taken as nonzero; `cells`: number of counts of one step. */
 const threshold = ({ law }: Additive, { longest }: KeysRequest, cells: number): number =>
   halfWidth(inDoubles(law), (2 * falseKeys) / (longest * cells));
 
@@ -137,7 +137,7 @@ interface Begun {
   readonly rows: number;
 }
 
-/** Goes on with the beginnings that are seen above the noise, one byte at a time; what is counted next hangs on noisy counts alone. */
+/** Extends the prefixes whose noisy counts pass the threshold, one byte at a time; what is counted next depends on noisy counts only. */
 export async function followed(
   noise: Additive,
   request: KeysRequest,

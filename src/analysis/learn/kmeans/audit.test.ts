@@ -47,27 +47,27 @@ const ends = (others: number): [Points, Points] =>
   [-last, last].map((x) => points([[x], ...Array.from({ length: others }, (_, i) => [i % 2 ? 60 : -60])])) as [Points, Points];
 
 describe('the statistical audit of k-means at epsilon 1', () => {
-  it('stays below epsilon for the tree of counts and sees much of it', () => {
+  it('the tree of counts stays below epsilon, and the audit detects much of it', () => {
     const found = audit(shown(make(1, 1, { clusters: 1, variant: 'grid' })), points([[-last]]), points([[last]]));
     expect(found.epsilon).toBeLessThanOrEqual(1);
     expect(found.epsilon).toBeGreaterThan(0.25);
   });
 
-  it('stays below epsilon for a tree of several levels', () => {
+  it('a tree of several levels stays below epsilon', () => {
     const [a, b] = ends(300);
     const variant = make(1, 301, { variant: 'grid' });
     expect(variant.mechanisms.length).toBeGreaterThan(1);
     expect(audit(shown(variant), a, b, 1500).epsilon).toBeLessThanOrEqual(1);
   });
 
-  it('stays below epsilon for boxes halved where people are and clipped offsets', () => {
+  it('halved boxes with clipped offsets stay below epsilon', () => {
     const [a, b] = ends(60);
     const variant = make(1, 61, { variant: 'halving' });
     expect(variant.mechanisms.map(({ told }) => told.name)).toContain('offsets per cluster and round');
     expect(audit(shown(variant), a, b, 4000).epsilon).toBeLessThanOrEqual(1);
   });
 
-  it('catches offsets that were not clipped to what is paid for', () => {
+  it('the audit detects offsets that were not clipped to what is paid for', () => {
     // The noise of a radius of one tenth, the offsets of one of two.
     const [a, b] = ends(60);
     const variant = make(1, 61, { variant: 'halving' });
@@ -88,7 +88,7 @@ describe('the statistical audit of k-means at epsilon 1', () => {
     expect(audit(unclipped, a, b).epsilon).toBeGreaterThan(1);
   });
 
-  it('stays below epsilon for Lloyd rounds, also when the attacker works out the likelihood', () => {
+  it('Lloyd iterations stay below epsilon, even for an attacker who computes the likelihood', () => {
     const [a, b] = ends(60);
     const variant = make(1, 61, { variant: 'lloyd', iterations: 1 });
     const [count, total] = variant.mechanisms.map(({ law }) => spreadOf(law));
@@ -104,7 +104,7 @@ describe('the statistical audit of k-means at epsilon 1', () => {
     expect(audit(shown(make(1, 61, { variant: 'lloyd', iterations: 3 })), a, b).epsilon).toBeLessThanOrEqual(1);
   });
 
-  it('catches a point outside the box: rows that were not scaled', () => {
+  it('the audit detects a point outside the box: rows that were not scaled', () => {
     const far = [-8 * last, 8 * last].map((x) => points([[x], ...Array.from({ length: 60 }, (_, i) => [i % 2 ? 60 : -60])])) as [
       Points,
       Points,
@@ -112,7 +112,7 @@ describe('the statistical audit of k-means at epsilon 1', () => {
     expect(audit(shown(make(1, 61, { variant: 'lloyd', iterations: 1 })), ...far).epsilon).toBeGreaterThan(1);
   });
 
-  it('catches a skipped empty cluster, which the product does not skip', () => {
+  it('the audit detects a skipped empty cluster, which the product does not skip', () => {
     // All but one point lie left; the right cluster is empty or holds the one point.
     const rest = Array.from({ length: 20 }, () => [-60]);
     const [empty, used] = [points([[-last], ...rest]), points([[last], ...rest])];
@@ -131,7 +131,7 @@ describe('the statistical audit of k-means at epsilon 1', () => {
 });
 
 const scaleOf = ({ law }: Pick<Additive, 'law'>): Rational => (law.kind === 'laplace' ? law.scale : rational(0));
-/** What a plan's noise costs, worked out from the noise alone: the exact audit, also where sampling is too blunt. */
+/** Privacy cost of a plan's noise, computed from the noise alone: an exact audit, for cases where sampling is too weak. */
 function cost(scales: readonly Rational[], d: number, rounds: number): Rational {
   const [count, ...sums] = scales;
   const each = add(divide(rational(2), count!), sum(sums.slice(0, d).map((scale) => divide(rational(2 * last), scale))));
@@ -139,7 +139,7 @@ function cost(scales: readonly Rational[], d: number, rounds: number): Rational 
 }
 
 describe('the exact audit of the noise', () => {
-  it('finds no more than the budget, in any number of dimensions', () => {
+  it('the exact audit finds no more than the budget, in any number of dimensions', () => {
     for (const d of [1, 2, 5, 12]) {
       const variant = make(d, 5000, { variant: 'lloyd', iterations: 3 });
       const total = cost(variant.mechanisms.map(scaleOf), d, 3);
@@ -148,7 +148,7 @@ describe('the exact audit of the noise', () => {
     }
   });
 
-  it('catches a swapped split', () => {
+  it('the exact audit detects a swapped split', () => {
     const [count, ...sums] = make(12, 5000, { variant: 'lloyd', iterations: 2 }).mechanisms.map(scaleOf);
     // The share of a count given to every sum, and the other way round.
     const swapped = [divide(sums[0]!, rational(last)), ...sums.map(() => multiply(count!, rational(last)))];
@@ -156,7 +156,7 @@ describe('the exact audit of the noise', () => {
     expect(compare(cost(swapped, 12, 2), rational(1))).toBe(1);
   });
 
-  it('finds no more than rho for Gaussian noise', () => {
+  it('the exact audit finds no more than rho for Gaussian noise', () => {
     for (const d of [1, 3, 12]) {
       const { mechanisms } = make(d, 5000, { variant: 'lloyd', iterations: 4, within: zcdp(rational(1, 10)) });
       const [count, ...sums] = mechanisms.map(({ variance }) => variance);
@@ -185,7 +185,7 @@ describe('records of three rows', () => {
   const used = (variant: Variant, [a, b]: [Points, Points]) => usedOf(run(variant, a), run(variant, b));
   const budgets = [pure(rational(1)), zcdp(rational(1, 10))];
 
-  it('move every level of the tree by what is booked for it, and by no more', () => {
+  it('a record of three rows moves every level of the tree by exactly its stated sensitivity', () => {
     for (const within of budgets) {
       const variant = make(2, 5000, { variant: 'grid', each: 3, within });
       expect(variant.mechanisms.length).toBeGreaterThan(1);
@@ -194,7 +194,7 @@ describe('records of three rows', () => {
     }
   });
 
-  it('move the counts and sums of every round by what is booked for them, and by no more', () => {
+  it('a record of three rows moves the counts and sums of every iteration by exactly their stated sensitivity', () => {
     for (const within of budgets) {
       const two = make(1, 5000, { variant: 'lloyd', iterations: 3, each: 3, within });
       const [counts, ...sums] = used(two, apart(1, -last, last));
@@ -208,7 +208,7 @@ describe('records of three rows', () => {
     }
   });
 
-  it('move every level of boxes, the offsets and the distances by no more than is booked for them, and reach it', () => {
+  it('a record of three rows moves levels of boxes, offsets and distances by no more than their sensitivity, and reaches it', () => {
     const along = (variant: Variant, [a, b]: [Points, Points]) => {
       const here = run(variant, a, 'exact');
       return usedOf(here, run(variant, b, here));
@@ -229,7 +229,7 @@ describe('records of three rows', () => {
     }
   });
 
-  it('would move them farther than is booked for records of two', () => {
+  it('a record of three rows exceeds the sensitivity stated for records of two', () => {
     for (const within of budgets) {
       const tree = make(2, 5000, { variant: 'grid', each: 2, within });
       for (const part of used(tree, apart(2, -last, last))) expect(part).toBeGreaterThan(1.4);

@@ -5,7 +5,7 @@ import type { Cloud } from './weighted.js';
 /** The public order in which boxes are halved: one coordinate after the other, each in its middle, none below one step of its grid. */
 export interface Order {
   readonly last: readonly number[];
-  /** Which coordinate the n-th halving cuts, and how often it was cut before. */
+  /** Coordinate that the n-th halving cuts, and the number of earlier cuts of it. */
   readonly coordinate: readonly number[];
   readonly depth: readonly number[];
 }

@@ -2,7 +2,7 @@ import { type Rational, rational, toNumber } from '../../../base/exact/rational.
 import type { Allotment } from '../../../privacy/mechanism/allotment.js';
 import type { Setting } from './variant.js';
 
-/** How the budget of a halving is spent. */
+/** Division of the budget of a halving. */
 export interface Shape {
   readonly levels: number;
   readonly rounds: number;
@@ -36,7 +36,7 @@ function outlook({ rows, each, clusters, box }: Setting, { noise, amount }: Allo
  */
 export function shapeFor(setting: Setting, allotment: Allotment): Shape {
   const { stands, strays } = outlook(setting, allotment);
-  // In many dimensions clusters fall apart into many boxes, and two may share all their first halves: more levels, smaller parts.
+  // In many dimensions a cluster spreads over many boxes, and two may share all their first halves: more levels, smaller parts.
   const many = setting.box.names.length > 6;
   const early = Math.min(many ? 3 : 8, Math.max(0.35, stands / 25));
   const rounds = Math.min(8, Math.max(1, Math.floor(0.02 / strays)));

@@ -14,7 +14,10 @@ const mostNodes = 2 ** 16;
 /** A row's step along a pair must move no more than this part of what any replacing moves, or cells that do not overlap are better. */
 const worthwhile = 1 / 2;
 
-/** Nodes lie at most this many cells of the plain grid apart, or what is blurred costs more than noise does (measured on Gowalla: docs/decisions/0037-ordered-counts.md). */
+/**
+ * Most cells of the plain grid between two nodes; beyond it blurring costs more than noise (measured on Gowalla:
+ * docs/decisions/0037-ordered-counts.md).
+ */
 const mostBlur = 2;
 
 /** Noisy masses on a lattice, with noise for what pairs of near places move; undefined where that is no gain. */
@@ -55,7 +58,7 @@ export function softVariant({ box, clusters, rows, near }: Setting, within: read
   };
 }
 
-/** Whether a lattice found for these pairs is about as fine as the grid that needs none of them. */
+/** True if a lattice for these pairs is about as fine as the grid that uses no pairs. */
 export function isFine({ box, rows, near }: Setting, within: readonly Allotment[]): boolean {
   const last = box.grids.map((g) => g.last);
   const worth = Math.max(...within.map(worthOf));

@@ -21,7 +21,7 @@ function wholeQuotient(product: number, by: number): number {
   const found = Math.floor(product / by);
   return found * by > product ? found - 1 : found;
 }
-/** Whether all products below are whole in doubles. */
+/** True if all products below are exact whole numbers in doubles. */
 export const fits = ({ side, steps }: Lattice, last: readonly number[], rows: number): boolean =>
   last.every((most) => most * (side - 1) * steps < 2 ** 53) && rows * steps ** last.length < 2 ** 53;
 
@@ -29,7 +29,7 @@ export const fits = ({ side, steps }: Lattice, last: readonly number[], rows: nu
 const stepAt = ({ side, steps }: Lattice, last: number, position: number): number =>
   wholeQuotient(position * (side - 1) * steps, last);
 
-/** How many steps apart two positions are that lie so far apart, at most. */
+/** Most steps between two positions at distance `reach`. */
 function stepsApart({ side, steps }: Lattice, last: number, reach: number): number {
   const product = reach * (side - 1) * steps;
   const whole = wholeQuotient(product, last);
@@ -61,7 +61,7 @@ export function softCounts(points: Points, last: readonly number[], lattice: Lat
   return masses;
 }
 
-/** What replacing a row by any other moves, and along a pair: of the masses, and of sums of nodes. */
+/** Sensitivity of the masses and of sums of nodes, to replacing a row by any other and along a pair. */
 export function softEffects(lattice: Lattice, last: readonly number[], { digest, reach, leads }: Near): Effects {
   const mass = massOf(lattice);
   const full = between(2 * mass);

@@ -1,6 +1,6 @@
 import { divide, floor, fromNumber, multiply, type Rational, rational, subtract } from '../../../base/exact/rational.js';
 
-/** How a budget is spent over Lloyd iterations (Su et al. 2016): each pays for noisy counts and for each noisy coordinate sum. */
+/** Division of a budget over Lloyd iterations (Su et al. 2016): each pays for noisy counts and for each noisy coordinate sum. */
 export interface LloydSplit {
   readonly iterations: number;
   /** Shares of the whole budget, per iteration: count + dimensions x dimension = 1 / iterations, exactly. */
@@ -23,7 +23,7 @@ const grain = 10n ** 12n;
 export function lloydSplit(dimensions: number, iterations: number): LloydSplit {
   const weight = countWeight(dimensions);
   const dimension = rational(floor(multiply(fromNumber(1 / (iterations * (dimensions + weight))), rational(grain))), grain);
-  // What rounding leaves over goes to the counts, so that nothing is booked and not used.
+  // The rounding remainder goes to the counts, so that the whole budget is used.
   return { iterations, count: subtract(rational(1, iterations), multiply(rational(dimensions), dimension)), dimension };
 }
 

@@ -29,7 +29,7 @@ export interface UnpaidLearning {
   readonly progress?: Progress;
 }
 
-/** Reads the rows and keeps what it finds without paying: the result says so and is for the steward's eyes. */
+/** Learns from the rows without paying: the result is marked as such and is for the steward only. */
 export async function learnUnpaid(engine: Pinned, policy: Policy, options: UnpaidLearning): Promise<Network> {
   const name = basename(policy.file).replace(/\.[^.]*$/, '');
   if (options.chunk === undefined) {
@@ -51,7 +51,7 @@ export async function learnUnpaid(engine: Pinned, policy: Policy, options: Unpai
   return overLevels(fitNetwork(name, table, survey.values, parents, options.origin), survey);
 }
 
-/** The file says what the values of each variable stand for. */
+/** The network with the declared values of each variable, for the file. */
 const overLevels = (network: Network, { levels, resolution }: SurveyLevels): Network => ({
   ...network,
   resolution,

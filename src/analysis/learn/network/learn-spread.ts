@@ -25,7 +25,7 @@ import { readSurvey, refuseRepeatedRows, type SurveyLevels, surveyColumns, surve
 
 export interface SpreadLearning {
   readonly confidence: number;
-  /** Answers rarer than this count as one secret together, where the policy's column says nothing else. */
+  /** Answers rarer than this count as one secret together, unless the policy's column declares otherwise. */
   readonly pool: number;
   /** Judges the release this spread allows at `epsilon` on the very rows, for the reader of the file. */
   readonly judge?: (table: CodedTable, costs: readonly number[]) => { readonly inSample: number; readonly heldOut: number };

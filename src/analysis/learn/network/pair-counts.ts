@@ -17,7 +17,7 @@ import { keyOf } from '../../../query/keys.js';
 /** Scans of the data beyond which rows are rather read once, and counted here. */
 const mostScans = 32;
 
-/** Which answers go together: the questions, and the public columns within whose answers, each by itself, they are counted. */
+/** Questions whose answers are counted in pairs, and public columns within whose answers, each separately, they are counted. */
 interface Asked {
   readonly names: readonly string[];
   readonly known: readonly string[];
@@ -54,7 +54,7 @@ async function inDatabase(engine: Pinned, policy: Policy, strata: Strata): Promi
 async function streamed(engine: Pinned, policy: Policy, strata: Strata): Promise<void> {
   const { axes } = strata.tables();
   const names = axes.map(({ column }) => column);
-  // Where the rows of a person are cut, the text of all columns is compared: as it is shown.
+  // The bound on rows per person compares the text of all columns, as it is shown.
   const asWritten = policy.protect.secret !== 'person';
   const { statement, columns, written } = compileStream(names, policy, await engine.columns(), engine.dialect, asWritten);
   const views = new Map(names.map((name) => [name, viewColumn(columnNamed(policy, name), written.get(name))]));
@@ -166,7 +166,7 @@ function axisOf(policy: Policy, name: string): Axis {
   return key;
 }
 
-/** Each answer by itself, however they are pooled where they are told. */
+/** Every answer in its own group, however answers are pooled when published. */
 function everyAnswer(policy: Policy, name: string): Axis {
   const groups = codesOf(categoryNamed(policy, name)).map((code) => [code]);
   return { kind: 'code', column: name, groups, missing: 'cell', size: groups.length + 1 };

@@ -3,13 +3,13 @@ import { type Additive, additive } from '../../../privacy/mechanism/additive.js'
 import type { Allotment } from '../../../privacy/mechanism/allotment.js';
 import { ofRecord } from '../effects.js';
 
-/** What is fixed before any row is read. */
+/** Parameters fixed before any row is read. */
 export interface SpreadTerms {
   /** Only answers that at least this many rows gave are covered in full. */
   readonly least: number;
   /** Probability with which the sampled tables may mislead. */
   readonly failure: number;
-  /** Sets of rows the public columns can tell apart, whether anybody is in them or not. */
+  /** Sets of rows that public columns distinguish, empty ones included. */
   readonly strata: number;
 }
 
@@ -19,7 +19,7 @@ function logEvents(levels: readonly number[], { failure, strata }: SpreadTerms):
   return Math.log((2 * strata * Math.max(pairs, 1)) / failure);
 }
 
-/** How far one replaced row moves `worstSpread`: (2 + 4 radius)/least, radius = that of a sample of `least` rows. See private-spread.proof.md. */
+/** Sensitivity of `worstSpread`: (2 + 4 radius)/least, with the radius of a sample of `least` rows (private-spread.proof.md). */
 export function spreadSensitivity(levels: readonly number[], terms: SpreadTerms): number {
   return (2 + 4 * Math.sqrt(logEvents(levels, terms) / (2 * terms.least))) / terms.least;
 }

@@ -70,7 +70,7 @@ export function learnTree(
   return { parent, tables: noisy };
 }
 
-/** How much nearer to independent two columns are than any can be far from it, in units of the grid: a score read from its public upper end. */
+/** Distance from independence as a penalty for the exponential mechanism: the public maximum minus the score, in units of the grid. */
 function penalties(pairs: PairTables): (i: number, j: number) => bigint {
   const cells = pairs.start[pairs.levels.length]!;
   const rows = rowsIn(pairs);

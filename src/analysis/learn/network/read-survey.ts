@@ -45,7 +45,7 @@ export interface SurveyLevels {
   /** The shown levels of each column, "(missing)" last. */
   readonly values: readonly (readonly string[])[];
   readonly levels: readonly ToldLevels[];
-  /** Digest of these levels and of the values declared for the columns; public columns by which rows are told apart count, too. */
+  /** Digest of these levels and of the values declared for the columns, including public columns that form strata. */
   readonly resolution: string;
 }
 
@@ -67,9 +67,7 @@ export interface SurveyRows extends SurveyLevels {
 /** Codes of a row, and once more when they are put together. */
 const bytesPerRow = (columns: number): number => 4 * columns;
 
-/**
- * Hands the rows to a judge and gives back what it says: read off the data, not paid for, for the steward's eyes. Nothing of it may be published.
- */
+/** Passes the rows to a judge and returns its result: unpaid, for the steward only, never to be published. */
 export async function judgeRows<T>(engine: Pinned, policy: Policy, judge: (table: CodedTable) => Promise<T>): Promise<T> {
   return judge((await readSurvey(engine, policy)).table.open());
 }

@@ -6,7 +6,10 @@ export interface Profile {
   readonly features: readonly number[];
   readonly weights: readonly number[];
 }
-/** What a dot product is divided by: the lengths (cosine), or the sums of absolute weights as Liu et al. 2016 print it. l1 finds no more ties than cosine. */
+/**
+ * Divisor of a dot product: the lengths (cosine), or the sums of absolute weights as printed by Liu et al. 2016. l1 finds no more
+ * ties than cosine.
+ */
 export type Norm = 'cosine' | 'l1';
 
 const sizes: Record<Norm, (weights: readonly number[]) => number> = {

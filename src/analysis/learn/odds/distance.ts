@@ -3,7 +3,7 @@ import { nextUp } from '../../../base/exact/rational.js';
 import type { FriendLaw } from './friend-law.js';
 import { type Tie, upward } from './tie.js';
 
-/** Where somebody is publicly known to be: within `radius` of a point. Their exact place is the secret. */
+/** Public disc in which a person is known to be: within `radius` of a point. The exact place is secret. */
 export interface Place {
   readonly id: string;
   readonly x: number;
@@ -21,12 +21,11 @@ export interface Metric {
   readonly neighbours: (p: Place, size: number) => Iterable<readonly [number, number]>;
 }
 
-/** What a computed distance may be off by: a part, and an amount in the unit of the law. */
+/** Error bound of a computed distance: a relative part, and an absolute amount in the unit of the model. */
 const [part, amount] = [1e-12, 1e-9];
 /**
- * D of the factor f(u,v) = (|u-v| + b)^-c when u ranges over one disc and v over another (distance.proof.md). Two bounds, the least counts:
- * distances lie between near and far, so log f varies by c log((far+b)/(near+b)), twice; and on flat ground the mixed second derivative of log f is at most
- * c / (near (near+b)).
+ * Log odds ratio of the factor f(u,v) = (|u-v| + b)^-c over two discs: the smaller of the range bound and, on flat ground, the
+ * curvature bound (distance.proof.md).
  */
 export function distanceLogOdds(distance: number, ri: number, rj: number, { b, c }: FriendLaw, flat: boolean): number {
   const apart = addUp(ri, rj);

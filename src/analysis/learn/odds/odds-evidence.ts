@@ -2,7 +2,7 @@ import { type OddsInterval, oddsInterval } from './odds-interval.js';
 import type { PairTable } from './pair-table.js';
 import { mostValues, sharedStrength } from './shared-strength.js';
 
-/** What pairs say about the odds ratio of a tie, and what that rests on. */
+/** Estimate of a tie's odds ratio from pairs, and the assumption it rests on. */
 export interface OddsEvidence extends OddsInterval {
   /** `pairs`: nothing but that pairs are independent draws. `shared`: that cells lend each other strength (shared-strength.proof.md). */
   readonly restsOn: 'pairs' | 'shared';
@@ -11,7 +11,7 @@ export interface OddsEvidence extends OddsInterval {
 }
 
 export interface Noise {
-  /** How far noise moved a count at most, within the confidence. */
+  /** Most by which noise moved a count, at the confidence level. */
   readonly slack: number;
   readonly variance: number;
   /** The part of what may go wrong that the slack takes. */

@@ -14,9 +14,8 @@ export interface OddsInterval {
 }
 
 /**
- * The odds ratio of a tie from counted pairs: the largest log f(a,u) f(b,v) / (f(a,v) f(b,u)), in which everything that only one end is responsible for cancels. `slack`
- * bounds how far noise moved each count (0 for exact ones). All 2x2 tables are bounded at once (Bonferroni). Large counts: normal errors of
- * the log odds ratio; small ones: each count's own Poisson limits (Byar). A count that may be zero leaves the upper end open.
+ * Odds ratio of a tie from counted pairs; one-sided factors cancel in it. Bonferroni over all 2x2 tables: normal errors, Byar's
+ * Poisson limits for small counts; `slack` bounds the noise. Possibly empty cells leave the upper end open.
  */
 export function oddsInterval(table: PairTable, confidence: number, slack = 0): OddsInterval {
   const { values } = table;
@@ -53,7 +52,7 @@ interface Minor {
   readonly b: number;
   readonly u: number;
   readonly v: number;
-  /** How often each cell stands above the line minus below, and log of its share when it stands for two ordered cells. */
+  /** Power of each cell in the quotient (numerator minus denominator), and log of its share if it stands for two ordered cells. */
   readonly cells: ReadonlyMap<number, { power: number; logShare: number }>;
 }
 

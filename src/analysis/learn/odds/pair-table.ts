@@ -1,4 +1,4 @@
-/** How often tied records have which two values. `directed`: the first end is of another kind than the second (parent and child). */
+/** Counts of value pairs of tied records. `directed`: the first end is of another kind than the second (parent and child). */
 export interface PairTable {
   readonly values: readonly string[];
   readonly directed: boolean;
@@ -26,7 +26,7 @@ export function countPairs(
   return counts;
 }
 
-/** How often each value occurs at either end. */
+/** Number of occurrences of each value at either end. */
 function ends({ values, directed, counts }: PairTable): number[] {
   const k = values.length;
   const total = new Array<number>(k).fill(0);

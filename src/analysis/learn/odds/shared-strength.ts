@@ -39,7 +39,7 @@ function posteriorOf({ values, directed, counts }: PairTable, noise: number): Po
   const [agree, grade, width] = [ends, ends + 1, ends + 2];
   const exceptions = k === 2 ? 0 : counts.length;
   const first = ends + 3;
-  // Places on a scale nobody has to name: what lies far apart on it goes together less.
+  // Positions on a latent scale: values far from each other on it are less associated.
   const place = first + exceptions;
   const places = k === 2 ? 0 : ends;
   const cells = Array.from(cellsOf(k, directed), ([a, b]) => ({
@@ -50,7 +50,7 @@ function posteriorOf({ values, directed, counts }: PairTable, noise: number): Po
     cell: cellOf(a, b, k, directed),
     twice: directed || a === b ? 1 : 2,
   }));
-  // The same in typed arrays: the density is asked for some thirty thousand times.
+  // Typed arrays, because the density is evaluated some thirty thousand times.
   const count = cells.length;
   const [ends1, ends2] = [Uint32Array.from(cells, ({ a }) => a), Uint32Array.from(cells, ({ b }) => b)];
   const exception = Uint32Array.from(cells, ({ cell }) => (exceptions ? first + cell : 0));
@@ -71,7 +71,7 @@ function posteriorOf({ values, directed, counts }: PairTable, noise: number): Po
   const stride = new Float64Array(start.length).fill(1);
   stride.fill(Math.sqrt(k / (total + noise)), 0, ends);
   stride[agree] = stride[grade] = Math.sqrt(Math.min(4, (4 * k) / total));
-  // What is believed beforehand of each parameter; the width has a law of its own. Exceptions are in units of their width.
+  // Prior of each parameter; the width has its own distribution. Exceptions are in units of their width.
   const means = new Float64Array(start.length).fill(centre, 0, ends);
   const deviations = new Float64Array(start.length).fill(1).fill(before.end, 0, ends);
   deviations[agree] = before.agree;

@@ -44,7 +44,7 @@ export interface PaidTransitions {
   readonly receipt: Receipt;
 }
 
-/** What the policy's own sequence says, where the request leaves something out. */
+/** Request completed from the policy's declared sequence. */
 export function readTransitionsRequest(policy: Policy, asked: Partial<TransitionsRequest>): TransitionsRequest {
   const declared = policy.dependence.find(({ kind }) => kind === sequence.kind) as Partial<TransitionsRequest> | undefined;
   const { by = declared?.by ?? policy.protect.unit, order = declared?.order, state = declared?.state } = asked;
@@ -65,7 +65,7 @@ async function prepare(session: Session, request: TransitionsRequest, options: A
   const { states } = columnsOf(policy, request);
   refuseUnknown(request.by, await session.sourceColumns());
   const effects = pairEffects(policy, request);
-  // Over whole persons and their own steps every count is a sum; what one row adds depends on the rows beside it.
+  // Counts over whole persons and their own steps are sums; otherwise the contribution of one row depends on adjacent rows.
   const own = policy.protect.secret === 'person' && request.by === policy.protect.unit;
   const allowance = await session.allowance(options, undefined, own ? { sums: true } : {});
   const allotment = allowance.rho ?? allowance.pure;
@@ -118,7 +118,7 @@ export async function learnTransitions(
   return { learned: learnedOf(result, states, origin), scale: spreadOf(noise.law), receipt };
 }
 
-/** Reads the rows and keeps what it finds without paying: the result says so and is for the steward's eyes. */
+/** Learns from the rows without paying: the result is marked as such and is for the steward only. */
 export async function learnTransitionsUnpaid(
   engine: Pinned,
   policy: Policy,
@@ -153,7 +153,7 @@ function columnsOf(policy: Policy, { order, state }: TransitionsRequest): { stat
 /** A row that comes or goes: two pairs more, or less, perhaps of the same two states. */
 const twoPairs = { l1: 2, l2: 2 };
 
-/** What replacing a record does to the table. */
+/** Sensitivity of the table to replacing a record. */
 export function pairEffects({ protect }: Policy, { by }: TransitionsRequest): Effects {
   if (protect.secret === 'row' || protect.secret === 'step') return rowsWithin(1, twoPairs);
   if (protect.secret !== 'person')
@@ -172,7 +172,7 @@ export function pairEffects({ protect }: Policy, { by }: TransitionsRequest): Ef
   return rowsMoved(protect.maxRows - 1);
 }
 
-/** How often each state follows each other, a row per the former: counted by the database, which gives back nothing else. */
+/** Count of each transition, one row per former state: aggregated in the database, which returns nothing else. */
 export async function countSteps(engine: Pinned, policy: Policy, request: TransitionsRequest): Promise<Exact<readonly number[]>> {
   const { states, when } = columnsOf(policy, request);
   const columns = await engine.columns();
