@@ -10,7 +10,7 @@ import { offersFor, type PatternMechanism } from './ways/ways.js';
 export type { PatternMechanism };
 
 export type PatternTerms = Omit<Asked, 'analysis' | 'hidden' | 'allotment' | 'degree'> & {
-  /** What one tuple may cost, before ties. */
+  /** Privacy cost allowed for one tuple, before ties. */
   readonly epsilon: Rational;
   readonly degree?: number;
 };

@@ -44,8 +44,8 @@ export async function scalar(engine: Pinned, statement: Statement): Promise<bigi
 }
 
 /**
- * Sensitivities rest on the declared domain, so more values than declared stop the release before any noise is drawn. By then the budget is booked, and why it
- * stopped is not told.
+ * Check of the declared domain, which sensitivities depend on: more values stop the release before any noise is drawn. The budget is
+ * reserved by then, and the reason is not published.
  */
 export async function checkDomain(engine: Pinned, a: PatternAnalysis): Promise<void> {
   const shape = shapeOf(a.pattern);

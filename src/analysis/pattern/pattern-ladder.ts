@@ -115,6 +115,6 @@ export async function residualLadderOf(engine: Pinned, a: PatternAnalysis): Prom
 const isFixed = (q: BoundPattern, { part, boundary }: ResidualPart): boolean =>
   new Set(part.flatMap((g) => q.goals[g]!.symbols).filter((s) => s >= q.constants.length)).size === boundary.length;
 
-/** The goals of each statement that `residualLadderOf` asks. */
+/** The goals of each statement that `readResidualLadder` runs. */
 export const residualPartsCounted = (q: BoundPattern): readonly (readonly number[])[] =>
   residualParts(q).flatMap((part) => (isFixed(q, part) ? [] : [part.part]));

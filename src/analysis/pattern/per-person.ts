@@ -5,9 +5,8 @@ import { everyVariable, smaller, ways } from './query/sensitivity.js';
 import { type Shape, shapeOf } from './query/shape.js';
 
 /**
- * Patterns when everything about one person is the secret. Ties are shared by two people, so one person can move a count by far more than one tuple can:
- * either people with more than a public number of ties are set aside (truncation), or, when each result belongs to exactly one person, everybody's part is cut
- * at levels that race for the best answer (R2T).
+ * Person-level sensitivity, much larger than one tuple's since two people share each tie. Either people with more ties than a public
+ * number are left out (truncation), or, with results of one person each, contributions are cut at several levels (R2T).
  */
 
 /** The most occurrences (or assignments) one person can take part in when nobody has more than `degree` ties. */

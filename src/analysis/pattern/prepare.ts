@@ -29,9 +29,9 @@ export interface PreparedPattern {
   readonly allowance: Allowance;
   readonly candidates: readonly PatternCandidate<PatternMechanism>[];
   readonly chosen: PatternCandidate<PatternMechanism>;
-  /** What the one chosen draws from; nothing else is. */
+  /** Mechanisms of the chosen candidate; only these are drawn from. */
   readonly drawn: Drawn;
-  /** How long counting takes at the public guess of the most ties, and where everybody is tied to everybody. */
+  /** Expected counting time at the public guess of the most ties, and in a complete graph. */
   readonly work: { readonly expected: CountingWork; readonly most: CountingWork };
   /** As given: it is printed. */
   readonly gamma: string | undefined;
@@ -51,7 +51,7 @@ export async function preparePattern(session: Session, text: string, options: Pa
   const degree = publicDegree(analysis, options.degree);
   const offers = offersFor({ analysis, hidden, allotment: allowance.pure, degree, ...(gamma && { gamma }) });
   const { candidate, drawn } = pick(offers, analysis, options.mechanism);
-  // Said before anything is booked: what execute throws is not told.
+  // Refused before anything is reserved, because what `execute` throws is not published.
   if (candidate.mechanism !== 'r2t' && !shapeOf(analysis.pattern)) refuseWide(analysis);
   return {
     analysis,

@@ -8,7 +8,10 @@ import { buildGraph, type Graph } from './graph/csr.js';
 /** Both ends as they come, as they are put in order, and the names of the ends. */
 export const bytesPerTie = 100;
 
-/** How many ties there are is a secret: a plan tells how many could be held, and whoever meets more says nothing of them. */
+/**
+ * Fault of a graph beyond memory. The number of ties is secret: a plan states the capacity, and the fault does not state their
+ * number.
+ */
 const tooLarge = () =>
   new Fault(
     'ENGINE_MEMORY',

@@ -24,7 +24,7 @@ interface World {
   readonly kept: { readonly count: bigint; readonly ladder: Ladder };
   readonly scale: number;
   readonly decay: number;
-  /** What a person is booked for. */
+  /** Cost charged for a person. */
   readonly booked: number;
 }
 async function world(ties: string, text: string, degree: number, columns = '[a, b]'): Promise<World> {
@@ -74,9 +74,9 @@ function ladderLoss(one: World, other: World): number {
   return worst;
 }
 
-describe('the centre of a star of eight, with ties to oneself', () => {
+describe('the centre of a star of eight, with self-ties', () => {
   it.each(['q(x, y) :- friend(x, y)', 'edges', 'q(x) :- friend(x, y)', '2-paths'])(
-    'loses at most epsilon in %j',
+    'the centre loses at most epsilon in %j',
     async (text) => {
       for (const degree of [1, 8]) {
         const full = await world(star + ownTies, text, degree);
@@ -93,14 +93,14 @@ describe('the centre of a star of eight, with ties to oneself', () => {
     },
   );
 
-  it('is nobody’s alone, though a column of the ties is called like the unit', async () => {
+  it('the centre has no results of its own, though a column of the ties is named like the unit', async () => {
     expect((await world(star, 'edges', 8, '[id, b]')).scale).toBe(8);
     // The planted twin: a race of owners, each cut at its own part, while all the others move with the centre.
     expect(raceLoss(63)).toBeGreaterThan(4.4);
   });
 });
 
-/** The exact loss of the race to the top at epsilon 1 between the ties of a star, told apart by owner, and none. */
+/** The exact privacy loss of R2T at epsilon 1 between the ties of a star, each owner counted separately, and none. */
 function raceLoss(k: number): number {
   const levels = k.toString(2).length;
   const at = (list: readonly number[]) =>

@@ -7,7 +7,7 @@ import { domainSize } from './query/lambda.js';
 import { type Shape, shapeOf } from './query/shape.js';
 import type { PatternMechanism } from './ways/ways.js';
 
-/** How long counting takes, from public facts alone: the pattern, the declared domain and the public guess of the most ties. */
+/** Expected time of counting, from public facts alone: the pattern, the declared domain and the public guess of the most ties. */
 export interface CountingWork {
   /** Rows that joins make, or steps of a count in the graph. */
   readonly steps: number;
@@ -48,7 +48,7 @@ export function refuseEndless(work: CountingWork, limits: Pick<EngineLimits, 'de
   if (endless) throw endless;
 }
 
-/** What a release would be refused with where counting would not end in time. */
+/** Refusal of a release whose counting would not end in time. */
 export function endlessFault({ seconds, degree }: CountingWork, { deadline }: Pick<EngineLimits, 'deadline'>): Fault | undefined {
   if (seconds * 1000 <= deadline) return undefined;
   return new Fault(
@@ -59,7 +59,7 @@ export function endlessFault({ seconds, degree }: CountingWork, { deadline }: Pi
   );
 }
 
-/** What a plan says of it. `most` is the same where everybody is tied to everybody. */
+/** Counting time in a plan. `most` is the same for a complete graph. */
 export function workText(work: CountingWork, most: CountingWork, { deadline }: Pick<EngineLimits, 'deadline'>): string {
   const limit = duration(deadline / 1000);
   if (work.seconds * 1000 > deadline)

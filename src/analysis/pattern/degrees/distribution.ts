@@ -11,7 +11,7 @@ import type { RecordClass } from '../../../privacy/mechanism/record-class.js';
  */
 export type DegreeForm = 'cumulative' | 'sequence' | 'histogram';
 
-/** What one record can move in each form. */
+/** Sensitivity of each form to one record. */
 export type DegreeEffect = Readonly<Record<DegreeForm, Effect>>;
 
 /** A tie moves its two ends by one bin each, or only the one it starts at in a directed relation. */

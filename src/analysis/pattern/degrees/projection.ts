@@ -12,7 +12,7 @@ export function projectedDegrees(people: number, ties: readonly (readonly [numbe
   return degree;
 }
 
-/** How many have 0, 1, … last ties; everybody above is counted at the last. */
+/** Number of people with 0, 1, … last ties; everybody above is counted at the last. */
 export function degreeCounts(degrees: Iterable<number>, people: number, last: number): number[] {
   const counts = new Array<number>(last + 1).fill(0);
   let seen = 0;

@@ -30,7 +30,7 @@ export interface DegreeResult {
   readonly counts: readonly number[];
 }
 
-/** `degrees`, `degrees of friend`: the relation asked for, or undefined when the text asks for something else. */
+/** `degrees`, `degrees of friend`: the requested relation, or undefined if the text is another query. */
 export const degreeRelation = (text: string): { relation: string | undefined } | undefined => {
   const m = /^\s*degrees?(?: distribution)?(?:\s+of\s+([A-Za-z_]\w*))?\s*$/.exec(text);
   return m ? { relation: m[1] } : undefined;

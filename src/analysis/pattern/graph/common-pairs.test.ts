@@ -55,7 +55,7 @@ describe('the search for pairs with common neighbours', () => {
     ['graphs with hubs', withHubs, 60],
     ['overlapping groups', cliques, 40],
     ['groups with hubs', fc.tuple(cliques, withHubs).map(([a, b]) => [...a, ...b]), 60],
-  ] as const)('finds in %s what a scan of all pairs finds', (_, graphs, n) => {
+  ] as const)('the search finds what a scan of all pairs finds, in %s', (_, graphs, n) => {
     fc.assert(
       fc.property(graphs, (list) => {
         const g = build(n, list as readonly Edge[]);
@@ -67,7 +67,7 @@ describe('the search for pairs with common neighbours', () => {
     );
   });
 
-  it('takes time in proportion to the ties of a hub, not to their square', () => {
+  it('the search time is proportional to the ties of a hub, not to their square', () => {
     /** A hub tied to everybody, and everybody to three neighbours on a ring: about 80,000 ties of the hub would be 3e9 pairs. */
     const ring = (n: number): Graph =>
       build(n + 1, [

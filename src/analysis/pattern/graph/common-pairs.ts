@@ -1,7 +1,7 @@
 import type { Pair } from '../query/ladders.js';
 import { degreeOf, type Graph } from './csr.js';
 
-/** How far one edge, present or not, can move the triangles of this graph. Exact, so never to be released. */
+/** Sensitivity of the triangle count of this graph to one edge, present or not. Exact, so it must never be released. */
 
 /**
  * Of a pair of nodes two numbers matter: its common neighbours, and its reach, the neighbours of both counted twice but for each other. A search keeps the
@@ -13,7 +13,7 @@ interface Search {
   offer(common: number, reach: number): void;
 }
 
-/** Where x would stand in the sorted list. */
+/** Index of the first entry of the sorted list that is not below x. */
 function placeIn(sorted: Uint32Array, x: number, from: number, to: number): number {
   while (from < to) {
     const middle = (from + to) >>> 1;
@@ -24,9 +24,8 @@ function placeIn(sorted: Uint32Array, x: number, from: number, to: number): numb
 }
 
 /**
- * Offers every pair that shares a neighbour and could be of use, busiest nodes first. The partners of i are met through its neighbours u, those with the fewest
- * ties first. A partner first met when r of them are left has at most r common neighbours with i, and reach at most the sum of the two degrees: below what is
- * known for r it is passed over. So the many pairs that have a hub in common and little else are never looked at.
+ * Offers every pair that shares a neighbour and could be useful, busiest nodes first. A partner of i first found with r neighbours
+ * left has at most r in common: below what is known for r it is skipped, so most pairs of a hub are never visited.
  */
 function searchPairs(g: Graph, search: Search): void {
   const { offsets, targets, forward } = g;
@@ -34,7 +33,7 @@ function searchPairs(g: Graph, search: Search): void {
   const shared = new Uint32Array(g.nodes);
   const met = new Uint32Array(g.nodes);
   const adjacent = new Uint8Array(g.nodes);
-  // What a partner needed to be looked at through each neighbour: it rises from one to the next.
+  // Degree a partner needs to be visited at each neighbour; non-decreasing from one to the next.
   const needed = new Float64Array(degree.at(-1) ?? 0);
 
   /** Partners of i that were passed over at some neighbours and could still be of use are counted there, too: by them or by those, whichever is less work. */

@@ -2,7 +2,10 @@ import { choose } from '../query/ladders.js';
 import { cliques, edgeSupports } from './counts.js';
 import { buildGraph, degreeOf, type Graph } from './csr.js';
 
-/** How far one edge, present or not, can move a count in this graph: the statistics the ladders start from. Exact, so never to be released. */
+/**
+ * Sensitivity of a count to one edge, present or not, in this graph: the statistics that ladders start from. Exact, so never to be
+ * released.
+ */
 
 /** Calls `visit` with every node and its distinct nodes at two steps that have a higher number; `paths[j]` common neighbours with each. */
 function eachPair(

@@ -22,7 +22,7 @@ export interface PatternAnalysis {
   readonly automorphisms: Automorphisms;
   /** An occurrence is counted once; an assignment once per symmetry of the pattern. */
   readonly unit: 'assignments' | 'occurrences';
-  /** What an exact number of assignments is divided by: 1, or the number of automorphisms. */
+  /** Divisor of an exact number of assignments: 1, or the number of automorphisms. */
   readonly divisor: bigint;
 }
 
@@ -72,7 +72,7 @@ function analyseBound(pattern: BoundPattern, options: AnalysisOptions = {}, titl
   };
 }
 
-/** Without a policy: every relation named is private, directed unless said, and as wide as its first use. */
+/** Schema without a policy: every relation named is private, directed by default, and as wide as its first use. */
 export function schemaFromText(
   text: string,
   domain: number,

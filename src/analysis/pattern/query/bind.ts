@@ -3,7 +3,7 @@ import { nameText } from '../../../data/engine/name.js';
 import type { Column, Relation } from '../../../policy/policy.js';
 import type { Atom, Comparator, Comparison, Pattern, Position, Term, Variable } from './written.js';
 
-/** What a pattern is bound against: the declared relations, and the declared columns their columns share a name with. */
+/** Declarations a pattern is bound against: the relations, and the columns that share a name with theirs. */
 export interface PatternSchema {
   readonly relations: ReadonlyMap<string, Relation>;
   readonly columns?: ReadonlyMap<string, Column>;
@@ -149,7 +149,7 @@ function withNames(pattern: Pattern): Pattern {
   };
 }
 
-/** A contradiction makes the answer 0 whatever the data, so nothing is asked and nothing is spent. */
+/** Fault of a contradiction: the answer is 0 whatever the data, so nothing is read and nothing spent. */
 const impossible = (at: Position, message: string): Fault =>
   complain('PATTERN_UNSATISFIABLE', at, message, 'The answer is 0 whatever the data. Remove it.');
 

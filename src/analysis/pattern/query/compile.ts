@@ -36,13 +36,13 @@ export function compileLargest(
   );
 }
 
-/** How many results each value of one symbol takes part in. */
+/** Number of results in which each value of one symbol takes part. */
 export function compilePerValue(q: BoundPattern, symbol: number, dialect: Dialect): Statement {
   const join = joinOf(q, [...q.goals.keys()], dialect);
   return statement(join, `SELECT COUNT(*) AS c FROM ${join.from}${join.where} GROUP BY ${join.expression(symbol)}`);
 }
 
-/** How many different values the relations used hold; larger than the declared domain is a broken promise. */
+/** Number of different values of a relation; more than the declared domain breaks a declaration. */
 export function compileDomainCheck(q: BoundPattern, relation: number): Statement {
   const { name, columns } = q.relations[relation]!;
   const values = columns.map((_, i) => `SELECT c${i} AS v FROM ${view(name)}`).join(' UNION ');

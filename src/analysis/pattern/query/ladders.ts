@@ -1,8 +1,8 @@
 import { larger, smaller } from './sensitivity.js';
 
 /**
- * How far the count can move when t tuples have already changed: width(0) bounds the effect of one change here, and width(t) of a neighbour is at most
- * width(t + 1) here. Never above `widest`. See ladders.proof.md; checked by exhaustion in ladders.test.ts.
+ * Local sensitivity after t changed tuples: width(0) bounds the effect of one change, width(t) of a neighbour is at most width(t + 1)
+ * here, never above `widest` (ladders.proof.md; exhaustively tested).
  */
 export interface Ladder {
   readonly width: (t: number) => bigint;

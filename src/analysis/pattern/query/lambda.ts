@@ -2,13 +2,16 @@ import { divUp, logDown, logUp } from '../../../base/exact/outward.js';
 import { ceiling, fromNumber, multiply, type Rational, rational, toNumber } from '../../../base/exact/rational.js';
 import type { BoundPattern } from './bind.js';
 
-/** Which logarithm Rastogi et al. 2009 mean is not said: base 2 gives more noise and is the default; natural is the reading its test vectors use. */
+/**
+ * Base of the logarithm, which Rastogi et al. 2009 leave open: 2 gives more noise and is the default; natural is the reading of its
+ * test vectors.
+ */
 export type LogReading = 'safe' | 'natural';
 
 export interface Lambda {
   /** The noise parameter used: rounded up to a whole number. */
   readonly used: bigint;
-  /** What to print: `used` under the safe reading, the unrounded value under the natural one. */
+  /** Printed value: `used` under the safe reading, the unrounded one under the natural reading. */
   readonly shown: number;
 }
 
@@ -35,7 +38,10 @@ export function domainSize(q: BoundPattern): number {
   return [...new Set(q.relations.map((r) => r.domain))].reduce((a, b) => a + b, 0);
 }
 
-/** Who Algorithm 2.1 protects against: at most `known` certain tuples, every other one less likely than `marginal`. Claimed with ln, the smaller class. */
+/**
+ * Adversary of Algorithm 2.1: at most `known` certain tuples, every other one less likely than `marginal`. Claimed with ln, the
+ * smaller class.
+ */
 export interface BoundedAdversary {
   readonly known: number;
   readonly marginal: number;

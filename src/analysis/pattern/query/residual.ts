@@ -11,7 +11,7 @@ export interface ResidualPart {
   readonly part: readonly number[];
   /** Symbols they share with the changed goals. */
   readonly boundary: readonly number[];
-  /** How often this part occurs with |A| = size, per changed relation: uses[relation][size]. */
+  /** Occurrences of this part with |A| = size, per changed relation: uses[relation][size]. */
   readonly uses: ReadonlyMap<number, readonly number[]>;
 }
 

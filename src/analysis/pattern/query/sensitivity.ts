@@ -9,7 +9,7 @@ export interface Bounds {
   readonly most: bigint;
   /** No answer is smaller: 0 unless a sum may add negative values. */
   readonly least: bigint;
-  /** How far one tuple, added, removed or replaced by another, can move the answer. */
+  /** Sensitivity to one tuple added, removed or replaced by another. */
   readonly globalSensitivity: bigint;
 }
 
@@ -55,8 +55,8 @@ export const privateRelations = (q: BoundPattern): number[] => [...q.relations.k
 const mostPermuted = 6;
 
 /**
- * How many ways `free` can be bound once `fixed` is. A variable has as many choices as its smallest declared domain, less the largest set of already
- * bound symbols of that same domain which must differ from it and from one another.
+ * Number of ways to bind `free` once `fixed` is bound. A variable has its smallest declared domain, less the largest set of bound
+ * symbols of that domain that must differ from it and from one another.
  */
 export function ways(q: BoundPattern, free: readonly number[], fixed: readonly number[]): bigint {
   const differ = (a: number, b: number): boolean =>

@@ -46,7 +46,7 @@ export function patternFromSql(text: string, relations: ReadonlyMap<string, Rela
   return { ...pattern, ...headOf(sql, select, (ref) => classes.term(column(ref))) };
 }
 
-/** Whether every table the text reads from is a declared relation (rather than the data itself). */
+/** True if every table in the query is a declared relation (rather than the data itself). */
 export function readsRelations(text: string, relations: ReadonlyMap<string, Relation>): boolean {
   if (relations.size === 0) return false;
   try {

@@ -33,7 +33,7 @@ export function ladderError(ladder: Ladder, decay: number): number {
 
 export const mostSteps = 1_000_000;
 
-/** Infinite where it takes too many steps to tell, since so little is then left of beta that no answer would be seen. */
+/** Infinite if it takes too many steps to compute, since so little is then left of beta that no answer would be visible. */
 export function smoothBound(ladder: Ladder, beta: number): number {
   let best = 0;
   const widest = Number(ladder.widest);

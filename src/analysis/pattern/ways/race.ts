@@ -39,7 +39,7 @@ export const race: Way<'r2t'> = ({ analysis: a, hidden, allotment, degree }) => 
 const unlikely = 20;
 
 export interface RaceLevel {
-  /** Where everybody's part is cut. */
+  /** Cut-off of a person's contribution. */
   readonly tau: bigint;
   readonly noise: Additive;
 }
@@ -63,13 +63,13 @@ function readyRace(levels: readonly RaceLevel[], paid: Paid): (parts: readonly b
     }, 0n);
 }
 
-/** What the noise of one level adds with probability at most 1 / (unlikely x levels). */
+/** Bound that the noise of one level exceeds with probability at most 1 / (failureOdds x levels). */
 function mayAdd({ law }: Additive, levels: number): bigint {
   if (law.kind !== 'laplace') throw new RangeError('a race is run with Laplace noise');
   return ceiling(multiply(law.scale, fromNumber(logUp(unlikely * levels))));
 }
 
-/** How many results belong to each person, when each result belongs to exactly one. */
+/** Number of results of each person, when each result belongs to exactly one. */
 async function contributions(engine: Pinned, a: PatternAnalysis, person: number): Promise<Exact<readonly bigint[]>> {
   const rows = (await engine.rows(compilePerValue(a.pattern, person, engine.dialect))).open();
   return new Exact(rows.map(([c]) => BigInt(typeof c === 'number' ? Math.trunc(c) : (c ?? 0)) / a.divisor));

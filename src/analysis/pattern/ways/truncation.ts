@@ -25,6 +25,6 @@ export const truncation: Way<'truncation-ladder'> = ({ analysis: a, hidden: { cl
   ];
 };
 
-/** What is known before the data: nobody near the threshold. */
+/** Ladder assumed before reading the data: nobody near the threshold. */
 const imagined = (a: PatternAnalysis, degree: number): Ladder =>
   truncationLadder(perPerson(a, degree), () => 0, domainSize(a.pattern));
