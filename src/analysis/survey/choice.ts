@@ -19,14 +19,14 @@ export interface SurveyWay {
 export interface SurveyCandidate {
   readonly name: string;
   readonly noise: 'laplace' | 'gaussian';
-  /** What is released and with which scale (Laplace b or Gaussian sigma): a column, or several merged into one joint histogram. */
+  /** Released tables with their scales (Laplace b or Gaussian sigma): a column, or several merged into one joint histogram. */
   readonly parts: readonly { readonly columns: readonly string[]; readonly cells: number; readonly scale: number }[];
   readonly error: ReleaseError;
   /** Expected L2 error over that of Laplace noise that costs as much and is spread evenly over the tables. */
   readonly ratio: number;
   readonly protects: string;
   readonly assumes: readonly string[];
-  /** Whether the account has room for it; whatever is planned keeps what the policy declares. */
+  /** True if the account has enough budget remaining; every plan keeps what the policy declares. */
   readonly keeps: boolean;
   readonly reason: string;
 }

@@ -11,8 +11,8 @@ export interface NoisyCells {
 }
 
 /**
- * How wrong a whole release is, all cells together. (Theorem 6 of Maughan and Near bounds the signed sum of the noise and calls it the L1 error, so its bound
- * does not grow with the number of cells; the L1 error does. See error.proof.md.)
+ * Error of a whole release, all cells together. Theorem 6 of Maughan and Near bounds the signed sum of the noise, not the L1 error,
+ * which grows with the number of cells (error.proof.md).
  */
 export interface ReleaseError {
   /** Square root of the expected squared L2 error. */
@@ -113,7 +113,10 @@ function normalCdf(z: number): number {
   return z >= 0 ? 1 - upper : upper;
 }
 
-/** Error of all tables of a released survey together, from the noise its receipt tells; before any tidying. `unit`: what one of its whole numbers is worth. */
+/**
+ * Joint error of all tables of a released survey, from the noise in its receipt and before tidying. `unit`: value of one of its whole
+ * numbers.
+ */
 export function toldError(measures: readonly PlannedMeasure[], unit = 1): ReleaseError {
   return releaseError(
     measures.flatMap(({ noise, cells, tables = 1 }): NoisyCells[] => {
