@@ -48,7 +48,7 @@ const pairs: readonly Candidate[] = [
   { columns: [0, 2], weight: 1 },
   { columns: [1, 2], weight: 1 },
 ];
-/** Everything that is let out: what was measured, of which columns, and the rows. */
+/** Everything published: the measurements, their columns, and the rows. */
 function synthesis(method: Method, table: CodedTable, paid: Paid): number[] {
   const measured = method.run(table, paid);
   const rows = drawCodes(modelOf({ sizes: setting.sizes, measured, total: totalOf(setting, measured) }), 7);
@@ -60,7 +60,10 @@ function synthesis(method: Method, table: CodedTable, paid: Paid): number[] {
   return [...singles, place, ...(first ? first.counts : [0, 0, 0, 0]), ...ones, agree];
 }
 
-/** What an attacker who knows both worlds looks for: whether the first table chosen is the one that the rows of a world would choose if no noise were in the choice. */
+/**
+ * Event an attacker who knows both data sets would test: the first chosen table is the one that a noiseless choice on this data set
+ * picks.
+ */
 const asChosenIn = (table: CodedTable) => ({
   name: 'the table that this world is farthest from',
   of: (o: readonly number[]): number => {
@@ -100,7 +103,7 @@ class Peeking extends Paid {
   }
 }
 
-/** Three homes of two: somebody says what the one they live with says, or not. */
+/** Three households of two: somebody gives the same answer as their housemate, or not. */
 const homely = (own: number): CodedTable & { readonly homes: Uint32Array } => ({
   names: ['a'],
   levels: [2],
@@ -146,19 +149,22 @@ describe('the whole synthesis as a black box', long, () => {
   it.each<[string, (allotment: Allotment) => Method]>([
     ['in rounds', (allotment) => inRounds(setting, allotment, pairs)],
     ['as a tree', (allotment) => asTree(setting, allotment)],
-  ])('tells no more than was promised of one record among strangers, little or much: %s', (_, method) => {
-    const little = audit(method(pure(rational(1, 2))));
-    const much = audit(method(pure(rational(60))));
-    if (process.env.FUGU_SYNTH_RUNS) console.log('of 0.5 and 60:', little, much);
-    expect(little).toBeLessThanOrEqual(0.5);
-    expect(much).toBeLessThanOrEqual(60);
-    expect(much).toBeGreaterThan(0.5);
-  });
+  ])(
+    'the synthesis reveals no more than promised about one record without ties, at a small and a large budget: %s',
+    (_, method) => {
+      const little = audit(method(pure(rational(1, 2))));
+      const much = audit(method(pure(rational(60))));
+      if (process.env.FUGU_SYNTH_RUNS) console.log('of 0.5 and 60:', little, much);
+      expect(little).toBeLessThanOrEqual(0.5);
+      expect(much).toBeLessThanOrEqual(60);
+      expect(much).toBeGreaterThan(0.5);
+    },
+  );
 
   it.each<[string, Method]>([
     ['in rounds', inRounds(setting, pure(rational(1, 8)), pairs)],
     ['as a tree', asTree(setting, pure(rational(1, 8)))],
-  ])('catches a choice that was not paid for: %s', (_, method) => {
+  ])('the audit detects a choice that was not paid for: %s', (_, method) => {
     // So many runs mostly find 0.3 to 0.7, whatever little was paid; an audit that looked for the wrong thing is made again.
     let found = 0;
     for (let again = 0; again < 12 && found <= 1 / 8; again++)
@@ -173,7 +179,7 @@ describe('the whole synthesis as a black box', long, () => {
 
 describe('synthetic households as a black box', long, () => {
   const paidFor = (booked: readonly Mechanism[]) => new Paid(booked);
-  it('tell no more than was promised of one member, little or much', () => {
+  it('synthetic households reveal no more than promised about one member, at a small and a large budget', () => {
     const little = households(pure(rational(1, 2)), runs, paidFor);
     // With as many runs as elsewhere one of a hundred such audits finds less than 0.5.
     const much = households(pure(rational(60)), Math.max(runs, 400), paidFor);
@@ -183,7 +189,7 @@ describe('synthetic households as a black box', long, () => {
     expect(much).toBeGreaterThan(0.5);
   });
 
-  it('are caught where tables of two members have no noise', () => {
+  it('the audit detects tables of two members without noise', () => {
     class Bare extends Paid {
       override release<In, Out>(mechanism: Mechanism, exact: In, noisy: (exact: In) => Out): Out {
         // A pair of a home of two has three pairs in all.
@@ -239,13 +245,13 @@ columns:
       confidence,
     }).epsilon;
 
-  it('tells no more than was promised of a home of fifty copies that was declared', async () => {
+  it('the release reveals no more than promised about a declared household of fifty copies', async () => {
     const told = await found('[{ kind: groups, by: home }]', runs);
     if (process.env.FUGU_SYNTH_RUNS) console.log('declared home', told);
     expect(told).toBeLessThanOrEqual(1);
   });
 
-  it('catches a home of fifty copies that was not declared', async () => {
+  it('the audit detects an undeclared household of fifty copies', async () => {
     const told = await found('none', Math.max(runs, 400));
     if (process.env.FUGU_SYNTH_RUNS) console.log('undeclared home', told);
     expect(told).toBeGreaterThan(1);

@@ -11,7 +11,7 @@ import type { SynthForm } from './form.js';
 export interface ModelColumn {
   readonly name: string;
   readonly size: number;
-  /** What its places are called. */
+  /** Labels of its values. */
   readonly labels: readonly string[];
 }
 /** A column of the data is one of them, or, where it takes several answers, one for each of these. */

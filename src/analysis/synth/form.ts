@@ -16,7 +16,7 @@ const condition = z.union([code, z.array(code).min(1), z.strictObject({ from: nu
 
 /** Rows that look like the data: what they are made of, and how many. */
 export const request = z.strictObject({
-  /** How tables are chosen: in rounds (aim), as a tree of pairs (mst), or as a tree grown column by column (privbayes). */
+  /** Choice of tables: in rounds (aim), as a tree of pairs (mst), or as a tree grown column by column (privbayes). */
   mode: z.enum(['aim', 'mst', 'privbayes']).optional(),
   /** Names and patterns; all columns when absent. */
   columns: names.optional(),
@@ -30,9 +30,12 @@ export const request = z.strictObject({
     .array(z.strictObject({ by: names.max(5), weight: number.optional() }))
     .max(10_000)
     .optional(),
-  /** What no row can be: each holds for rows that meet all its conditions. Beside what `merge` of the policy says. */
+  /** Structural zeros besides those of the policy's `merge`: each holds for rows that meet all its conditions. */
   impossible: z.array(z.record(name, condition)).max(1_000).optional(),
-  /** Households: whose name for them is in this column, which a declared tie has; what all of one share; how many members are told apart at most (8). */
+  /**
+   * Households: the column with their names, which a declared tie has; the columns all members share; the largest size counted
+   * separately (8 by default).
+   */
   households: z.strictObject({ by: name, shared: names.optional(), most: whole(2, 20).optional() }).optional(),
   /** Most cells that the model may have, all its cliques together. */
   cells: whole(1_000, limits.graphicalCells.most).optional(),

@@ -8,7 +8,10 @@ import { learnTree, treeNoise } from '../learn/network/private-tree.js';
 import { cellsOf } from './counts.js';
 import type { Method, Setting } from './method.js';
 
-/** A tree grown from the first column on, each column under the one that says most about it (PrivBayes with one parent each; analysis/learn/network/private-tree.proof.md). */
+/**
+ * A tree grown from the first column on, each column under its most informative parent (PrivBayes with one parent each;
+ * analysis/learn/network/private-tree.proof.md).
+ */
 export function asGrownTree(
   { sizes, records: rows }: Required<Pick<Setting, 'sizes' | 'records'>>,
   allotment: Allotment,

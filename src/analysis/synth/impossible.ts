@@ -13,7 +13,10 @@ import type { Condition, SynthForm } from './form.js';
 /** Larger groups of merged columns are looked at two by two: a clique of all of them would fill the model. */
 const mostTogether = 2 ** 14;
 
-/** What no row can be: combinations that the questionnaire of the policy does not allow (`merge`), and those that are named. Public. Columns whose combinations the model cannot hold are refused before these are listed. */
+/**
+ * Structural zeros: combinations that the policy's questionnaire excludes (`merge`), and declared ones. Public. Columns whose
+ * combinations exceed the model are refused before these are listed.
+ */
 export function impossibleIn(
   policy: Policy,
   coded: readonly CodedColumn[],

@@ -20,10 +20,13 @@ export interface SynthResult {
   readonly columns: readonly SynthColumn[];
   /** Everything that was paid for: noisy tables, row-major over the labels of their columns; all rows are made of these. */
   readonly measured: readonly MeasuredTable[];
-  /** How many rows the data has: public, or what the tables say. */
+  /** Number of rows of the data: public, or estimated from the tables. */
   readonly total: number;
   readonly quality: Quality & { readonly predicted: readonly PredictQuality[] };
-  /** Where rows are grouped: the column of made names, how many there are, noisy tables of two members, and how near the rows come to them. */
+  /**
+   * Household part of a result: the column of made-up names, their number, noisy tables of two members, and how near the rows come to
+   * them.
+   */
   readonly households?: {
     readonly by: string;
     readonly count: number;
@@ -39,7 +42,7 @@ export interface MeasuredTable {
   readonly sd: number;
 }
 
-/** What is said before anything is measured, and public. */
+/** Setup before any measurement; public. */
 export interface Ground {
   readonly form: SynthForm;
   readonly mode: Mode;
@@ -49,11 +52,11 @@ export interface Ground {
   readonly modelled: readonly ModelColumn[];
   readonly household?: Household;
   readonly setting: Setting;
-  /** Most rows that there is room for, where it is not said how many. */
+  /** Most rows that fit into memory, if no number is requested. */
   readonly mostDrawn: number;
 }
 
-/** What was measured, of rows and of two members of a household. */
+/** Measurements of rows and of pairs of household members. */
 export interface Told {
   readonly measured: readonly Measured[];
   readonly pairs: readonly Measured[];

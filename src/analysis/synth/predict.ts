@@ -2,7 +2,7 @@ import type { Measured } from '../graphical/fit.js';
 import type { CodedTable } from '../learn/network/coded.js';
 import { cellsOf, countsOf } from './counts.js';
 
-/** How well a column is told by others: what a classifier that was trained on synthetic rows gets right. */
+/** Predictability of a column from the others: accuracy of a classifier trained on synthetic rows. */
 export interface PredictQuality {
   readonly column: string;
   /** Part of the synthetic rows that have its most common answer: what is right without any other column. */

@@ -49,7 +49,7 @@ export interface Prepared extends Ground {
   readonly plan: SynthPlan;
 }
 
-/** Tables among which rounds choose have no more cells unless `cells` says so: all of them are counted. */
+/** Default for the most cells of a candidate table of the rounds; all candidates are counted. */
 const usualTable = 400_000;
 /** Of the budget, for tables of two members of a household. */
 const forPairs = rational(1, 3);
@@ -101,7 +101,7 @@ export async function prepare(session: Session, input: unknown, options: AskOpti
     );
   const each = rowsPerRecord(policy);
   const change = addsRemoves(policy) ? 'removed' : 'replaced';
-  // Where somebody may be left out it is read off the noisy tables.
+  // If persons may be left out, the number of rows is estimated from the noisy tables.
   const leftOut = leavesOut(policy);
   const common: Setting = { sizes, change, ...(records !== undefined && { records }), leftOut, each, impossible, mostCells };
   const candidates = mode === 'aim' ? candidatesFor(modelled, form, form.cells ?? usualTable) : [];
@@ -155,7 +155,7 @@ export async function prepare(session: Session, input: unknown, options: AskOpti
   };
 }
 
-/** Where the number of records is a secret: nothing is said about it, nor refused because of it. */
+/** Memory check without the number of records, where that is secret: nothing is published about it, nor refused because of it. */
 const anyHeld = (
   session: Session,
   columns: readonly string[],
@@ -181,7 +181,10 @@ function methodOf(mode: Mode, setting: Setting, allotment: Allotment, candidates
   return asGrownTree(setting, allotment);
 }
 
-/** Rounds keep the model as small as they are told. A tree has its pairs; where combinations across its branches are impossible, it may have as much as rounds (small-enough.ts). */
+/**
+ * Most cells of the model: as given for rounds, the pairs for a tree, and at least as many as for rounds if structural zeros cross
+ * its branches (model-size.ts).
+ */
 function largestModel(mode: Mode, { mostCells, impossible }: Setting, { cells }: Method): number {
   if (mode === 'aim') return mostCells;
   return Math.min(limits.graphicalCells.most, impossible.length > 0 ? Math.max(mostCells, cells) : cells);
@@ -194,7 +197,7 @@ function allotmentOf({ rho, pure }: Allowance): Allotment {
   throw nothingLeft();
 }
 
-/** Said before anything is paid for: what is too large, and what to do about it. */
+/** Refusal of a model that is too large, before anything is paid for, with a remedy. */
 function refuseLarge(coded: readonly ModelColumn[], together: readonly (readonly number[])[], most: number, mode: Mode): void {
   const sizes = coded.map(({ size }) => size);
   const needed = (sets: readonly (readonly number[])[]) => treeOf(sizes, sets).cells;

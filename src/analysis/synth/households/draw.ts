@@ -5,7 +5,7 @@ import type { Below } from './pairs.js';
 import { type Kind, together, type Wanted } from './together.js';
 
 export interface Drawn {
-  /** By column of the model: everybody's place. Members of one household stand beside each other. */
+  /** Values of everybody by column of the model; members of one household are adjacent. */
   readonly columns: readonly Uint16Array[];
   /** The household of everybody, numbered from 0. */
   readonly homes: Uint32Array;
@@ -84,7 +84,7 @@ function renumbered(order: Uint32Array, homes: Uint32Array): Uint32Array {
   return out;
 }
 
-/** Tables of one and another in which all that was measured can be seen, each once; how far they are apart is seen in the table of both. */
+/** Marginals of two members that cover all measurements, each once; a distance is covered by the table of both answers. */
 function targetsOf({ own, apart }: Household, measured: readonly Measured[]): readonly Pick<Measured, 'columns' | 'sd'>[] {
   const found = new Map<string, Pick<Measured, 'columns' | 'sd'>>();
   for (const { columns, sd } of measured) {
@@ -106,7 +106,7 @@ function either(counts: Float64Array, width: number): Float64Array {
   });
 }
 
-/** How many households of every kind: a kind has its share of them, and one draw decides what is left over whole numbers. */
+/** Number of households of every kind: each kind gets its share, and one draw decides the fractional remainders. */
 function kindsOf(
   table: Float64Array,
   held: readonly number[],

@@ -14,7 +14,7 @@ import { pairLevels } from './pairs.js';
 
 /** The columns of people that a household is made of. */
 export interface Household {
-  /** Place of the column that says how many live there; its last place is for so many or more. */
+  /** Index of the column with the number of members; its last value is for so many or more. */
   readonly members: number;
   /** Columns in which all of a household are the same. */
   readonly shared: readonly number[];
@@ -31,7 +31,7 @@ export interface PairMethod {
   readonly cells: number;
   /** Most cells of their model. */
   readonly largest: number;
-  /** What was measured of pairs; `people` is a model of released tables. */
+  /** Measurements of pairs; `people` is a model of released tables. */
   run(pairs: CodedTable, people: Graphical, paid: Paid): readonly Measured[];
 }
 
@@ -59,13 +59,13 @@ export function pairMethod(people: Setting, household: Household, allotment: All
   };
 }
 
-/** How far two are apart follows from what they say. */
+/** Structural zeros: each distance of two members follows from their answers. */
 const follows = ({ own, apart }: Household): readonly Impossible[] =>
   apart.map((one, k) => apartOnly(one, 1 + one.of, 1 + own.length + one.of, 1 + 2 * own.length + k));
 
 /**
- * An answer of the first with an answer of the second, of the same column or another; how far they are apart, and that by the answer of the first; and all of these by
- * how many they are.
+ * Candidate marginals: an answer of the first with one of the second, in the same column or another; their distance, alone and by the
+ * answer of the first; and each of these by household size.
  */
 function candidatesOf(sizes: readonly number[], { own: { length: own }, apart }: Household, most: number): readonly Candidate[] {
   const both = Array.from({ length: own }, (_, x) => Array.from({ length: own - x }, (_, d) => [1 + x, 1 + own + x + d])).flat();
@@ -83,7 +83,10 @@ const startSets = ({ own: { length: own } }: Household): readonly (readonly numb
   ...Array.from({ length: 2 * own }, (_, x) => [0, 1 + x]),
 ];
 
-/** What a model of people says of pairs: how many they are at home, and that with every column of the first and of the second. */
+/**
+ * Marginals of pairs expected from the model of people: pairs by household size, and that with every column of the first and of the
+ * second.
+ */
 function startOf(household: Household, people: Graphical): readonly Measured[] {
   const { members, own } = household;
   const most = people.sizes[members]!;

@@ -2,14 +2,14 @@ import type { Measured } from '../../graphical/fit.js';
 import type { Drawn } from './draw.js';
 import type { Household } from './measure-pairs.js';
 
-/** How often two members of a household say the same, in what was measured and in the rows that were made. */
+/** Share of member pairs with equal answers, in the measurements and in the synthetic rows. */
 export interface PartnerQuality {
   readonly column: string;
   /** Part of the pairs, and the deviation that noise gives it. */
   readonly measured: number;
   readonly sd: number;
   readonly synthetic: number;
-  /** What it would be for two people who are drawn one by one, from households as large. */
+  /** Expected share for two people drawn independently, from households of the same size. */
   readonly strangers: number;
 }
 

@@ -6,14 +6,17 @@ export interface Wanted {
   readonly first: Uint16Array;
   readonly second: Uint16Array;
   readonly width: number;
-  /** By how many they are at home, where the table says so: the cells of one of them. */
+  /** Cells of one household size, if the table is by size. */
   readonly block?: number;
   readonly counts: Float64Array;
-  /** How much a squared difference counts. */
+  /** Weight of a squared difference. */
   readonly weight: number;
 }
 
-/** Places of people: those of one household beside each other. Households of one kind (as large, and the same in what they share) stand together. */
+/**
+ * Positions of people: members of one household are adjacent, and households of one kind (equal size and shared columns) follow each
+ * other.
+ */
 export interface Kind {
   readonly from: number;
   readonly households: number;
@@ -25,8 +28,8 @@ const mostSweeps = 60;
 const hardly = 1 / 500;
 
 /**
- * Who is at which place, so that tables of two people of one household come near the wanted ones: people of two households of one kind change places wherever that brings them nearer. What people
- * are is left as it is. Only released numbers and coins go in.
+ * Assignment of people to positions: two people of one kind of household swap whenever that brings the tables of pairs nearer to
+ * their targets. Their answers do not change; depends on released numbers and coins only.
  */
 export function together(kinds: readonly Kind[], people: number, wanted: readonly Wanted[], below: Below): Uint32Array {
   const at = Uint32Array.from({ length: people }, (_, place) => place);
