@@ -15,7 +15,7 @@ export function misplacedBy(errors: readonly Foreseen[], records: number): numbe
   return each.reduce((a, b) => a + b, 0) / each.length;
 }
 
-/** Where noise on all of many tables is much of what they say: that rows made of the tables that matter most come nearer, and what they do not have. */
+/** Hint that synthetic rows would be nearer, where noise is a large part of many tables, and what they lack. */
 export function nearerAsRows(
   { known, protect }: Pick<Policy, 'known' | 'protect'>,
   { tables, columns, aim }: Pick<Workload, 'tables' | 'columns' | 'aim'>,
@@ -23,10 +23,10 @@ export function nearerAsRows(
   records: number,
 ): string | undefined {
   const plain = tables.every(({ views }) => views.every(({ view }) => !view.questions));
-  // Where answers are the secret a table pays for its own columns, and a row for all of them: another cost.
+  // If answers are the secret a table pays for its own columns and a row for all of them: another cost, so no hint.
   if (known || protect.secret === 'answer' || aim === 'largest' || !plain) return undefined;
   if (tables.length < fewest || records <= 0) return undefined;
-  // Of persons the most rows they can have: rather too little is said than too much.
+  // For persons the most rows they can have: the hint is given too rarely rather than too often.
   const part = misplacedBy(errors, records * (protect.secret === 'person' ? protect.maxRows : 1));
   if (part <= muchNoise) return undefined;
   const moved = part < 1 ? `about ${Math.round(100 * part)} of 100 rows` : 'more rows than there are';

@@ -12,7 +12,7 @@ function knownColumns({ known }: Policy, { columns }: Workload) {
 }
 const askedOf = (columns: ReturnType<typeof knownColumns>) => ({ kind: 'count', by: columns.map(({ name }) => name) });
 
-/** Axes whose table is known to everybody: it is told without noise wherever a count by them is. */
+/** Axes whose table is public knowledge: counts by them are published without noise. */
 export async function knownAxes(session: Session, workload: Workload): Promise<readonly number[]> {
   const columns = knownColumns(session.policy, workload);
   if (columns.length === 0) return [];
@@ -20,7 +20,7 @@ export async function knownAxes(session: Session, workload: Workload): Promise<r
   return mechanism === 'none' ? columns.flatMap(axesOf) : [];
 }
 
-/** The known table itself, as a count of it is told: published numbers as published, others from the data, for nothing. */
+/** The known table, as a count of it is released: published numbers as published, others from the data, at no cost. */
 export async function knownTable(session: Session, workload: Workload, fresh = false): Promise<readonly number[]> {
   const { tables } = await session.release(askedOf(knownColumns(session.policy, workload)), { fresh });
   return tables[0]!.rows.map(({ value }) => value!);
@@ -29,7 +29,7 @@ export async function knownTable(session: Session, workload: Workload, fresh = f
 const isKnown = (text: string, known: readonly number[]): boolean =>
   text === '' || text.split(',').every((axis) => known.includes(Number(axis)));
 
-/** What follows from the known table has no error. */
+/** The estimate with no error in tables that follow from the known one. */
 export const withoutError = ({ sizes, by }: Estimate, known: readonly number[]): Estimate => ({
   sizes,
   by: new Map([...by].map(([text, own]) => [text, isKnown(text, known) ? { ...own, variance: 0 } : own])),

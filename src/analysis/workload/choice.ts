@@ -21,11 +21,11 @@ export interface Way {
   readonly error: number;
 }
 
-/** What one record may do, by the secret of the policy (residual.proof.md). */
+/** Protected changes of one record, by the secret of the policy (residual.proof.md). */
 export function changesOf(policy: Policy, workload: Workload): readonly Changes[] {
   const { protect, columns } = policy;
   const whole: Change = addsRemoves(policy) ? 'removed' : 'replaced';
-  // Beside known totals so many rows change at once, each by any other (query/count/effects.proof.md).
+  // With known totals so many rows change at once, each to any other (query/count/sensitivity.proof.md).
   const rows = protect.secret === 'person' ? protect.maxRows : (policy.known?.together ?? 1);
   const all: Changes = { of: everyRecord, change: whole, rows };
   if (protect.secret !== 'answer') return [all];

@@ -50,7 +50,7 @@ export function addedUp(column: string, labels: readonly string[], levels: reado
   });
 }
 
-/** A level as it is asked for: a question for each of its groups, as they were written. */
+/** A requested level: one query for each of its groups, in the order of the form. */
 function levelView(grid: Grid, name: string, grouped: readonly (readonly Group[])[], level: number): View {
   const axes = grouped.length - level;
   const questions = questionsAt(grid, axes);

@@ -2,13 +2,13 @@ import { placesWithout } from '../../privacy/mechanism/residual/part.js';
 import { maximalOf, subsets } from './closure.js';
 import { centre, type Estimate } from './estimate.js';
 
-/** How far below zero a cell may stay, in standard errors of the finest tables; and how many rounds are tried. */
+/** Most by which a cell may stay below zero, in standard errors of the finest tables; and the most rounds tried. */
 export const near = 0.002;
 const mostRounds = 400;
 
 /**
- * The estimate nearest to a noisy one, in units of its noise, of which no table that is asked for has a negative cell worth telling: the tables still agree with one another.
- * Where the number of rows is known to everybody it stays as it is. Whatever the truth is, it has no negative cells either, so what is found lies nearer to it than the noisy one did (non-negative.proof.md). Public numbers only.
+ * Projection of a noisy estimate onto consistent tables without relevant negative cells, in units of noise. If the number of rows is
+ * public it stays, and the result is nearer to the truth, which is in that set (non-negative.proof.md).
  */
 export function nonNegative(estimate: Estimate, tables: readonly (readonly number[])[], rows?: number): Estimate {
   const { sizes, by } = estimate;

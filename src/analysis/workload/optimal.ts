@@ -1,6 +1,6 @@
 import { mostAxesTried } from '../../privacy/mechanism/residual/worst.js';
 
-/** A table without what smaller ones say, and how much a variance of it counts in all that is asked. */
+/** A centred table (its marginals subtracted), and the weight of its variance in all requested answers. */
 export interface Weighed {
   readonly axes: readonly number[];
   readonly weight: number;
@@ -19,8 +19,8 @@ const stays = (sizes: readonly number[], axes: readonly number[]): number =>
   axes.reduce((x, axis) => x * (1 - 1 / sizes[axis]!), 1);
 
 /**
- * Precisions (1 / variance, up to a common factor) of the tables that make the weighted sum of variances least for what one record may cost (optimal.proof.md).
- * Only the choice is made here, in doubles: what the choice costs is worked out exactly by the mechanism.
+ * Precisions (1 / variance, up to a common factor) of the tables with the least weighted variance for one record's privacy cost
+ * (optimal.proof.md). Only the choice is made here, in doubles: the mechanism computes its cost exactly.
  */
 export function precisions(sizes: readonly number[], tables: readonly Weighed[], change: 'replaced' | 'removed'): Float64Array {
   const best = (costs: Float64Array) => Float64Array.from(tables, ({ weight }, k) => Math.sqrt(weight / costs[k]!));
@@ -28,7 +28,7 @@ export function precisions(sizes: readonly number[], tables: readonly Weighed[],
   if (change === 'removed') return best(removed);
   const squares = tables.map(({ axes }) => squaresOf(sizes, axes));
   const used = [...new Set(tables.flatMap(({ axes }) => axes))];
-  // What replacing by a row at random costs: twice what coming and going does.
+  // Cost of replacement by a random row: twice that of adding or removing.
   const start = removed.map((x) => 2 * x);
   return used.length <= mostAxesTried ? byWorst(tables, squares, start, used) : byLevels(tables, squares, best(start), used);
 }
@@ -36,7 +36,10 @@ export function precisions(sizes: readonly number[], tables: readonly Weighed[],
 const sumOf = (tables: readonly Weighed[], c: Float64Array): number =>
   tables.reduce((sum, { weight }, k) => sum + weight / c[k]!, 0);
 
-/** Frank and Wolfe's steps towards the mixture of changes that is hardest to pay for: each adds the change that is worst for the noise that the mixture so far asks for. */
+/**
+ * Frank-Wolfe over mixtures of changes for the most expensive one: each step adds the worst change under the noise that is optimal so
+ * far.
+ */
 function byWorst(
   tables: readonly Weighed[],
   squares: readonly Float64Array[],
@@ -98,7 +101,7 @@ function worstSet(tables: readonly Weighed[], squares: readonly Float64Array[], 
   };
 }
 
-/** With many axes: precisions as for a row at random, and how much tables of one, two, … axes get beside one another by search. */
+/** With many axes: precisions as for a random row, scaled by the number of axes of a table; the scales are found by search. */
 function byLevels(
   tables: readonly Weighed[],
   squares: readonly Float64Array[],

@@ -21,21 +21,21 @@ export interface Heard {
   readonly told: readonly number[];
   /** Of the noise on each of them. */
   readonly variance: number;
-  /** Whether that noise may be Laplace's. */
+  /** True if that noise may be Laplace noise. */
   readonly wide: boolean;
 }
 
-/** What the record says about tables over these columns; and of entries that say nothing, why. */
+/** Evidence in the record about tables over these columns; and the reasons why other entries were not used. */
 export interface Past {
   readonly heard: readonly Heard[];
   readonly unused: readonly { readonly entry: number; readonly label: string; readonly why: string }[];
-  /** How many rows there were, where an entry that is used says so; the latest, and the earliest where that differs. */
+  /** Numbers of rows that used entries state: the latest, and the earliest if it differs. */
   readonly rows: readonly number[];
 }
 
 type Text = Partial<RecordedBatch> & { readonly result?: Partial<Recorded> };
 
-/** Numbers that are told without noise stand for themselves to within this variance. */
+/** Variance assigned to numbers released without noise. */
 const exactly = 1e-12;
 
 export function heardIn(policy: Policy, columns: readonly WorkloadColumn[], kept: readonly Kept[]): Past {

@@ -7,7 +7,7 @@ export interface Question {
   readonly shares: readonly number[];
 }
 
-/** What is asked along the axes of one column, and what each is called; without questions, every place of its one axis by itself. */
+/** Queries along the axes of one column, with their labels; without queries, every place of its one axis separately. */
 export interface View {
   readonly name: string;
   readonly labels: readonly string[];
@@ -31,7 +31,7 @@ function normsOf(sizes: readonly number[], { cells, shares }: Question): Float64
       sizes.filter((_, k) => (set >> k) & 1),
     );
     const squares = sums.reduce((sum, x) => sum + x * x, 0);
-    // What rounding leaves of nothing.
+    // Rounding error of a zero.
     return squares < 1e-20 ? 0 : squares / (whole / kept) ** 2;
   });
 }
@@ -74,7 +74,7 @@ export interface Placed {
   readonly view: View;
 }
 
-/** Every set of axes of a table, and the product over its views of what each says of its own part of the set. */
+/** Every set of axes of a table, with the product over its views of each view's factor for its part of the set. */
 export function products(
   views: readonly Placed[],
   of: (placed: Placed, k: number) => Float64Array,

@@ -43,14 +43,17 @@ export interface WorkloadPlan extends Plan {
     readonly tables: number;
     /** Of all tables. */
     readonly cells: number;
-    /** How many numbers noise is drawn for; memory and time go with it. */
+    /** Count of numbers that get noise; memory and time are proportional to it. */
     readonly noised: number;
-    /** Bytes that a release will hold at most, beside what the program takes itself. */
+    /** Most bytes that a release holds, besides those of the program itself. */
     readonly memory: number;
     readonly aim: Workload['aim'];
     /** Root mean square error of a cell, or the largest standard error where that is the aim, by every way: the first is taken. */
     readonly ways: readonly { readonly name: string; readonly noise: string; readonly error: number }[];
-    /** Cells of the one distribution that --tidy fits to all tables; absent where it is too large, and the nearest tables without negative cells are told. */
+    /**
+     * Cells of the distribution that --tidy fits to all tables; absent if too large, and the nearest tables without negative cells are
+     * published.
+     */
     readonly distribution?: number;
   };
 }
@@ -61,7 +64,7 @@ const bytesPerCell = 800;
 export const planWorkload = async (session: Session, form: WorkloadForm, options: AskOptions): Promise<WorkloadPlan> =>
   (await prepare(session, form, options)).plan;
 
-/** What the ledger keeps: all that is needed to make the tables again, and to put them together with others. */
+/** Ledger record of a workload: enough to make the tables again, and to combine them with others. */
 export interface Recorded {
   readonly parts: readonly {
     readonly axes: readonly number[];
@@ -71,7 +74,7 @@ export interface Recorded {
   }[];
   readonly variance: number;
   readonly wide: number;
-  /** How many rows were counted, where that is public. */
+  /** Number of rows counted, if public. */
   readonly rows?: number;
   /** Of which rows, and how the columns behind the axes are read and laid out. */
   readonly ground?: string;
@@ -172,7 +175,10 @@ export function better(
   return (axes) => tableFrom(found, axes);
 }
 
-/** Where records are replaced there are as many afterwards, and every row is one (query/count/kept-rows.ts). */
+/**
+ * True if the number of rows is public: replacing records keeps their number, and every record is one row
+ * (query/count/contribution-bound.ts).
+ */
 const rowsArePublic = (policy: Policy): boolean => !addsRemoves(policy) && policy.protect.secret !== 'person';
 
 async function prepare(session: Session, form: WorkloadForm, options: AskOptions): Promise<Prepared> {
@@ -261,7 +267,7 @@ function refuseOthers({ protect }: Policy): void {
     );
 }
 
-/** What is known to everybody where the secret is an answer, and so pays nothing (release/session/relied.proof.md). */
+/** Public facts relied on, which pay nothing, if the secret is an answer (release/session/public-facts.proof.md). */
 function reliedBy({ protect, columns }: Policy, { columns: asked }: Workload, { cost }: Mechanism): readonly Relied[] {
   if (protect.secret !== 'answer') return [];
   return [
@@ -270,7 +276,7 @@ function reliedBy({ protect, columns }: Policy, { columns: asked }: Workload, { 
   ];
 }
 
-/** The tables that no other says are counted; the counts of every part follow. */
+/** Counting of the maximal tables; the counts of every part follow from these. */
 function countedFor({ columns, sizes, tables }: Workload, { parts }: Layout) {
   const maximal = maximalOf(tables.map((t) => t.axes));
   const how = maximal.map((own) => countedBy(columns, own));

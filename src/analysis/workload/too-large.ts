@@ -5,7 +5,7 @@ import { closureOf } from './closure.js';
 import type { ShownTable, Workload } from './form.js';
 import { answersIn } from './ways.js';
 
-/** Asked before anything of that size is made: it speaks about policy and workload alone. */
+/** Refusal of a workload that is too large, before anything is allocated: depends on policy and workload alone. */
 export function refuseLarge(workload: Workload): void {
   const { sizes, tables } = workload;
   for (const table of tables) {
@@ -41,7 +41,7 @@ function refuseTable(workload: Workload, { axes }: ShownTable, size: number, wha
 /** By axis: the column it is of. */
 const ownersOf = ({ columns }: Workload): readonly string[] => columns.flatMap((column) => column.sizes.map(() => column.name));
 
-/** Which columns to leave out: always the one whose tables have most cells, until the rest fits. */
+/** Columns to leave out: always the one whose tables have most cells, until the rest fits. */
 function dropHint(workload: Workload, all: readonly (readonly number[])[]): string {
   const { sizes } = workload;
   const dropped: string[] = [];
