@@ -14,7 +14,7 @@ try {
   for (const { keys, value, low, high } of tables[0].rows) console.log(keys.join(' '), value, `(${low} to ${high})`);
   console.log(receipt.guarantee.sentences[0]);
 
-  // Everything that can go wrong is a Fault: a code for programs, a sentence and a hint for people.
+  // Every failure is a Fault: a code for programs, a sentence and a hint for people.
   await fugu.release({ kind: 'mean', column: 'shoe_size' }).catch((error) => {
     if (!(error instanceof Fault)) throw error;
     console.log(`${error.code}: ${error.message} ${error.hint}`);
