@@ -10,7 +10,7 @@ export interface Descent {
   readonly iterations: number;
   /** Half the sum of squares over measured cells, in units of their noise. */
   readonly loss: number;
-  /** No distribution has a loss that is lower by more (fit.proof.md). */
+  /** Bound on how far the loss is above that of any distribution (fit.proof.md). */
   readonly gap: number;
 }
 
@@ -35,8 +35,8 @@ const first = 3;
 const last = 1;
 
 /**
- * Proximal steps: each finds the distribution with the least loss plus `force` times its relative entropy to the one before, by the dual of that problem, which is smooth, convex and
- * without bounds (fit.proof.md). The loss falls from step to step. `undefined` where no row is possible. The beliefs are left as those of `values`.
+ * Proximal steps: each minimises the loss plus `force` times the relative entropy to the previous distribution, through the smooth
+ * unconstrained dual (fit.proof.md). The loss never rises. `undefined` if no row is possible; beliefs are left as those of `values`.
  */
 export function descend(problem: Problem): Descent | undefined {
   const { total, values, spread, iterations = 1000, within = 0.1, signal } = problem;
@@ -88,7 +88,7 @@ export function descend(problem: Problem): Descent | undefined {
     spread.run(values, total);
     const then = lossOf(own, spread, margins);
     const fell = now - then;
-    // Only a step that was cut short can rise.
+    // Only an interrupted step can raise the loss.
     if (fell < 0) for (const [k, v] of values.entries()) v.set(before[k]!);
     else now = then;
     if (fell <= enough && force * widest <= last) break;

@@ -80,7 +80,7 @@ function fill(
   for (let g = 0; g < groups; g++) {
     const [from, to] = [starts[g]!, starts[g + 1]!];
     if (from === to) continue;
-    // The group counts in the columns held; that of the new one stands between those before and those after it.
+    // The group index is mixed-radix in the held columns; the new column's digit goes between those before and after it.
     const first = Math.floor(g / stride) * stride * m + (g % stride);
     let sum = 0;
     for (let v = 0; v < m; v++) sum += shares[v] = table[first + v * stride]!;
@@ -91,7 +91,7 @@ function fill(
   }
 }
 
-/** Whole parts first; then one draw decides all that is left (systematic sampling: each value once more with the chance of what it is over a whole number). */
+/** Systematic sampling: whole shares first, then one draw decides all fractional remainders, each with its fraction as probability. */
 function deal(
   shares: Float64Array,
   order: Int32Array,

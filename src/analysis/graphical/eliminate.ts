@@ -11,7 +11,7 @@ interface Table {
   readonly values: Float64Array;
 }
 
-/** Cells that are worked on at once, where no one clique has more. */
+/** Most cells in an intermediate table, unless one clique has more. */
 const atOnce = 2 ** 20;
 
 /**
@@ -38,7 +38,7 @@ function summedOut(sizes: readonly number[], given: readonly Table[], asked: rea
 interface Next {
   readonly column: number;
   readonly own: readonly Table[];
-  /** All columns of tables that have this one. */
+  /** All columns of the tables that contain this one. */
   readonly union: readonly number[];
   readonly cells: number;
 }
@@ -121,7 +121,7 @@ function between(
       near[parent]!.add(c);
     }
   const kept = new Set(cliques.keys());
-  // Those that end the tree and hold nothing that their neighbour does not: the largest first.
+  // Leaf cliques whose needed columns are all in their neighbour, largest first.
   const largest = [...kept].sort((a, b) => beliefs[b]!.length - beliefs[a]!.length);
   for (let found = true; found; ) {
     found = false;

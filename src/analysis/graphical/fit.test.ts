@@ -33,7 +33,7 @@ const lossOf = (sizes: readonly number[], full: ArrayLike<number>, measured: rea
     return sum + own.reduce((s, x, i) => s + (x - counts[i]!) ** 2, 0) / sd ** 2 / 2;
   }, 0);
 
-/** The nearest point with this sum and no negative entry. */
+/** Euclidean projection onto non-negative vectors with this sum. */
 function ontoSimplex(x: readonly number[], total: number): number[] {
   const sorted = [...x].sort((a, b) => b - a);
   let [sum, shift] = [0, 0];
@@ -44,7 +44,7 @@ function ontoSimplex(x: readonly number[], total: number): number[] {
   return x.map((v) => Math.max(0, v - shift));
 }
 
-/** The least loss over the whole domain, by projected gradients with momentum: another way, and another form, than what is tested. */
+/** Least loss over the whole domain, by projected gradients with momentum: another method and form than the tested one. */
 function bruteForce(
   sizes: readonly number[],
   measured: readonly Measured[],
@@ -294,7 +294,7 @@ describe('the best-fitting distribution', () => {
   });
 
   it('the fit works with factors whose logarithms exceed the range of doubles', () => {
-    // Two tables that disagree about a column by a thousand deviations, in cliques that share it alone.
+    // Two tables that disagree about a column by a thousand standard deviations, in cliques that share only that column.
     const sizes = [2, 2, 2];
     const measured = [
       { columns: [0, 1], counts: Float64Array.of(1000, 0, 1000, 0), sd: 1 },
@@ -340,7 +340,7 @@ describe('rows drawn from a model', () => {
         expect(rows.map((list) => list.length)).toEqual([n, n, n, n]);
         square += tableOf(rows, columns).reduce((sum, x, i) => sum + (x - expected[i]!) ** 2, 0) / 20;
       }
-      // Of rows one by one: the sum of n p (1 - p).
+      // Variance of rows drawn one by one: the sum of n p (1 - p).
       const drawn = expected.reduce((sum, x) => sum + x * (1 - x / n), 0);
       expect(square).toBeLessThan(0.2 * drawn);
     }

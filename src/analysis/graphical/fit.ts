@@ -6,7 +6,7 @@ import { type Factor, propagation } from './propagate.js';
 import { withSteps } from './steps.js';
 import { isWithin, refuseLarge, treeOf } from './tree.js';
 
-/** A noisy table: columns in increasing order, cells row-major, each with noise of this deviation. */
+/** A noisy marginal: columns in increasing order, cells row-major, each with noise of this standard deviation. */
 export interface Measured {
   readonly columns: readonly number[];
   readonly counts: Float64Array;
@@ -18,7 +18,7 @@ export interface Measured {
   readonly variances?: readonly number[];
 }
 
-/** Cells of a table over these columns in which no row can be. */
+/** Structural zeros: cells of a marginal over these columns that no row can be in. */
 export interface Impossible {
   readonly columns: readonly number[];
   readonly cells: readonly number[];
@@ -30,7 +30,7 @@ export interface FitOptions {
   /** Number of rows. */
   readonly total: number;
   readonly impossible?: readonly Impossible[];
-  /** A model to start from; what it knew of columns that now lie in no clique together is not used. */
+  /** A model to start from; its factors over columns that are in no common clique now are dropped. */
   readonly from?: Graphical;
   /** Most times that all marginals of the model are computed; 1,000 by default. */
   readonly iterations?: number;
@@ -42,14 +42,14 @@ export interface FitOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A distribution that was fitted, and how near it came. */
+/** A fitted distribution with its distance from the optimum. */
 export interface Fitted extends Graphical {
   readonly descent: Descent;
 }
 
 /**
- * The distribution whose tables lie nearest to the measured ones: the sum of squares over cells, in units of their noise, is least among all distributions of `total` rows without impossible
- * cells; of those with the same tables it takes the one that ties columns least (fit.proof.md).
+ * Distribution of `total` rows without structural zeros with the least sum of squared errors over the measured cells, in units of
+ * noise; among those with equal marginals the one of maximum entropy (fit.proof.md).
  */
 export function fit(options: FitOptions): Fitted {
   const { sizes, measured, total, impossible = [], from } = options;
@@ -72,7 +72,7 @@ export function fit(options: FitOptions): Fitted {
   return { ...graphical(sizes, total, tree, walked, spread.beliefs, factors), descent };
 }
 
-/** Those that no other holds, each once. */
+/** Sets inside no other set, each once. */
 function outermost(sets: readonly (readonly number[])[]): readonly (readonly number[])[] {
   const different = [...new Map(sets.map((own) => [own.join(), own])).values()];
   return different.filter((own) => !different.some((other) => other !== own && isWithin(own, other)));
@@ -84,7 +84,7 @@ function ruledOut(sizes: readonly number[], { columns, cells }: Impossible): Fac
   return { columns, values };
 }
 
-/** Factors of another model over columns that one of these holds are added to it. */
+/** Adds factors of another model over columns inside one of these sets to it. */
 function startFrom(
   sizes: readonly number[],
   factors: readonly Factor[],
