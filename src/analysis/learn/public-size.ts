@@ -8,7 +8,10 @@ import type { Session } from '../../release/session/session.js';
 /** Public number of records of a session in the present data. */
 export const publicRecords = (session: Session): Promise<number> => session.read(publicReads.records);
 
-/** Of the data that will be read: noise that was planned for so many records fits no others. Records may have come while somebody thought about the price. */
+/**
+ * Check of the data about to be read: noise planned for so many records is wrong for another number. Records may have been added
+ * between plan and release.
+ */
 export const stillAsMany =
   (records: number) =>
   async (look: Look): Promise<void> => {
@@ -35,7 +38,10 @@ export async function recordsHeld(
   return { records, counting: { where: 'here', streamed: { columns }, held: { upTo: Math.floor(room / bytesPerRow) } } };
 }
 
-/** The same of the ties of a relation that is declared as known, for whoever chooses among them here, and reads these columns of those who are tied. */
+/**
+ * The same for the ties of a relation declared as known, for analyses that select among them in memory and read these columns of tied
+ * people.
+ */
 export async function tiesHeld(
   session: Session,
   relation: string,

@@ -10,7 +10,7 @@ import { huberHinge } from './loss.js';
 import { outputTrainer } from './output.js';
 import type { Setting, Trainer } from './trainer.js';
 
-/** The worst neighbours there are: a single row, as long as a row may be, that changes its label. */
+/** The worst neighbouring data sets: a single row of maximal length that changes its label. */
 const map = numberMap(1);
 const world = (y: 1 | -1, stretch = 1): Examples => {
   const examples = madeExamples(map, [{ x: [1], y }]);
@@ -53,7 +53,7 @@ describe('the statistical audit of the classifiers', () => {
   });
 });
 
-/** The minimiser over one record with the noise of another trainer. */
+/** The minimiser for one record with the noise of another trainer. */
 function shifted(quiet: Trainer, examples: Examples): Float64Array {
   const noise = train(quiet, { ...examples, count: 0 });
   return train(outputTrainer(setting, pureOf(rational(10n ** 9n))), examples).map((x, j) => x + noise[j]!);

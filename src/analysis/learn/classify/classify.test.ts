@@ -3,7 +3,7 @@ import { openWorkshop, policyYaml } from '../../../../test/workshop.js';
 import { planClassify, releaseClassify } from './classify.js';
 import { type ClassifierWeight, type ClassifyResult, predict } from './predict.js';
 
-/** Grown people are those above 45; two rows per id. */
+/** People above 45 count as grown; two rows per id. */
 const csv = `id,grown,age,sex,town,one,media\n${Array.from({ length: 3000 }, (_, i) => {
   const age = 18 + (i % 60);
   return `p${i >> 1},${i % 50 === 0 ? '' : age > 45 ? 'yes' : 'no'},${age},${i % 3 === 0 ? 'm' : 'f'},t${i % 4},only,tv`;
@@ -100,7 +100,7 @@ describe('the release of a classifier', () => {
   it('a plan counts persons: the noise covers all rows of a person, and n is the number of persons', async () => {
     const session = await open({ protect: '{ secret: person, unit: id, maxRows: 2 }' });
     const { measures } = await planClassify(session, { ...ask, method: 'output', regularisation: 0.01 }, { epsilon: '1' });
-    // 1500 persons of two rows: reach 2 x 2 / (1500 x 0.01), seven weights.
+    // 1500 persons of two rows: sensitivity 2 x 2 / (1500 x 0.01), seven weights.
     const reach = ((2 * 2) / (1500 * 0.01)) * Math.sqrt(7);
     expect(measures[0]!.error95! / (reach * Math.log(20))).toBeCloseTo(1, 1);
     await session.close();

@@ -132,7 +132,7 @@ function levels(column: string, codes: readonly string[]): Feature {
   };
 }
 
-/** A number without declared bins is judged in eight equal parts of its range. */
+/** Number columns without declared bins are scored in eight equal parts of their range. */
 const eighths = 8;
 const line = (column: string, grid: Grid): Feature => ({
   column,

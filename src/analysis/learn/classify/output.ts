@@ -28,7 +28,7 @@ export interface OutputReach {
 }
 
 export function outputReach({ map, loss, regularisation, records, each }: Setting): OutputReach {
-  // Small against one row's pull, but safely above what rounding can hide. Only public numbers go in.
+  // Small compared with one row's contribution, but safely above rounding errors. Public numbers only.
   const blind = gradientError({
     rows: each * records,
     perRecord: each,

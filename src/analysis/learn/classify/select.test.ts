@@ -19,7 +19,7 @@ const world = (row: Row): Row[] => [row, ...same];
 
 describe('feature selection', () => {
   it('the selection keeps features that are informative about the label and not redundant', () => {
-    // The label needs both halves; the second feature is a copy of the first.
+    // The label depends on both halves; the second feature is a copy of the first.
     const rows = Array.from({ length: n }, (_, i): Row => {
       const [a, b] = [i & 1, (i >> 1) & 1];
       return [a & b, a, a, b];
@@ -42,7 +42,7 @@ describe('feature selection', () => {
     const penalty = (row: Row, choice: number) =>
       run(world(row), choices(2, n, pure(rational(1)))).transcript.seen[choice]!.exact[0]!;
     const size = (x: bigint) => (x < 0n ? -x : x);
-    // One row is odd in the second feature, and with it either in the label or in the feature that is kept.
+    // One row differs in the second feature, and also in the label or in the feature that is kept.
     const [apart, alike]: [Row, Row] = [
       [1, 0, 1, 0],
       [0, 1, 1, 0],

@@ -92,7 +92,7 @@ describe('the random linear term', () => {
   });
 
   it('neighbouring data sets with the same minimiser differ in output by no more than the slack that is paid for', () => {
-    // The real linear term may lie anywhere within half a unit of the whole one: both ends are tried, and the solver stops where it stops.
+    // The real linear term may be anywhere within half a unit of the rounded one: both ends are tried, with an early-stopping solver.
     const s = setting(2, 50, { regularisation: 0.1 });
     const { tolerance, grid, slack } = slackOf(s, 0.1, 1);
     const rows = Array.from({ length: 50 }, (_, i) => ({

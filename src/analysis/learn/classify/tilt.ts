@@ -10,8 +10,8 @@ import { onGrid, rootUp } from './output.js';
 import type { Setting, Trainer } from './trainer.js';
 
 /**
- * The minimiser of the objective with a random linear term: noise once instead of in every step. Unlike the published form it pays for rounding and for a
- * solver that stops early (tilt.proof.md).
+ * The minimiser of the objective with a random linear term: noise once instead of in every step. Unlike the published form it pays
+ * for rounding and for an early-stopping solver (tilt.proof.md).
  */
 export function tiltTrainer(setting: Setting, allotment: Allotment): Trainer {
   const { map, loss, records, each } = setting;
@@ -22,7 +22,7 @@ export function tiltTrainer(setting: Setting, allotment: Allotment): Trainer {
     {
       name: 'weights',
       cells: map.width,
-      // Every coordinate that moves may be rounded one unit farther.
+      // Every coordinate that changes may be rounded one unit further.
       effects: rowsReplaced(each, map.slots, Math.ceil(loss.steepest * fineness * unit) + 1),
       bend,
       slack,
@@ -65,7 +65,7 @@ export function tiltTrainer(setting: Setting, allotment: Allotment): Trainer {
   };
 }
 
-/** At least so much that the curvature costs no more than half the budget. */
+/** Penalty under which the curvature costs at most half of the budget. */
 const penaltyFor = ({ loss, records, each, regularisation }: Setting, epsilon: number): number =>
   Math.max(regularisation, (2.001 * each * loss.curvature) / (records * epsilon));
 
@@ -80,7 +80,7 @@ function curvatureCost({ loss, records, each }: Setting, regularisation: number)
  * only.
  */
 export function slackOf({ map, loss, records, each }: Setting, regularisation: number, epsilon: number) {
-  // No linear term of the next thousand billion years is longer than this; the certificate fails for none that is eight times as long.
+  // Longer than any linear term that will be drawn; the certificate fails for none up to eight times as long.
   const longest = (100 * Math.sqrt(map.width) * 8 * each * map.slots * unit) / (epsilon * map.radius * records);
   const blind = gradientError({
     rows: each * records,

@@ -17,12 +17,12 @@ export interface Setting {
 
 export interface Trainer {
   readonly method: 'output' | 'sgd' | 'tilt' | 'objective';
-  /** The noise of its last step, in a word. */
+  /** Name of the noise of the last step. */
   readonly noise: string;
   readonly certified: boolean;
   readonly why: string;
   readonly mechanisms: readonly Mechanism[];
-  /** Expected length of the noise: of the weights (output, tilt), of one gradient among fifteen (descent). */
+  /** Expected length of the noise: of the weights (output, tilt), of one gradient of fifteen (descent). */
   readonly blur: number;
   /** Half-width of the 95 % confidence interval of each weight, where the noise of each weight is known separately. */
   readonly half?: number;

@@ -197,7 +197,7 @@ describe('noisy gradient descent', () => {
   });
 
   it('the reserved cost covers all rows of a record: three that change their label move every step by as much', () => {
-    // At weights of zero the hinge has its steepest slope on either side.
+    // At weights of zero the hinge loss has its steepest slope on either side.
     const s = setting(3, 500, { each: 3, loss: huberHinge(0.5), steps: 4 });
     const others = Array.from({ length: 20 }, (_, i) => ({ x: [1, -1, i / 20], y: i % 2 ? (1 as const) : (-1 as const) }));
     const run = (trainer: Trainer, mine: typeof others): Transcript => {
@@ -211,7 +211,7 @@ describe('noisy gradient descent', () => {
       const [still, relabelled] = usedOf(run(trainer, three(1, 1)), run(trainer, three(1, -1)));
       expect(still).toBe(0);
       expect(relabelled).toBeCloseTo(1, 5);
-      // The intercept of a row is always one, so of four entries three can turn around.
+      // The intercept of a row is always one, so three of four entries can change sign.
       const [turned, gradients] = usedOf(run(trainer, three(1, 1)), run(trainer, three(-1, 1)));
       expect(turned).toBeCloseTo(3 / 4, 5);
       expect(gradients).toBeLessThanOrEqual(1);

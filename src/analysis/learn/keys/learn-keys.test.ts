@@ -171,7 +171,7 @@ describe('the release of undeclared values', () => {
         return BigInt(count);
       });
     });
-    // Köln has five bytes; of the others the three most frequent are followed.
+    // Köln has five bytes; the three most frequent of the others are extended.
     expect(keys.map(({ key }) => key)).toEqual(['ulm', 'bonn', 'rom']);
     expect(asked[0]).toBe(256);
     expect(asked.slice(1)).toEqual([3 * 257, 3 * 257, 3 * 257]);

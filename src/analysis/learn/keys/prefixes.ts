@@ -9,7 +9,7 @@ import { seenThrough } from '../../../query/view/view-pin.js';
 /** Mark after the end of a text; it is no byte. */
 export const theEnd = '';
 const twoDigits = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
-/** Everything that may come next in a text of which some bytes are known. */
+/** Every possible continuation of a known prefix. */
 export const nextOf = (prefix: string): readonly string[] => (prefix === '' ? twoDigits : [...twoDigits, theEnd]);
 
 /** Location of the texts: a column of the data, or of a side table. */

@@ -42,7 +42,7 @@ const shown = (variant: Variant) => (p: Points) => {
   const { centres, counts = [] } = variant.ready(new Paid(variant.mechanisms))(p);
   return [...centres.flat(), ...counts];
 };
-/** The worst neighbours: one point goes from one end of the box to the other, and so from one cluster to the other. */
+/** The worst neighbouring data sets: one point moves from one end of the box to the other, and so to the other cluster. */
 const ends = (others: number): [Points, Points] =>
   [-last, last].map((x) => points([[x], ...Array.from({ length: others }, (_, i) => [i % 2 ? 60 : -60])])) as [Points, Points];
 
@@ -68,7 +68,7 @@ describe('the statistical audit of k-means at epsilon 1', () => {
   });
 
   it('the audit detects offsets that were not clipped to what is paid for', () => {
-    // The noise of a radius of one tenth, the offsets of one of two.
+    // Noise for a radius of one tenth, offsets of a radius of two.
     const [a, b] = ends(60);
     const variant = make(1, 61, { variant: 'halving' });
     const offsets = variant.mechanisms.find(({ told }) => told.name === 'offsets per cluster and round')!;
@@ -93,7 +93,7 @@ describe('the statistical audit of k-means at epsilon 1', () => {
     const variant = make(1, 61, { variant: 'lloyd', iterations: 1 });
     const [count, total] = variant.mechanisms.map(({ law }) => spreadOf(law));
     const tallies = [a, b].map((p) => tallyClusters(p, [last], packedCentres(2, 1)));
-    // Outputs are (centre, centre, count, count); a sum is centre x count x last unless it was cut.
+    // Outputs are (centroid, centroid, count, count); a sum is centroid x count x last unless it was clipped.
     const apart = (o: readonly number[], k: number, t: (typeof tallies)[number]) =>
       Math.abs(o[2 + k]! - t.counts[k]!) / count! + Math.abs(o[k]! * o[2 + k]! * last - Number(t.sums[k]![0]!)) / total!;
     const likelihood = (o: readonly number[]) =>
@@ -113,7 +113,7 @@ describe('the statistical audit of k-means at epsilon 1', () => {
   });
 
   it('the audit detects a skipped empty cluster, which the product does not skip', () => {
-    // All but one point lie left; the right cluster is empty or holds the one point.
+    // All but one point are on the left; the right cluster is empty or holds that point.
     const rest = Array.from({ length: 20 }, () => [-60]);
     const [empty, used] = [points([[-last], ...rest]), points([[last], ...rest])];
     const variant = make(1, 21, { variant: 'lloyd', iterations: 1 });
@@ -150,7 +150,7 @@ describe('the exact audit of the noise', () => {
 
   it('the exact audit detects a swapped split', () => {
     const [count, ...sums] = make(12, 5000, { variant: 'lloyd', iterations: 2 }).mechanisms.map(scaleOf);
-    // The share of a count given to every sum, and the other way round.
+    // The share of a count given to every sum, and vice versa.
     const swapped = [divide(sums[0]!, rational(last)), ...sums.map(() => multiply(count!, rational(last)))];
     expect(toNumber(cost(swapped, 12, 2))).toBeCloseTo(1.283912, 3);
     expect(compare(cost(swapped, 12, 2), rational(1))).toBe(1);
@@ -169,7 +169,7 @@ describe('the exact audit of the noise', () => {
 });
 
 describe('records of three rows', () => {
-  /** All three rows of one person go from one end of the box to the other; everybody else stays. */
+  /** All three rows of one person move from one end of the box to the other; all others stay. */
   const apart = (d: number, from: number, to: number): [Points, Points] =>
     [from, to].map((x) =>
       points([
@@ -200,7 +200,7 @@ describe('records of three rows', () => {
       const [counts, ...sums] = used(two, apart(1, -last, last));
       expect(counts).toBeCloseTo(1, 5);
       for (const part of sums) expect(part).toBeLessThanOrEqual(1);
-      // In one cluster the rows leave and join it: its sums move farthest.
+      // In one cluster the rows both leave and join it: its sums have the largest sensitivity.
       const one = make(2, 5000, { variant: 'lloyd', iterations: 3, clusters: 1, each: 3, within });
       const [still, ...farthest] = used(one, apart(2, -last, last));
       expect(still).toBe(0);
@@ -219,7 +219,7 @@ describe('records of three rows', () => {
       for (const part of [first, second, offsets, ...more]) expect(part).toBeLessThanOrEqual(1);
       expect(first).toBeCloseTo(1, 5);
       expect(offsets).toBeGreaterThan(0.1);
-      // In one cluster the rows turn around, drawn back to its radius.
+      // In one cluster the rows change sides, clipped to its radius.
       const one = make(2, 5000, { variant: 'halving', clusters: 1, each: 3, within });
       const turned = along(one, apart(2, -last, last))[2]!;
       expect(turned).toBeLessThanOrEqual(1);

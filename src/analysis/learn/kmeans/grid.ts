@@ -73,7 +73,10 @@ function parentOf(index: number, side: number, coarser: number, d: number): numb
   return parent;
 }
 
-/** The finest cells after reconciling: upwards the best average of a cell and its children, downwards non-negative parts of the parent; the whole is `rows` where that is public. */
+/**
+ * The finest cells after reconciling: best averages of a cell and its children upwards, non-negative parts of the parent downwards;
+ * the total is `rows` if public.
+ */
 export function reconcile(
   noisy: readonly (readonly number[])[],
   variances: readonly number[],
@@ -123,7 +126,7 @@ export function reconcile(
 export function cellCloud(cells: readonly number[], { dimensions: d, sides }: Tree, place = middleOf): Cloud {
   const side = sides.at(-1)!;
   const kept = cells.flatMap((n, i) => (n > 0 ? [i] : []));
-  // When noise left nobody anywhere, everywhere is as good.
+  // If noise left no positive count, all cells are used.
   const used = kept.length > 0 ? kept : cells.map((_, i) => i);
   const points = new Float64Array(used.length * d);
   used.forEach((index, k) => {

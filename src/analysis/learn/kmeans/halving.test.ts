@@ -40,7 +40,7 @@ describe('boxes by recursive halving', () => {
     boxes.forEach(({ mass }, b) => {
       expect(mass).toBeCloseTo(found[b]!, 9);
     });
-    // As points they lie where their rows lie, to half a width.
+    // As points they are at their rows' positions, within half a width.
     const cloud = boxCloud(boxes, last);
     for (let b = 0; b < boxes.length; b++)
       for (let c = 0; c < 3; c++)

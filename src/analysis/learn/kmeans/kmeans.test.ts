@@ -65,7 +65,7 @@ describe('the release of cluster centroids', () => {
     expect(missed(tree.result.centres)).toBeLessThan(6);
     const lloyd = await releaseKmeans(session, { ...ask, clusters: 2, variant: 'lloyd', iterations: 7 }, { epsilon: '4' });
     expect(lloyd.result.counts).toHaveLength(2);
-    // Lloyd may settle elsewhere than at the blobs; with little noise it settles where it does without any.
+    // Lloyd may converge elsewhere than at the clusters; with little noise it converges as without noise.
     const plain = (exact: readonly bigint[]) => [...exact];
     const silent = new Array(7).fill({ counts: plain, sums: [plain, plain] });
     const exact = noisyLloyd(points, [100, 100], 2, silent, 20).centres.map((c) => c.map((v) => 50 * (v + 1)));
@@ -124,7 +124,7 @@ describe('the release of cluster centroids', () => {
   });
 });
 
-/** Five round clusters, and what the best centres cost. */
+/** Five round clusters, and the cost of the best centroids. */
 function made(d: number, rows: number) {
   let state = 11;
   const uniform = () => {
@@ -153,7 +153,7 @@ describe('the quality of centroids', () => {
   it('centroids in up to twelve dimensions are near the best at epsilon 1, and reach it as epsilon grows', () => {
     for (const d of [2, 4, 8, 12]) {
       const { ratio } = made(d, 8000);
-      // Real noise: one draw in some fifty misses a cluster.
+      // Real noise: about one draw in fifty misses a cluster.
       expect(Math.min(ratio(rational(1)), ratio(rational(1)), ratio(rational(1))), `${d} dimensions`).toBeLessThan(1.25);
       expect(ratio(rational(1000)), `${d} dimensions`).toBeLessThan(1.01);
     }
@@ -177,7 +177,7 @@ describe('the parts of k-means', () => {
     });
     expect(levels.map((l) => l.length)).toEqual([4, 16, 64, 256]);
     for (const level of levels) expect(level.reduce((a, b) => a + b, 0)).toBe(500);
-    // Exact counts agree with one another, so reconciling changes nothing.
+    // Exact counts are consistent, so reconciling changes nothing.
     const cells = reconcile(levels, [1, 1, 1, 1], { dimensions: 2, sides: [2, 4, 8, 16] }, 500);
     cells.forEach((c, i) => {
       expect(c).toBeCloseTo(levels[3]![i]!, 9);

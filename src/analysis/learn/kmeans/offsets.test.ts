@@ -33,7 +33,7 @@ describe('offsets from published centroids', () => {
             norm,
           );
           expect(sizes[norm](offsets)).toBeLessThanOrEqual(norm === 'l1' ? BigInt(fine) : BigInt(fine) ** 2n);
-          // A row is in one cluster, and its distance between nothing and one radius.
+          // A row is in one cluster, and its distance is between zero and one radius.
           expect(
             offsets.filter((_, at) => offsets.slice(3 * Math.floor(at / 3), 3 * Math.floor(at / 3) + 3).some((x) => x !== 0n))
               .length,

@@ -3,7 +3,7 @@ import type { Points } from './points.js';
 
 /** Norm in which an offset is clipped: L1 for Laplace noise, L2 for Gaussian noise. */
 export type Norm = 'l1' | 'l2';
-/** Whole numbers that one radius is worth. */
+/** Units of one radius. */
 export const fine = 2 ** 16;
 
 export const lengthOf: Readonly<Record<Norm, (v: ArrayLike<number>) => number>> = {

@@ -56,7 +56,7 @@ const anyCase: fc.Arbitrary<Case> = fc
     lattice: { dimensions: last.length, side, steps },
     near: { digest, reach: last.map((most, c) => Math.min(most, far[c]!)), leads },
   }));
-/** The farthest two places that are a pair, on the nodes and on the sums of them. */
+/** The most distant places that form a pair, on the nodes and on sums of them. */
 function exact({ last, lattice, near }: Case): { readonly own: Effect; readonly full: Effect } {
   const tree = { dimensions: last.length, sides: [2, lattice.side] };
   const all = placesIn(last).map((place) => ({ place, levels: upwards(softCounts(pointAt(place, last), last, lattice), tree) }));
@@ -180,11 +180,11 @@ describe('the soft variant', () => {
         const [own, full] = [along(digest), everyRecord].map((record) => mechanism.cost.perRecord.get(record)!);
         expect(Number(full!.num) / Number(full!.den)).toBeGreaterThan(Number(own!.num) / Number(own!.den));
       }
-      // From a node, where a step in both directions moves most.
+      // At a node, where a step in both directions moves most mass.
       const [a, b] = [rows([0, 0]), rows([4, 4])];
       const used = usedOf(run(variant, a), run(variant, b), along(digest));
       for (const part of used) expect(part).toBeLessThanOrEqual(1);
-      // Mass that is spread over four nodes has smaller squares.
+      // Mass spread over four nodes has smaller squares.
       expect(used.at(-1)).toBeGreaterThan(allowance.pure ? 0.8 : 0.1);
       for (const part of usedOf(run(variant, rows([0, 0])), run(variant, rows([1000, 1000])), everyRecord))
         expect(part).toBeLessThanOrEqual(1);

@@ -46,8 +46,8 @@ export function bestStructure(table: CodedTable, maxParents: number = largestChu
 }
 
 /**
- * For one child: the best family score within every set of *useful* candidates. A candidate is useful when it belongs to a family that no
- * subset of it beats; other candidates never matter, so the table has 2^useful entries and a set is looked up by its useful members alone.
+ * For one child, the best family score within every set of candidates that are in an undominated family; other candidates never
+ * matter, so the table has 2^useful entries.
  */
 interface ParentChoice {
   readonly best: Float64Array;
@@ -98,7 +98,7 @@ interface Family {
   readonly score: number;
 }
 
-/** Families that no proper subset equals or beats. `within` is scratch: the best score over the subsets of each set seen so far. */
+/** Families that no proper subset equals or beats. `within` is scratch: the best score over subsets of each set visited so far. */
 function undominated(
   sets: FamilyScores,
   levels: readonly number[],

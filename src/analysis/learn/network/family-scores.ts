@@ -8,7 +8,7 @@ import type { CodedTable } from './coded.js';
 export interface FamilyScores {
   /** L(T) by bit mask; meaningful for every set a surviving family needs. */
   readonly value: Float64Array;
-  /** Bit X of candidates[P]: parents P of child X survived the bound below. */
+  /** Bit X of candidates[P]: parents P of child X survived both bounds (family-scores.proof.md). */
   readonly candidates: Int32Array;
   /** Every P that survived for some child, in ascending order (so subsets come first), and its number of joint cells. */
   readonly sets: Int32Array;
@@ -105,7 +105,7 @@ interface Candidate {
   readonly top: Float64Array;
 }
 
-/** From this many rows on it pays to find out how well each column is known from all others. */
+/** Rows from which it is worth computing the likelihood of each column given all others. */
 const manyRows = 8192;
 /** Sum of N log N over the joint cells of these columns, however many there are. */
 function likelihoodOf(table: CodedTable, columns: readonly number[]): number {
@@ -120,7 +120,7 @@ function likelihoodOf(table: CodedTable, columns: readonly number[]): number {
   return total;
 }
 
-/** Sets one larger whose every subset one smaller survived for a common child. */
+/** Sets one element larger whose subsets all survived for a common child. */
 function extend(
   level: readonly Candidate[],
   all: readonly Candidate[],
@@ -147,7 +147,7 @@ function extend(
   return grown;
 }
 
-/** Drops the children that fail the test; true when one is left. */
+/** Drops the children that fail the test; true if one remains. */
 function keep(candidates: Int32Array, set: number, test: (x: number) => boolean): boolean {
   let kept = 0;
   for (const x of members(candidates[set]!)) if (test(x)) kept |= 1 << x;
@@ -161,7 +161,7 @@ export const members = (set: number): number[] => {
   return list;
 };
 
-/** Computes L of the sets not yet known, in the order in which neighbours share their first columns. */
+/** Computes L of the missing sets, ordered so that adjacent ones share their first columns. */
 function computeMissing(
   wanted: readonly number[],
   value: Float64Array,

@@ -10,7 +10,7 @@ import { bestStructure } from './best-structure.js';
 import type { CodedTable } from './coded.js';
 import { bicScore } from './fit.js';
 
-/** Repeatable: the networks must be many, not secret. */
+/** Seeded generator: the networks must be varied, not secret. */
 function dice(seed: number): () => number {
   let state = seed;
   return () => {

@@ -68,7 +68,7 @@ interface LearnedTree {
   readonly tables: readonly (readonly number[])[];
 }
 
-/** Gaussian noise where the budget has a delta. */
+/** Gaussian noise if the budget has a delta. */
 function treeAllotment({ rho, pure }: Allowance): Allotment {
   const allotment = rho ?? pure;
   if (allotment) return allotment;
@@ -105,7 +105,7 @@ async function prepareTree(session: Session, options: AskOptions) {
   return { names, levels: { values, ...shown }, allowance, allotment, rows, noise, mechanisms, plan };
 }
 
-/** A tree learned within a part of the policy's budget, booked before any row is read. */
+/** A tree learned within a share of the policy's budget, paid for before any row is read. */
 export async function learnPaid(session: Session, options: AskOptions = {}, progress?: Progress): Promise<PaidNetwork> {
   const { policy, account } = session;
   const { names, levels, allowance, allotment, rows, noise, mechanisms, plan } = await prepareTree(session, options);
@@ -118,7 +118,7 @@ export async function learnPaid(session: Session, options: AskOptions = {}, prog
     still: stillAsMany(rows),
     execute: async (engine, paid) => {
       const pairs = (await countPairs(engine, policy, names)).open()[0]!;
-      // The noise fits this many rows, which is public; if there are others, somebody is writing to the data.
+      // The noise is planned for this public number of rows; another number means that the data is being written to.
       if (rowsIn(pairs) !== rows) throw new RangeError('the number of records has changed');
       const tree = learnTree(pairs, noise, paid, progress);
       return { parent: tree.parent, tables: tree.tables.map((t) => [...t]) };

@@ -30,7 +30,7 @@ describe('the spread as one number', () => {
     { least: 3, failure: 0.5, strata: 1 },
     { least: 6, failure: 0.9, strata: 1 },
     { least: 40, failure: 0.9, strata: 1 },
-    // no radius to speak of: what is left is the distance alone
+    // no radius: only the distance remains
     { least: 4, failure: 10, strata: 1 },
   ])('the spread moves no more than stated when any row is replaced by any other: %o', (terms) => {
     const most = spreadSensitivity(levels, terms);
@@ -102,7 +102,7 @@ describe('the spread as one number', () => {
     expect(score(copies, terms)).toBe(1);
     const strangers = Array.from({ length: 6000 }, (): Row => [below(2), below(3), below(2)]);
     expect(score(strangers, terms)).toBeLessThan(0.15);
-    // two rows with a strange answer are far from everything, and weigh one hundredth
+    // two rows with a rare answer are far from all others, and weigh one hundredth
     const rare = strangers.map((row, r): Row => (r < 2 ? [row[0]!, 2, 1] : [row[0]!, below(2), row[2]!]));
     expect(score(rare, terms)).toBeLessThan(0.15);
   });
@@ -115,7 +115,7 @@ describe.skipIf(!anesFolder)('ANES 2020 (needs the public data)', () => {
     const exact = worstSpread([pairTables(table)], terms);
     const sensitivity = spreadSensitivity(table.levels, terms);
     const columns = table.names.length;
-    /** Noise over composition of a release at epsilon 1 when `paid` was paid for the number, at the median of its noise. */
+    /** Ratio of noise to plain composition of a release at epsilon 1 if `paid` was spent on the number, at its median noise. */
     const ratio = (paid: number): number => {
       const bound = Math.min(1, exact + (sensitivity / paid) * Math.log(1 / (2 * 0.01)));
       const spread = { columns, names: table.names, confidence: 0.95, tilts: [{ tilt: 1, spread: bound * (columns - 1) }] };

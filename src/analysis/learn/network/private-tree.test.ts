@@ -8,7 +8,7 @@ import { pairTables } from './contingency.js';
 import { learnTree, treeNetwork, treeNoise } from './private-tree.js';
 import { scoreGrid } from './score-grid.js';
 
-/** Always the best candidate, no noise; keeps what went in. */
+/** Picks the best candidate without noise; keeps the inputs. */
 function withoutNoise(table: CodedTable, allotment: Allotment, told: 'exact' | 'nothing' = 'exact') {
   const noise = treeNoise(table.levels, table.rows, allotment);
   const transcript = new Transcript([noise.structure, noise.tables], told);

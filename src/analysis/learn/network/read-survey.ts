@@ -15,7 +15,7 @@ import { keyOf } from '../../../query/keys.js';
 import { oneRowEach, refuseToHold } from '../public-size.js';
 import type { CodedTable } from './coded.js';
 
-/** Columns a network can speak about: declared, with one answer per row. */
+/** Columns a network can include: declared, with one answer per row. */
 export function surveyColumns(policy: Policy): readonly string[] {
   const names = [...policy.columns.values()]
     .filter((c) => !isWeight(c) && c.type !== 'multi' && c.name !== policy.protect.unit)
@@ -39,7 +39,7 @@ export function refuseRepeatedRows(policy: Policy): void {
     );
 }
 
-/** Public: what the codes of a coded table stand for. Made from the keys that code the rows, so that the two cannot differ. */
+/** Public values behind the codes of a coded table. Made from the keys that code the rows, so that the two cannot differ. */
 export interface SurveyLevels {
   readonly names: readonly string[];
   /** The shown levels of each column, "(missing)" last. */
@@ -64,7 +64,7 @@ export interface SurveyRows extends SurveyLevels {
   readonly table: Exact<CodedTable>;
 }
 
-/** Codes of a row, and once more when they are put together. */
+/** Codes of a row, and their copy when parts are joined. */
 const bytesPerRow = (columns: number): number => 4 * columns;
 
 /** Passes the rows to a judge and returns its result: unpaid, for the steward only, never to be published. */
@@ -72,7 +72,10 @@ export async function judgeRows<T>(engine: Pinned, policy: Policy, judge: (table
   return judge((await readSurvey(engine, policy)).table.open());
 }
 
-/** Every row's answers as codes, for what needs whole rows: held here, or refused with the size that would be. Read through the policy exactly as a histogram of the column would count them. */
+/**
+ * Answers of every row as codes, for analyses of whole rows: held in memory, or refused with the size. Read through the policy as a
+ * histogram of the column would be.
+ */
 export async function readSurvey(
   engine: Pinned,
   policy: Policy,

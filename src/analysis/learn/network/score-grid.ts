@@ -4,9 +4,9 @@
  */
 export interface ScoreGrid {
   readonly unit: bigint;
-  /** In units: most that a score moves. */
+  /** In units: sensitivity of a score. */
   readonly reach: bigint;
-  /** In units: no score is larger, whatever the rows. */
+  /** In units: upper bound of any score, whatever the rows. */
   readonly most: bigint;
 }
 

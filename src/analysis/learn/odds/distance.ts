@@ -12,11 +12,11 @@ export interface Place {
 }
 
 export interface Metric {
-  /** Distance of two points in the unit of the law, good to one part in 1e12. */
+  /** Distance of two points in the unit of the model, with relative error at most 1e-12. */
   readonly distance: (a: Place, b: Place) => number;
-  /** Straight lines: then the quadratic bound holds too. */
+  /** Flat geometry, in which the quadratic bound holds too. */
   readonly flat: boolean;
-  /** Cells of this size (in the unit of the law) around a point: which cell it lies in, and which cells may hold points within `reach`. */
+  /** Spatial index: cell of a point for cells of this size (in the unit of the model), and cells that may hold points within `reach`. */
   readonly cell: (p: Place, size: number) => readonly [number, number];
   readonly neighbours: (p: Place, size: number) => Iterable<readonly [number, number]>;
 }
@@ -40,11 +40,11 @@ export function distanceLogOdds(distance: number, ri: number, rj: number, { b, c
 export interface DistanceOptions {
   readonly law: FriendLaw;
   readonly metric: Metric;
-  /** Pairs whose odds ratio stays below this are left out, and with that declared to be strangers. */
+  /** Least odds ratio of a tie; weaker pairs are left out and so declared independent. */
   readonly least: number;
 }
 
-/** Ties between everybody near enough. Fields of places keep it from looking at all pairs. */
+/** Ties between all people near enough. A spatial index avoids a scan of all pairs. */
 export function distanceTies(places: readonly Place[], options: DistanceOptions): Tie[] {
   const { metric } = options;
   const size = reachOf(places, options);
@@ -66,13 +66,13 @@ export function distanceTies(places: readonly Place[], options: DistanceOptions)
   return ties;
 }
 
-/** Undefined when the tie is weaker than the least that counts. */
+/** Undefined if the tie is weaker than `least`. */
 export function tieOf(a: Place, b: Place, { law, metric, least }: DistanceOptions): Tie | undefined {
   const logOdds = distanceLogOdds(metric.distance(a, b), a.radius, b.radius, law, metric.flat);
   return logOdds < Math.log(least) ? undefined : { a: a.id, b: b.id, oddsRatio: upward(expUp(logOdds), 5) };
 }
 
-/** Beyond this distance no two places have a tie that counts; the bound falls with distance, so halving finds it. */
+/** Distance beyond which no two places have a tie; the bound falls with distance, so bisection finds it. */
 function reachOf(places: readonly Place[], { law, metric, least }: DistanceOptions): number {
   const widest = places.reduce((m, p) => Math.max(m, p.radius), 0);
   const counts = (d: number) => distanceLogOdds(d, widest, widest, law, metric.flat) >= Math.log(least);
@@ -87,7 +87,7 @@ function reachOf(places: readonly Place[], { law, metric, least }: DistanceOptio
   return Math.max(high, 1e-9);
 }
 
-/** Plane coordinates; `unit` is one of them in the unit of the law. */
+/** Plane coordinates; `unit` is one of them in the unit of the model. */
 export const planeMetric = (unit: number): Metric => ({
   flat: true,
   distance: (a, b) => unit * Math.hypot(a.x - b.x, a.y - b.y),

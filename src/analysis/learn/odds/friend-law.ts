@@ -3,5 +3,5 @@ export interface FriendLaw {
   readonly b: number;
   readonly c: number;
 }
-/** The law the paper fitted, in miles. */
+/** The model fitted in the paper, in miles. */
 export const backstrom: FriendLaw = { b: 0.196, c: 1.05 };

@@ -4,7 +4,7 @@ import { cellOf, type PairTable } from './pair-table.js';
 import { upward } from './tie.js';
 
 export interface OddsInterval {
-  /** The largest odds ratio any two values of one end and any two of the other show, and bounds on the true largest one. */
+  /** Largest odds ratio over any two values of either end, and bounds on the true largest one. */
   readonly oddsRatio: number;
   readonly low: number;
   readonly high: number;
@@ -77,7 +77,7 @@ function* minorsOf({ values, directed }: PairTable): Iterable<Minor> {
         }
 }
 
-/** Below this a count's logarithm is not near normal. */
+/** Count below which its logarithm is not nearly normal. */
 const small = 10;
 
 function logOddsOf({ cells }: Minor, { counts }: PairTable, slack: number, tail: number) {
@@ -109,5 +109,5 @@ function logOddsOf({ cells }: Minor, { counts }: PairTable, slack: number, tail:
 /** Byar's approximation to the Poisson limits of a count (count + 1 for the upper one). */
 const byar = (n: number, z: number): number => (n < 1 ? 0 : n * Math.max(0, 1 - 1 / (9 * n) + z / (3 * Math.sqrt(n))) ** 3);
 
-/** The number to write into a policy: the upper end, rounded up to two digits. */
+/** Odds ratio to declare in a policy: the upper end, rounded up to two digits. */
 export const toDeclare = (high: number): number => upward(high, 2);

@@ -3,7 +3,7 @@ import { type OddsEvidence, oddsEvidence } from './odds-evidence.js';
 import { toDeclare } from './odds-interval.js';
 import { countPairs, type PairTable, poolRare } from './pair-table.js';
 
-/** A small generator, so that a failure can be repeated. */
+/** Seeded generator, so that a failure can be repeated. */
 function chance(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -20,7 +20,10 @@ const agree =
     a === b ? pull[a]! : 0;
 const graded = (slope: number, middle: number) => (a: number, b: number) => slope * (a - middle) * (b - middle);
 
-/** Laws that no prior of ours made: two to six values, even and uneven, common and own pulls, scales, strangers, a block, and a repulsion. */
+/**
+ * Distributions from no prior of ours: two to six values, even and uneven, common and own agreement, scales, independence, a block,
+ * and a repulsion.
+ */
 const laws: Record<string, Law> = {
   'two values, odds ratio 9': law([1, 1], agree(1.1, 1.1)),
   'two uneven values, odds ratio 81': law([4, 1], agree(2.2, 2.2)),

@@ -13,7 +13,7 @@ import { oddsInterval, toDeclare } from './odds-interval.js';
 import { cellCount, cellOf, countPairs, poolRare } from './pair-table.js';
 import { tieTable, upward } from './tie.js';
 
-/** A small generator, so that a failure can be repeated. */
+/** Seeded generator, so that a failure can be repeated. */
 function chance(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -133,7 +133,7 @@ describe('the odds ratio from pairs', () => {
     let close = 0;
     const runs = 300;
     for (let run = 0; run < runs; run++) {
-      // f times uneven margins: the margins must not matter.
+      // f times uneven marginals: the marginals must not matter.
       const f = [
         [3, 1, 1],
         [1, 3, 1],

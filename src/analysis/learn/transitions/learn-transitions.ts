@@ -25,7 +25,7 @@ import { rowsMoved, rowsWithin } from '../effects.js';
 import { followedBy } from './followed-by.js';
 import { sharesOf } from './shares.js';
 
-/** Whose steps, what puts them in order, and the state that changes. */
+/** Owner column, order column, and the state that changes. */
 export interface TransitionsRequest {
   readonly by: string;
   readonly order: string;
@@ -33,7 +33,7 @@ export interface TransitionsRequest {
 }
 
 export interface LearnedTransitions extends TransitionFile {
-  /** Pairs of steps that were counted, with the noise that is in them. */
+  /** Noisy number of counted pairs of steps. */
   readonly pairs: number;
 }
 
@@ -85,7 +85,7 @@ async function prepare(session: Session, request: TransitionsRequest, options: A
   return { states, allowance, allotment, noise, plan };
 }
 
-/** Whose steps they are need not be declared: what is not there is found out before anything is booked. */
+/** Owners of steps need not be declared: a missing column is found before anything is reserved. */
 function refuseUnknown(name: string, known: readonly string[]): void {
   if (known.includes(name)) return;
   throw new Fault('COLUMN_UNKNOWN', `The data has no column "${name}".`, didYouMean(name, known, 'Columns of the data'));
@@ -94,7 +94,7 @@ function refuseUnknown(name: string, known: readonly string[]): void {
 const stepNoise = (name: string, states: number, effects: Effects, allotment: Allotment): Additive =>
   additive({ name, cells: states * states, effects }, allotment);
 
-/** Transitions from the protected rows, booked before any of them is read (learn-transitions.proof.md). */
+/** Transitions from the protected rows, paid for before any of them is read (learn-transitions.proof.md). */
 export async function learnTransitions(
   session: Session,
   request: TransitionsRequest,
@@ -150,7 +150,7 @@ function columnsOf(policy: Policy, { order, state }: TransitionsRequest): { stat
   return { states, when };
 }
 
-/** A row that comes or goes: two pairs more, or less, perhaps of the same two states. */
+/** An added or removed row: two pairs more or fewer, perhaps of the same two states. */
 const twoPairs = { l1: 2, l2: 2 };
 
 /** Sensitivity of the table to replacing a record. */

@@ -64,7 +64,7 @@ describe('counted transitions', () => {
       for (let world = 0; world < 12; world++) {
         const rows = Array.from({ length: 12 + 12 * world }, (): Row => [pick(4), pick(9) - 1, pick(3) - 1]);
         const text = rows.map(([who, t, s]) => [who, t < 0 ? '' : t, s < 0 ? 'x' : ' ab'[s + 1]].join());
-        // Rows of nobody, beyond the bounds and with blanks around a state.
+        // Rows without owner, beyond the bounds and with blanks around a state.
         const more = [',1,a', '0, 2 ,b ', '2,3.5,a'];
         writeFileSync(join(folder, `${world}.csv`), `who,t,s\n${[...text, ...more].join('\n')}\n`);
         const columns = [number('t', '0', '7'), category('s', ['a', 'b'])];
@@ -72,7 +72,7 @@ describe('counted transitions', () => {
         const engine = await openNow(policy, { threads: 1 });
         const found = (await countSteps(engine, policy, { by: 'who', order: 't', state: 's' })).open();
         await engine.close();
-        // 3.5 is at the nearest even place.
+        // 3.5 is rounded to the nearest even place.
         expect(found).toEqual(count([...rows, [0, 2, 1], [2, 4, 0]]));
       }
     } finally {
@@ -90,7 +90,7 @@ describe('counted transitions', () => {
       }),
       { numRuns: 3000 },
     );
-    // One of two rows at a time goes, and fills a gap of somebody else: four pairs more of the same two states.
+    // One of two rows at a moment is removed and fills somebody else's gap: four pairs more of the same two states.
     const others: Row[] = [...[0, 1, 2].map((t): Row => [0, t, 0]), [1, 0, 0], [1, 2, 0]];
     const moved = apart(count([...others, [0, 1, 0]]), count([...others, [1, 1, 0]]));
     expect({ l1: BigInt(moved.l1), l2squared: BigInt(moved.l2squared) }).toEqual({ l1, l2squared });
