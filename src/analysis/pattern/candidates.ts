@@ -15,7 +15,7 @@ export type PatternTerms = Omit<Asked, 'analysis' | 'hidden' | 'allotment' | 'de
   readonly degree?: number;
 };
 
-/** Ways to answer a pattern whose tuples are the secret, each with the error to expect: no policy and no data is needed. */
+/** Strategies for a pattern whose tuples are the secret, with their expected errors: needs neither policy nor data. */
 export function patternCandidates(
   a: PatternAnalysis,
   { epsilon, degree, ...more }: PatternTerms,

@@ -51,7 +51,7 @@ const cases: readonly (readonly [kind: string, text: string, world: World])[] = 
   ),
 ];
 
-/** The farthest that a figure of a graph moves. */
+/** Largest change of a statistic of a graph. */
 function farthest(world: World, figure: readonly number[], neighbours: typeof toggled): number {
   let most = 0;
   for (let g = 0; g < figure.length; g++)
@@ -93,7 +93,7 @@ describe('every small graph, self-ties included', () => {
       const widths = tuples.map((t) => widthsOf(personLadder(graphOf(world, t), perPerson(a, degree), degree, world.n)));
       const kept = tuples.map((t) => count(withoutHubs(world.n, t, degree)));
       expect(brokenLadders(world, kept, widths, rewired)).toBe(0);
-      // A person is one step of an unbroken ladder.
+      // A person is one step of an intact ladder.
       expect(left(drawnBy(a, onePerson(a), 'truncation-ladder', degree), everyRecord, 1)).toBe(0);
     }
   });
@@ -147,7 +147,7 @@ describe('the counting engine', () => {
   it.each([directed, undirected])('counts of the engine equal the definition, by kernel and by SQL', async (world) => {
     for (const g of [graphsOf(world) - 1, 0b101101111]) {
       const table = join(folder, 'ties.csv');
-      // A tie to oneself is one in whatever spelling.
+      // A self-tie is one in any spelling.
       writeFileSync(table, `a,b\n${slotsOf(world, g).map(([i, j]) => `${i},"${i === j ? `${j}.0\t` : j}"\n`).join('')}`); // biome-ignore format: one line
       const { symmetric } = world.relation;
       const engine = await openNow({

@@ -39,7 +39,7 @@ export const oneOwner = (a: PatternAnalysis, owner: number): Hidden => ({
   owner,
 });
 
-/** An answer that nobody can move is noised and paid for like one that somebody can: whether it could be given at all is read off the data. */
+/** An answer that nobody can move gets noise and is paid for like any other, because whether it is one depends on the data. */
 export const effectsOf = ({ classes, moves }: Hidden): Effects => {
   const l1 = moves || 1n;
   return effectOn(classes, { l1, l2squared: l1 * l1 });

@@ -73,7 +73,7 @@ export function ownPlan(session: Session, prepared: PreparedPattern): OwnPlan {
   };
 }
 
-/** As for Laplace noise of the same mean error; for noise that follows the data, on the imagined graph. */
+/** As for Laplace noise of the same mean error; for data-dependent noise, on the assumed graph. */
 const foreseen = (a: PatternAnalysis, { expectedError }: PatternCandidate): Foreseen => ({
   name: a.title,
   query: { kind: 'count', name: a.title },

@@ -17,13 +17,13 @@ import { type CountingWork, countingWork } from './work.js';
 export interface PatternOptions extends AskOptions, AnalysisOptions {
   /** Accept (epsilon, gamma)-adversarial privacy. */
   readonly gamma?: string;
-  /** Public guess of the most ties anybody has (secret edge), or the number above which people are left out (secret person). */
+  /** Public guess of the most ties of anybody (secret edge), or the number above which people are left out (secret person). */
   readonly degree?: number;
-  /** Insist on one mechanism instead of the least expected error. */
+  /** Requires one mechanism instead of the least expected error. */
   readonly mechanism?: PatternMechanism;
 }
 
-/** A pattern that is analysed and whose noise is chosen; nothing was read or spent. */
+/** An analysed pattern with its chosen noise, before any reading or spending. */
 export interface PreparedPattern {
   readonly analysis: PatternAnalysis;
   readonly allowance: Allowance;
@@ -33,9 +33,9 @@ export interface PreparedPattern {
   readonly drawn: Drawn;
   /** Expected counting time at the public guess of the most ties, and in a complete graph. */
   readonly work: { readonly expected: CountingWork; readonly most: CountingWork };
-  /** As given: it is printed. */
+  /** Gamma as given, for printing. */
   readonly gamma: string | undefined;
-  /** Two texts are two requests. */
+  /** Request text: different texts are different requests. */
   readonly canonical: readonly (string | number | null)[];
   readonly relied: readonly Relied[];
 }

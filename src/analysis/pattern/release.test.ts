@@ -88,7 +88,7 @@ const release = async (s: Session, text: string, options: PatternOptions = {}) =
   return { value: Number(result.value), mechanism: result.mechanism, receipt };
 };
 
-/** Sees everything that goes through the door. */
+/** Records every mechanism that is drawn from. */
 class Watched extends Paid {
   readonly seen: [Mechanism, unknown][] = [];
   override release<In, Out>(mechanism: Mechanism, exact: In, noisy: (exact: In) => Out): Out {

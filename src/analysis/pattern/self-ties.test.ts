@@ -10,7 +10,10 @@ import { analysePattern } from './query/analyse.js';
 import type { Ladder } from './query/ladders.js';
 import { truncated } from './truncated.js';
 
-/** A person with eight friends, and perhaps with themselves, against the same person without any: the exact loss of a whole release at epsilon 1. */
+/**
+ * A person with eight friends, and perhaps a self-tie, against the same person without any: the exact privacy loss of a whole release
+ * at epsilon 1.
+ */
 let shop: Workshop;
 afterEach(() => shop?.remove());
 
@@ -56,7 +59,7 @@ async function world(ties: string, text: string, degree: number, columns = '[a, 
 
 const laplaceLoss = (one: World, other: World): number => Math.abs(Number(one.answer - other.answer)) / one.scale;
 
-/** The law of a ladder's answers, rung by rung. */
+/** Distribution of a ladder's answers, rung by rung. */
 function law({ count, ladder }: World['kept'], decay: number): (o: number) => number {
   const width = (u: number) => Math.max(1, Number(ladder.width(u)));
   let total = 1;
@@ -86,7 +89,7 @@ describe('the centre of a star of eight, with self-ties', () => {
         expect(ladderLoss(full, bare)).toBeLessThanOrEqual(full.booked);
         if (text.startsWith('q(x, y)')) {
           expect(laplaceLoss(full, bare)).toBe(1);
-          // The planted twin: a count that sees the tie of the centre to itself.
+          // Planted fault: a count that includes the centre's self-tie.
           expect(laplaceLoss({ ...full, answer: full.answer + 1n }, bare)).toBeGreaterThan(1.06);
         }
       }
@@ -95,7 +98,7 @@ describe('the centre of a star of eight, with self-ties', () => {
 
   it('the centre has no results of its own, though a column of the ties is named like the unit', async () => {
     expect((await world(star, 'edges', 8, '[id, b]')).scale).toBe(8);
-    // The planted twin: a race of owners, each cut at its own part, while all the others move with the centre.
+    // Planted fault: a race of owners, each cut separately, while all others move with the centre.
     expect(raceLoss(63)).toBeGreaterThan(4.4);
   });
 });

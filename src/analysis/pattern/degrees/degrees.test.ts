@@ -53,7 +53,7 @@ describe('the degree distribution', () => {
           const best = isotonic(values);
           for (let i = 1; i < best.length; i++) expect(best[i]! >= best[i - 1]!).toBe(true);
           const square = (other: readonly number[]) => values.reduce((s, v, i) => s + (v - other[i]!) ** 2, 0);
-          // Any other ordered sequence is no nearer.
+          // No other ordered sequence is nearer.
           let level = -30;
           const other = values.map((_, i) => (level += steps[i]!));
           expect(square(best)).toBeLessThanOrEqual(square(other) + 1e-9);
@@ -87,7 +87,7 @@ describe('the degree distribution', () => {
   it.each([1, 2, 3])(
     'the degree distribution moves by at most its sensitivity when a person is rewired after projection to %i ties',
     (theta) => {
-      // Any fixed order of the possible ties will do; this one is far from the natural one.
+      // Any fixed order of the possible ties will do; this one is far from the natural order.
       const order = slots.map((_, s) => (7 * s + 3 * theta) % slots.length);
       const ordered = (g: number) => order.filter((s) => g & (1 << s)).map((s) => slots[s]!);
       const counts = Array.from({ length: graphs }, (_, g) => degreeCounts(projectedDegrees(n, ordered(g), theta), n, theta));
@@ -103,7 +103,7 @@ describe('the degree distribution', () => {
         const effect = personEffect(theta)[form];
         expect(farthest.l1).toBeLessThanOrEqual(effect.l1);
         expect(farthest.l2squared).toBeLessThanOrEqual(effect.l2squared);
-        // A histogram needs two people to move for each tie: five are too few for three ties.
+        // A histogram needs two people per moved tie: five are too few for three ties.
         if (form !== 'histogram' || theta < 3) expect(farthest.l1).toBe(effect.l1);
       }
     },
@@ -124,7 +124,7 @@ describe('the degree distribution', () => {
               return transcript;
             }) as [Transcript, Transcript]),
           )[0]!;
-        // Two people without ties become friends; a person drops three friends who have nobody else.
+        // Two people without ties become friends; a person drops three friends who have no others.
         expect(used(tie, [0, 1])).toBeCloseTo(1, 5);
         expect(used(person, [3, 0])).toBeLessThanOrEqual(1);
         if (within.noise === 'pure' && form !== 'histogram') expect(used(person, [3, 0])).toBeCloseTo(1, 5);

@@ -4,11 +4,11 @@ import { degreeOf, type Graph } from './csr.js';
 /** Sensitivity of the triangle count of this graph to one edge, present or not. Exact, so it must never be released. */
 
 /**
- * Of a pair of nodes two numbers matter: its common neighbours, and its reach, the neighbours of both counted twice but for each other. A search keeps the
- * pairs that no other pair exceeds, and need not look at those that cannot.
+ * Relevant numbers of a pair: its common neighbours, and its reach (sum of both degrees, without each other). The search keeps pairs
+ * that no other pair dominates, and skips those that cannot be.
  */
 interface Search {
-  /** Pairs with at most so many common neighbours are of no use up to this reach; never rises with `common`. */
+  /** Reach up to which pairs with at most so many common neighbours are useless; non-increasing in `common`. */
   known(common: number): number;
   offer(common: number, reach: number): void;
 }
@@ -36,7 +36,10 @@ function searchPairs(g: Graph, search: Search): void {
   // Degree a partner needs to be visited at each neighbour; non-decreasing from one to the next.
   const needed = new Float64Array(degree.at(-1) ?? 0);
 
-  /** Partners of i that were passed over at some neighbours and could still be of use are counted there, too: by them or by those, whichever is less work. */
+  /**
+   * Completes the counts of partners of i that were skipped at some neighbours but may still matter: by search or by scan, whichever is
+   * less work.
+   */
   const complete = (i: number, late: readonly number[]): void => {
     const [start, d] = [offsets[i]!, degree[i]!];
     let [bySearch, byScan, first] = [0, 0, d];
@@ -64,7 +67,7 @@ function searchPairs(g: Graph, search: Search): void {
       }
     }
   };
-  /** The first neighbour at which a partner with so many ties was passed over. */
+  /** Index of the first neighbour at which a partner with so many ties was skipped. */
   const firstPassed = (ties: number, d: number): number => {
     let [from, to] = [0, d];
     while (from < to) {
@@ -97,7 +100,7 @@ function searchPairs(g: Graph, search: Search): void {
     }
     if (late.length > 0) complete(i, late);
     for (let e = forward[i]!; e < offsets[i + 1]!; e++) adjacent[targets[e]!] = 1;
-    // A partner that was passed over and is not late has fewer counted than it shares, and is of no use either way.
+    // A partner that was skipped and is not late has too low a count, and is useless either way.
     for (let s = 0; s < size; s++) {
       const j = met[s]!;
       search.offer(shared[j]!, d + degree[j]! - 2 * adjacent[j]!);
@@ -119,7 +122,10 @@ export function mostCommon(g: Graph): number {
   return most;
 }
 
-/** For every number of common neighbours from one up, the most nodes adjacent to exactly one of such a pair; only those that matter to the triangle ladder. */
+/**
+ * For every number of common neighbours from one, the most nodes adjacent to exactly one of such a pair; only those relevant to the
+ * triangle ladder.
+ */
 export function commonPairs(g: Graph): readonly Pair[] {
   // farthest[c]: the largest reach of a pair with at least c common neighbours.
   const farthest = new Float64Array((g.nodes === 0 ? 0 : degreeOf(g, g.nodes - 1)) + 2).fill(-1);

@@ -162,7 +162,7 @@ describe.skipIf(files.length === 0)('the public graphs', () => {
       .split('\n')
       .filter((line) => /^\d/.test(line))
       .map((line) => line.split(/\s+/).slice(0, 2).map(Number) as unknown as Edge);
-  /** Joins that stay within seconds on every graph; the longer ones are compared on the smallest. */
+  /** Joins that finish within seconds on every graph; longer ones are compared on the smallest. */
   const small = 'CA-GrQc.txt.gz';
   it.each(files)('the kernel and SQL agree on %s', async (file) => {
     const edges = await read(file);

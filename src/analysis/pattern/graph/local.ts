@@ -17,7 +17,7 @@ function eachPair(
   const paths = new Uint32Array(g.nodes);
   const touched = new Uint32Array(g.nodes);
   let floor = from;
-  // Only pairs whose lower degree is above `floor` can still matter; higher numbers have at least as many neighbours.
+  // Only pairs whose lower degree is above `floor` can matter; higher numbers have at least as many neighbours.
   for (let i = g.nodes - 1; i >= 0 && degreeOf(g, i) > floor; i--) {
     let size = 0;
     for (let e = offsets[i]!; e < offsets[i + 1]!; e++) {

@@ -10,7 +10,7 @@ import { patternFromSql } from './sql.js';
 import { type Stability, stability } from './stability.js';
 import type { Pattern } from './written.js';
 
-/** Everything that follows from the text of a pattern and the public declarations; no data was read. */
+/** Analysis of a pattern from its text and the public declarations; no data was read. */
 export interface PatternAnalysis {
   readonly pattern: BoundPattern;
   readonly text: string;
@@ -29,7 +29,7 @@ export interface PatternAnalysis {
 export interface AnalysisOptions {
   readonly log?: LogReading;
   readonly parameters?: Parameters;
-  /** Count occurrences; shortcuts do so by themselves. */
+  /** Counts occurrences; shortcuts always do. */
   readonly occurrences?: boolean;
   /** Adversarial privacy for absent tuples, too: lambda has the power g of section 4.3, not g - 1. */
   readonly absence?: boolean;

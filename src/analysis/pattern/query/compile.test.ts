@@ -84,7 +84,7 @@ describe('the SQL of a pattern', () => {
     const text = `%symmetric R\n${shortcut('triangles', 'R')!.text}`;
     const q = bindPattern(parsePattern(text), schemaFromText(text, 5));
     expect(await ask(compilePattern(q, duckdb))).toBe(6n);
-    // Without the nodes of more than two ties nothing closes.
+    // Without nodes of more than two ties nothing closes.
     expect(await ask(compilePattern(q, duckdb, 2))).toBe(0n);
     expect(await ask(compilePattern(q, duckdb, 3))).toBe(6n);
   });

@@ -33,7 +33,7 @@ export function lambda(q: BoundPattern, log: LogReading, more: { variables?: num
 const power = (base: Rational, exponent: number): Rational =>
   rational(base.num ** BigInt(exponent), base.den ** BigInt(exponent));
 
-/** Size of one domain that holds every declared one: equal sizes are taken to be the same domain, different ones to be disjoint at worst. */
+/** One domain size for all declared ones: equal sizes are taken as the same domain, different ones as disjoint at worst. */
 export function domainSize(q: BoundPattern): number {
   return [...new Set(q.relations.map((r) => r.domain))].reduce((a, b) => a + b, 0);
 }

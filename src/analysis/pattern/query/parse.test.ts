@@ -81,7 +81,7 @@ describe('the pattern parser', () => {
     expect(bind('q() :- tie(x,y), tie(y,x)').goals).toHaveLength(1);
     const closed = bind('%symmetric friend\nq() :- friend(x,y), friend(y,x)');
     expect(closed.goals).toHaveLength(1);
-    // Another question than without the pragma, so another text for the ledger.
+    // A different query from the one without the pragma, hence another text in the ledger.
     expect(canonicalText(closed)).toBe('q(x, y) :- friend(x, y) %symmetric friend');
   });
 

@@ -5,9 +5,9 @@ import type { BoundPattern } from './bind.js';
  * absolute value it may add).
  */
 export interface Bounds {
-  /** No answer is larger. */
+  /** Upper bound of the answer. */
   readonly most: bigint;
-  /** No answer is smaller: 0 unless a sum may add negative values. */
+  /** Lower bound of the answer: 0 unless a sum may add negative values. */
   readonly least: bigint;
   /** Sensitivity to one tuple added, removed or replaced by another. */
   readonly globalSensitivity: bigint;
@@ -30,7 +30,7 @@ export function bounds(q: BoundPattern): Bounds {
           ),
         0n,
       );
-    // One tuple of a symmetric relation can be met in two directions by each goal.
+    // Each goal can use a tuple of a symmetric relation in two directions.
     const directed = q.relations[relation]!.symmetric ? 2n * total : total;
     return larger(directed, worst);
   }, 0n);
@@ -51,7 +51,7 @@ const magnitude = ([low, high]: readonly [bigint, bigint]): bigint => {
 export const everyVariable = (q: BoundPattern): number[] => q.variables.map((_, i) => q.constants.length + i);
 export const privateRelations = (q: BoundPattern): number[] => [...q.relations.keys()].filter((r) => q.relations[r]!.private);
 
-/** Orders longer than this are not all tried; any order is a valid bound. */
+/** Longest order for which all permutations are tried; any order gives a valid bound. */
 const mostPermuted = 6;
 
 /**

@@ -6,8 +6,8 @@ import { sqlStatements } from '../../../query/sql/statements.js';
 import type { Atom, Comparator, Comparison, Constant, Pattern, Position, Term, Variable } from './written.js';
 
 /**
- * SQL over declared relations to the pattern form: SELECT COUNT(*), COUNT(DISTINCT columns) or SUM(column) FROM relations joined by equality WHERE conditions
- * joined by AND. Relations are sets, so rows that say the same tuple twice count once.
+ * Pattern of an SQL query over declared relations: COUNT(*), COUNT(DISTINCT columns) or SUM(column), equality joins, and conditions
+ * joined by AND. Relations are sets, so repeated rows count once.
  */
 export function patternFromSql(text: string, relations: ReadonlyMap<string, Relation>): Pattern {
   const sql = new SqlText(text);

@@ -9,11 +9,11 @@ export interface Stability {
   readonly stable: boolean;
   /** Least density of any derivative image; undefined when none has a free variable, or when a size cap stopped the search. */
   readonly density: Rational | undefined;
-  /** The derivative that shows instability, in words. */
+  /** The derivative that shows instability, as text. */
   readonly witness: string | undefined;
-  /** Stable and, moreover, the query itself is dense: what protection against negative leakage needs. */
+  /** Stable, and the query itself is dense: required for protection against negative leakage. */
   readonly dense: boolean;
-  /** False when the query is larger than what is searched; it then counts as not stable. */
+  /** False if the query exceeds the search limit; it then counts as not stable. */
   readonly decided: boolean;
 }
 

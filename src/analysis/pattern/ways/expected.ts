@@ -2,7 +2,7 @@ import { toNumber, toNumberUp } from '../../../base/exact/rational.js';
 import type { LadderLaw, SmoothLaw } from '../../../privacy/mechanism/law.js';
 import type { Ladder } from '../query/ladders.js';
 
-/** In doubles, for plans only: the width of a noise that follows a ladder, and its mean distance from the truth. */
+/** Expected noise in doubles, for plans only: width of a ladder's noise, and its mean absolute error. */
 export interface Expected {
   readonly scale: number;
   readonly expectedError: number;

@@ -31,19 +31,19 @@ export interface Asked {
 
 export interface Offer<Name extends string = string> {
   readonly candidate: PatternCandidate<Name>;
-  /** Absent where it is shown for comparison only. */
+  /** Absent for candidates shown for comparison only. */
   readonly drawn?: Drawn;
 }
 export interface Drawn {
   readonly mechanisms: readonly Mechanism[];
-  /** The data enters here, and leaves with the noise of these mechanisms. */
+  /** Reads the data and returns the answer with the noise of these mechanisms. */
   readonly answer: (paid: Paid, engine: Pinned) => Promise<bigint>;
 }
 
 /** Public summary of an offer: plain data. */
 export interface PatternCandidate<Name extends string = string> {
   readonly mechanism: Name;
-  /** Width of the noise: Laplace scale, or its equivalent at the imagined degree. */
+  /** Width of the noise: Laplace scale, or its equivalent at the assumed degree. */
   readonly scale: number;
   /** Mean absolute error. */
   readonly expectedError: number;
@@ -51,7 +51,7 @@ export interface PatternCandidate<Name extends string = string> {
   /** True if it meets the requested guarantee; only then may it be chosen. */
   readonly meets: boolean;
   readonly note?: string;
-  /** Usefulness as Rastogi et al. 2009 define it: the error reaches `sigma` with probability at most `gamma` / domain. */
+  /** Usefulness as defined by Rastogi et al. 2009: the error reaches `sigma` with probability at most `gamma` / domain. */
   readonly usefulness?: { readonly sigma: number; readonly gamma: number };
 }
 
@@ -74,5 +74,5 @@ const tell = <Name extends string>(figures: Figures<Name>, guarantee: string, me
   return { mechanism, scale, expectedError, guarantee, meets, ...more };
 };
 
-/** Noise of a paper that costs no epsilon, but may be had once. */
+/** A paper's noise that costs no epsilon, but may be used once. */
 export const isAdversarial = ({ mechanisms }: Drawn): boolean => mechanisms.some(({ law }) => law.kind === 'published');

@@ -46,7 +46,7 @@ const alongResidual: Reader = (a, count) => {
   const residual = residualIn(a, people);
   return (t) => ({ count: count(t), ladder: residual(t) });
 };
-/** Every way whose law may be held against its cost on graphs; the others have tests of their own below. */
+/** Every strategy whose privacy loss can be compared with its cost on graphs; the others have their own tests below. */
 const readers: Readonly<Record<Exclude<PatternMechanism, 'elastic' | 'algorithm-2.1' | 'r2t'>, Reader>> = {
   laplace: (_a, count) => (t) => ({ count: count(t) }),
   ladder: alongShape,
@@ -59,7 +59,7 @@ const readers: Readonly<Record<Exclude<PatternMechanism, 'elastic' | 'algorithm-
   }),
 };
 
-/** The log of the probability (or density) of every output, written down from the law alone. */
+/** Log probability (or density) of every output, from the distribution alone. */
 function logOf(law: Law, { count, ladder }: Reading): (output: number) => number {
   if (law.kind === 'laplace') return (o) => -Math.abs(o - count) / toNumber(law.scale);
   if (law.kind === 'smooth') {
@@ -150,7 +150,7 @@ describe('the strategies for a pattern', () => {
     expect(tie!.law).toEqual({ kind: 'laplace', scale: divide(rational(1), epsilon) });
     expect(person!.law).toEqual({ kind: 'laplace', scale: divide(rational(people - 1), epsilon) });
     expect([...person!.cost.perRecord.keys()]).toEqual(['*']);
-    // A tie's noise at a person's price cannot be had.
+    // Noise for a tie cannot be built at a person's price.
     const moved = BigInt(people - 1);
     const effects = effectOn([everyRecord], { l1: moved, l2squared: moved * moved });
     expect(() => booked(tie!.law, effects, pure(epsilon))).toThrow(RangeError);
