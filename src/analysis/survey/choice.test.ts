@@ -42,7 +42,7 @@ interface Told {
   readonly delta?: string;
   readonly amplifiers?: readonly Amplifier[];
 }
-/** The ways of a survey and the choice among them, as the planner sees them. */
+/** The forms of a survey and the choice among them, as the planner gets them. */
 function survey({ columns = questions, protect = {}, delta = '0', amplifiers = [] }: Told = {}) {
   const plain = samplePolicy(columns, protect);
   const policy = { ...plain, budget: { ...plain.budget, delta: parseRational(delta) } };
@@ -55,7 +55,7 @@ function survey({ columns = questions, protect = {}, delta = '0', amplifiers = [
 const lawOf = (kind: 'laplace' | 'gaussian', width: number): AdditiveLaw<number> =>
   kind === 'laplace' ? { kind, scale: width } : { kind, variance: width ** 2 };
 
-/** Everything there is to say about the errors of planned noise, by summing up variances. */
+/** L2 error of planned noise from the sum of variances. */
 const l2Of = (noise: readonly Law[], cells: readonly number[]): number =>
   Math.sqrt(
     noise.reduce((sum, n, k) => {
@@ -93,7 +93,7 @@ describe('the choice of a survey release', () => {
     const cells = way.measures.map((m) => m.cells.length);
     expect(choice.chosen.error.l2).toBeCloseTo(l2Of(planned, cells), 6);
     expect(choice.chosen.parts.map((p) => p.scale)).toEqual(planned.map((n) => toNumber((n as { scale: Rational }).scale)));
-    // what one record moves in a table is the planner's to know
+    // sensitivity of a table is the planner's to know
     expect(choice.chosen.parts.reduce((sum, part) => sum + moves / part.scale, 0)).toBeCloseTo(1, 5);
     if (moves !== 2) {
       const twoCells = choice.chosen.parts.map((p): Law => ({ kind: 'laplace', scale: fromNumber((p.scale * 2) / moves) }));

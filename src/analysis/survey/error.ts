@@ -2,11 +2,11 @@ import { type AdditiveLaw, inDoubles, lawFromText } from '../../privacy/mechanis
 import { deviation, scaled, widthOf } from '../../privacy/mechanism/law-width.js';
 import type { PlannedMeasure } from '../../release/session/plan.js';
 
-/** Noise on `cells` cells with one law, in counts. */
+/** Noise of one distribution on `cells` cells, in counts. */
 export interface NoisyCells {
   readonly law: AdditiveLaw<number>;
   readonly cells: number;
-  /** A joint histogram from which this many tables are read by adding cells up: every noisy cell enters each of them. 1 when absent. */
+  /** Number of tables derived from a joint histogram by adding cells: every noisy cell enters each of them. 1 when absent. */
   readonly tables?: number;
 }
 
@@ -34,7 +34,7 @@ export function releaseError(noise: readonly NoisyCells[], confidence = 0.95): R
   };
 }
 
-/** Of the discrete laws; for Laplace exactly, for Gaussian an upper bound. */
+/** Variance of the discrete distributions; exact for Laplace, an upper bound for Gaussian. */
 const variance = ({ law }: NoisyCells): number => deviation(law) ** 2;
 
 /** P(|error| >= k) of one published cell, at most. */

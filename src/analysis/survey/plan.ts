@@ -10,7 +10,7 @@ import { shareOf } from '../../release/accountant/share.js';
 import { mergeWhereWorth } from './choice.js';
 import { type Asking, surveyBatch, surveyColumns } from './query.js';
 
-/** The histograms of a survey in one form: each by itself, or some clusters of columns read off a joint histogram. */
+/** The histograms of a survey in one form: separate, or some clusters of columns derived from a joint histogram. */
 export interface SurveyForm {
   readonly merged: boolean;
   readonly batch: Batch;

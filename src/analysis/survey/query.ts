@@ -52,7 +52,7 @@ export interface Asking extends Choice {
   readonly weight?: string;
 }
 
-/** One histogram per question. Those in `merged` are read off the joint histogram of their cluster. */
+/** One histogram per question. Those in `merged` are derived from the joint histogram of their cluster. */
 export function surveyBatch(policy: Policy, merged: ReadonlySet<string> = new Set(), choice: Asking = {}): Batch {
   return {
     queries: surveyColumns(policy, choice).columns.map(({ name }) => ({
