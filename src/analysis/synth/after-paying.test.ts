@@ -51,7 +51,7 @@ ${names.map((name) => `  ${name}: { type: category, values: [${values.map((v) =>
   shop.write('rows.csv', rows(records));
   return shop.session();
 }
-/** Three pairs of columns: a tree of all columns closes rings with them. */
+/** Three pairs of columns that form cycles with any tree of all columns. */
 const impossible = [
   { a: '1', b: '2' },
   { c: '1', d: '2' },
@@ -158,7 +158,7 @@ describe('tables that would make the model too large', () => {
     ).toBe(432);
     expect(smallEnough(setting, ring)).toEqual(ring.slice(0, 3));
     expect(smallEnough({ ...setting, mostCells: 432 }, ring)).toBe(ring);
-    // A column that no other table has is known from the one that was left out.
+    // The marginal of a column in no other table is taken from the table that was left out.
     const last = smallEnough({ ...setting, mostCells: 78 }, [ring[0]!, ring[1]!, ring[2]!]);
     expect(last.map(({ columns }) => columns)).toEqual([[0, 1], [1, 2], [3]]);
     expect(last[2]).toEqual({ columns: [3], counts: new Float64Array(6).fill(6), sd: Math.sqrt(6) });

@@ -19,7 +19,7 @@ describe('the sensitivity of a table of counts', () => {
     ['removed', 3],
   ] as const)('a table moves by at most its sensitivity when a record is %s that has %i rows, and reaches it', (change, each) => {
     const { l1, l2squared } = countsMoved({ each, change }).get(everyRecord)!;
-    /** All ways in which up to so many rows fall into the cells. */
+    /** All ways to place up to so many rows into the cells. */
     const ways = (rows: number): readonly (readonly number[])[] =>
       rows === 0 ? [[]] : [...ways(rows - 1), ...ways(rows - 1).flatMap((own) => [0, 1, 2, 3].map((cell) => [...own, cell]))];
     let [sum, squares] = [0, 0];

@@ -17,8 +17,8 @@ export function wholeWeights(weights: readonly number[]): readonly number[] {
 }
 
 /**
- * A table that is far from the model, by more than its noise would be, has a low penalty: -weight x (L1 distance - noise), in whole units. Only the counts are a
- * secret; weight, model and noise are public.
+ * Penalty of a table: -weight x (L1 distance from the model - expected noise), in whole units, low if the table differs by more than
+ * noise. Only the counts are secret.
  */
 export function penaltyOf(counts: Float64Array, model: Float64Array, weight: number, noise: number): bigint {
   let distance = 0;

@@ -10,7 +10,7 @@ import type { CodedColumn } from './columns.js';
 import { cellsOf } from './counts.js';
 import type { Condition, SynthForm } from './form.js';
 
-/** Larger groups of merged columns are looked at two by two: a clique of all of them would fill the model. */
+/** Cells beyond which merged columns are handled in pairs: one clique of all would fill the model. */
 const mostTogether = 2 ** 14;
 
 /**
@@ -102,7 +102,7 @@ function named(coded: readonly CodedColumn[], conditions: Readonly<Record<string
   return { columns: parts.map(({ at }) => at), cells };
 }
 
-/** Numbers are drawn anywhere in their bin: a range that ends inside one could not be kept. */
+/** Numbers are drawn anywhere in their bin, so a range must end at a bin's edge. */
 function placesWhere(one: CodedColumn, condition: Condition): readonly number[] {
   const { column, name } = one;
   if (typeof condition === 'object' && condition !== null && !Array.isArray(condition)) {

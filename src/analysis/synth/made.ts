@@ -18,7 +18,7 @@ export interface SynthResult {
   readonly mode: Mode;
   readonly rows: number;
   readonly columns: readonly SynthColumn[];
-  /** Everything that was paid for: noisy tables, row-major over the labels of their columns; all rows are made of these. */
+  /** All measurements: noisy tables, row-major over the labels of their columns; the rows are made from these alone. */
   readonly measured: readonly MeasuredTable[];
   /** Number of rows of the data: public, or estimated from the tables. */
   readonly total: number;
@@ -48,7 +48,7 @@ export interface Ground {
   readonly mode: Mode;
   readonly columns: readonly Column[];
   readonly coded: readonly CodedColumn[];
-  /** Of the model of people: those that are coded, and how many live together. */
+  /** Columns of the model of people: the coded ones, and the household size. */
   readonly modelled: readonly ModelColumn[];
   readonly household?: Household;
   readonly setting: Setting;
@@ -62,10 +62,10 @@ export interface Told {
   readonly pairs: readonly Measured[];
 }
 
-/** Rows on which a classifier is tried. */
+/** Rows used to evaluate a classifier. */
 const mostTried = 20_000;
 
-/** From what was measured to rows: nothing here sees data. */
+/** Synthetic rows from measurements: postprocessing only. */
 export function made(
   { form, mode, columns, coded, modelled, household, setting, mostDrawn }: Ground,
   { measured, pairs }: Told,
@@ -119,7 +119,7 @@ export function made(
   };
 }
 
-/** Of what a household shares, every member has what was written for the first. */
+/** Copies the written value of the first member to all members in shared columns. */
 function asFirst(column: SynthColumn, homes: Uint32Array): SynthColumn {
   const values: SynthColumn['values'][number][] = [];
   for (let row = 0; row < homes.length; row++)

@@ -2,7 +2,7 @@ import { Fault } from '../../base/errors.js';
 
 /** Memory of a synthesis at its peak, in whole numbers that are public. */
 export interface Held {
-  /** Rows of the data and bytes of each; none where their number is a secret. */
+  /** Rows of the data and bytes of each; zero rows if their number is secret. */
   readonly rows: number;
   readonly perRow: number;
   /** Cells of all tables among which rounds choose: counted, and as last computed from the model. */
@@ -14,9 +14,9 @@ export interface Held {
   readonly columns: number;
 }
 
-/** Of a cell of the model: beliefs, factors, what descent remembers of its steps. */
+/** Bytes per cell of the model: beliefs, factors, curvature pairs. */
 const perCell = 384;
-/** Of a value that is drawn: its place, and as it is written. */
+/** Bytes per drawn value: its index and its text. */
 const perValue = 24;
 
 /** Approximate bytes, besides those of the program itself. Measured on Adult: experiments/synth. */

@@ -13,7 +13,7 @@ export interface Setting {
   readonly sizes: readonly number[];
   /** Difference between neighbouring data sets: one record replaced or removed. */
   readonly change: 'replaced' | 'removed';
-  /** The public number of records; absent where it is a secret. */
+  /** The public number of records; absent if secret. */
   readonly records?: number;
   /** Records may be left out as a whole: there may be fewer rows than records. */
   readonly leftOut?: boolean;
@@ -24,12 +24,12 @@ export interface Setting {
   readonly mostCells: number;
 }
 
-/** A way to choose tables and to measure them. */
+/** A strategy for choosing and measuring tables. */
 export interface Method {
-  /** For people: how the budget is divided. */
+  /** For people: the division of the budget. */
   readonly why: string;
   readonly mechanisms: readonly Mechanism[];
-  /** Largest model that may come out of it, in cells. */
+  /** Cells of the largest model that may result. */
   readonly cells: number;
   /** All measurements of the rows, in the order in which they were made. */
   run(rows: CodedTable, paid: Paid, progress?: (done: number, total: number) => void): readonly Measured[];

@@ -6,13 +6,13 @@ import { countsOf } from './counts.js';
 export interface Quality {
   readonly tables: readonly TableQuality[];
   readonly pairs: readonly PairQuality[];
-  /** Synthetic rows by the answers of every column, as many in all as the data has. */
+  /** Synthetic rows by the answers of every column, scaled to the number of rows of the data. */
   readonly singles: readonly { readonly column: string; readonly counts: readonly number[] }[];
 }
 export interface TableQuality {
   readonly columns: readonly string[];
   readonly cells: number;
-  /** Part of the rows that would have to be in other cells for the synthetic table to be the measured one. */
+  /** Share of rows that would have to change cells for the synthetic table to equal the measured one. */
   readonly distance: number;
   /** Expected distance from noise and from sampling so many rows, if the synthetic table is the truth. */
   readonly noise: number;
@@ -76,7 +76,7 @@ interface Levels {
   readonly down: readonly number[];
 }
 
-/** Of the levels that stand out of the noise; undefined where fewer than two of a column do. */
+/** Association over levels above the noise; undefined if a column has fewer than two of them. */
 function association(
   counts: Float64Array,
   width: number,

@@ -66,7 +66,7 @@ export async function releaseSynth(
   return { result: made(prepared, told), receipt };
 }
 
-/** Tables of rows, and after them tables of two members of a household. */
+/** Marginals of rows, then marginals of pairs of household members. */
 export function measuredOf(
   {
     method,

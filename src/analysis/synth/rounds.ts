@@ -13,7 +13,7 @@ import { penaltyOf, wholeWeights } from './distance.js';
 import { choicesMoved, countsMoved, type Method, meanNoise, measure, type Setting, totalOf } from './method.js';
 import { modelCells } from './small-enough.js';
 
-/** A table that may be chosen. */
+/** A candidate table. */
 export interface Candidate {
   readonly columns: readonly number[];
   /** Importance of the table. */
@@ -22,24 +22,24 @@ export interface Candidate {
 
 /** Division of the budget of rounds. */
 export interface Schedule {
-  /** Small steps for every column. */
+  /** Small steps of the budget per column. */
   readonly stepsPerColumn: number;
-  /** Of these, for the first round. */
+  /** Steps of the first round. */
   readonly atFirst: number;
   /** Factor on the steps of a round once a measured table changes the model by no more than its noise. */
   readonly steeper: number;
-  /** Of a round, for choosing; the rest is for measuring. */
+  /** Share of a round for choosing; the rest is for measuring. */
   readonly choosing: Rational;
   /**
    * Least distance of a useful table, as a multiple of the mean noise of a cell: the fit removes part of the noise again
    * (docs/decisions/0086).
    */
   readonly penalty: number;
-  /** Of the fit after each round. */
+  /** Iterations of the fit after each round. */
   readonly iterations: number;
-  /** Part of the model's cells that the first tables may take. */
+  /** Share of the model's cells that the first tables may take. */
   readonly firstRoom: number;
-  /** A table counts less by this power of how large the model becomes with it, above the part `free` of what it may have. */
+  /** Power of the model size, above the share `free` of its limit, by which the weight of a table is divided. */
   readonly thrift: number;
   readonly free: number;
 }
@@ -52,7 +52,7 @@ const alike = {
   thrift: 1 / 2,
   free: 1 / 16,
 };
-/** Gaussian noise falls with the root of a part, Laplace noise with the part itself: its rounds are fewer. */
+/** Gaussian noise falls with the root of a share, Laplace noise linearly: its rounds are fewer. */
 export const usual: Readonly<Record<Allotment['noise'], Schedule>> = {
   zcdp: { ...alike, stepsPerColumn: 16, atFirst: 8 },
   pure: { ...alike, stepsPerColumn: 4, atFirst: 1 },
@@ -107,7 +107,7 @@ export interface Rounds {
   ): readonly Measured[];
 }
 
-/** `left` of `all` steps into which the allotment is divided. */
+/** Rounds on `left` of the `all` steps into which the budget share is divided. */
 export function roundsOf(
   setting: Setting,
   allotment: Allotment,
@@ -179,13 +179,16 @@ export function roundsOf(
   return { reserved, run };
 }
 
-/** A candidate, and how many cells the model has with it. */
+/** A candidate, and the cells of the model with it. */
 interface Open {
   readonly k: number;
   readonly cells: number;
 }
 
-/** Tables whose noise is smaller than any distance can be and with which the model stays small enough; all that keep it small where there are none. Public. */
+/**
+ * Candidates with noise below any possible distance and with which the model stays small enough; without any, all that keep it small.
+ * Public.
+ */
 function openFor(
   { sizes, impossible, mostCells }: Setting,
   candidates: readonly Candidate[],

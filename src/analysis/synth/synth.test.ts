@@ -119,7 +119,7 @@ describe('synthetic rows', () => {
     const { result, receipt } = await releaseSynth(session, { upTo: 1, columns: ['town', 'party'] }, { epsilon: '8' });
     await session.close();
     expect(receipt.profile.perRecord).toEqual({ '*': '8' });
-    // Four for each of two columns, which a row that is replaced moves by two.
+    // Four for each of two columns, which a replaced row moves by two.
     expect(result.measured.map(({ sd }) => sd < 0.71)).toEqual([true, true]);
   });
 
@@ -140,7 +140,7 @@ describe('synthetic rows', () => {
         }),
       );
       shops.push(shop);
-      // Nineteen people who have two rows each.
+      // Nineteen people with two rows each.
       shop.write('people.csv', people(2000).concat(people(20).split('\n').slice(1, 20).join('\n'), '\n'));
       const session = await shop.session();
       const { result } = await releaseSynth(session, { mode, columns: ['town', 'party'] }, { epsilon: '400' });

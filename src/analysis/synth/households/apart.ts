@@ -7,7 +7,7 @@ export interface Apart {
   /** Index among the own columns. */
   readonly of: number;
   readonly width: number;
-  /** 0 is the same; the last is any other, or as far or farther. */
+  /** 0 is equal; the last is any other, or the largest distance and more. */
   readonly places: number;
 }
 
@@ -29,7 +29,7 @@ export const apartLabels = (places: number): readonly string[] =>
     k === 0 ? 'the same' : k < places - 1 ? `${k} apart` : places === 2 ? 'another' : `${k} or more`,
   );
 
-/** No answer, which is the last place, is like none of the others. */
+/** A missing answer, the last value, equals no other. */
 export function apartOf({ width, places }: Apart, a: number, b: number): number {
   if (a === b) return 0;
   const none = width - 1;

@@ -12,8 +12,8 @@ export interface Drawn {
 }
 
 /**
- * Whole households, about so many people: first which kinds there are (how many members, and what they share), then everybody by the model of people given that, then who
- * of them live together. Nothing here sees data.
+ * Whole households, about so many people: household kinds (size and shared values) first, then people from the model given these,
+ * then their assignment to households. Postprocessing only.
  */
 export function drawHouseholds(
   people: Graphical,
@@ -61,7 +61,7 @@ export function drawHouseholds(
   };
 }
 
-/** Places household by household, these in an order that is drawn. */
+/** Row positions household by household, households in random order. */
 function shuffled(homes: Uint32Array, count: number, below: Below): Uint32Array {
   const starts = new Uint32Array(count + 1);
   for (const home of homes) starts[home + 1]!++;
@@ -77,7 +77,7 @@ function shuffled(homes: Uint32Array, count: number, below: Below): Uint32Array 
   return order;
 }
 
-/** From 0 in the order in which they stand. */
+/** Renumbers households from 0 in this order. */
 function renumbered(order: Uint32Array, homes: Uint32Array): Uint32Array {
   const out = new Uint32Array(order.length);
   for (let p = 1; p < order.length; p++) out[p] = out[p - 1]! + (homes[order[p]!] === homes[order[p - 1]!] ? 0 : 1);
@@ -97,7 +97,7 @@ function targetsOf({ own, apart }: Household, measured: readonly Measured[]): re
   return [...found.values()];
 }
 
-/** Of two members of one household either may be the first: the mean of both. */
+/** Either of two household members may be first: the mean of both orders. */
 function either(counts: Float64Array, width: number): Float64Array {
   const block = width * width;
   return counts.map((n, cell) => {

@@ -30,7 +30,7 @@ const apart: Apart = { of: 0, width: 4, places: 2 };
 const household: Household = { members: 2, shared: [], own: [0, 1], apart: [apart] };
 const sizes = [4, 2, 3];
 
-/** People with a home each (or none), and what they say in two columns. */
+/** People with a household each (or none), and their answers in two columns. */
 const town = fc
   .array(fc.record({ home: fc.integer({ min: -1, max: 3 }), a: fc.nat(3), b: fc.nat(1) }), { minLength: 1, maxLength: 14 })
   .chain((people) =>
@@ -148,7 +148,7 @@ describe('the distance of two members', () => {
 
 describe('the arrangement of people in households', () => {
   it("the arrangement approaches its target tables without changing anybody's answers", () => {
-    // Forty households of two and thirty of three; those of one household should say the same of three answers.
+    // Forty households of two and thirty of three; targets in which members of a household agree on three answers.
     const kinds = [
       { from: 0, households: 40, members: 2 },
       { from: 80, households: 30, members: 3 },
@@ -179,7 +179,7 @@ describe('synthetic households', () => {
   afterAll(() => {
     for (const shop of shops) shop.remove();
   });
-  /** Homes of one, two and three; those of one home vote alike and are of one town, and their ages are within ten years of one another. */
+  /** Households of one, two and three; members vote alike, live in one town, and have ages within ten years. */
   const data = (): string => {
     const lines = ['id,home,town,party,age'];
     for (let h = 0; h < 600; h++)

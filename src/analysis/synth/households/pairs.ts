@@ -6,7 +6,7 @@ import type { Household } from './measure-pairs.js';
 export type Homes = Uint32Array;
 export const alone = 0xffffffff;
 
-/** A whole number below this, each as likely. */
+/** A uniform whole number below this. */
 export type Below = (n: number) => number;
 
 /** Household size of every row as an index: one less than the size, at most the last. */

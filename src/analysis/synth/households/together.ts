@@ -1,8 +1,8 @@
 import type { Below } from './pairs.js';
 
-/** A table of two people who live together, as it should be. */
+/** A target table of two household members. */
 export interface Wanted {
-  /** Answers of everybody in the column of the first, and in that of the second. */
+  /** Everybody's answers in the column of the first, and in that of the second. */
   readonly first: Uint16Array;
   readonly second: Uint16Array;
   readonly width: number;
@@ -23,7 +23,7 @@ export interface Kind {
   readonly members: number;
 }
 
-/** Tries for everybody, at most; they end when hardly any helps. */
+/** Most sweeps over all people; stops when few swaps help. */
 const mostSweeps = 60;
 const hardly = 1 / 500;
 
@@ -65,7 +65,7 @@ export function together(kinds: readonly Kind[], people: number, wanted: readonl
   return at;
 }
 
-/** Two people change places where that brings the tables nearer; whether it did. */
+/** Swaps two people if that brings the tables nearer to their targets; true if it did. */
 function change(
   wanted: readonly Wanted[],
   now: readonly Float64Array[],
@@ -92,7 +92,7 @@ function change(
   return false;
 }
 
-/** Enters (or takes out) the pairs of one person with those at the places `from` to `to`; how much worse the tables are for it. */
+/** Adds (or removes) the pairs of one person with those at positions `from` to `to`; returns the increase of the distance. */
 function beside(
   wanted: readonly Wanted[],
   now: readonly Float64Array[],
@@ -103,7 +103,7 @@ function beside(
   members: number,
   sign: number,
 ): number {
-  // Of all pairs of a household as many as live two by two; either may be the first.
+  // Of all pairs of a household as many count as members are paired; either may be first.
   const step = (sign * Math.floor(members / 2)) / (members * (members - 1));
   const one = at[place]!;
   let worse = 0;
