@@ -2,14 +2,17 @@ import type { Policy } from '../../policy/policy.js';
 import type { Foreseen } from '../../query/bound.js';
 import type { Workload } from './form.js';
 
-/** Tables from which on it was measured (decision 0073): with few of them there is nothing to leave out. */
+/** Least number of tables of the hint (decision 0073): with few tables there is nothing to leave out. */
 const fewest = 20;
-/** Of the rows of an average table. Above it synthetic rows were nearer wherever both were measured, below half of it they were not. */
+/** Share of the rows of an average table; above it synthetic rows were nearer in every measurement, below half of it they were not. */
 const muchNoise = 1 / 20;
-/** Longer lists are the reader's own. */
+/** Most columns listed by name in the hint. */
 const mostNamed = 12;
 
-/** Part of the rows of an average table that noise is expected to put into wrong cells: half of what all cells are off by, in rows. Above 1 it is more than all of them. */
+/**
+ * Share of the rows of an average table that noise is expected to put into wrong cells: half of the absolute error of all cells. May
+ * exceed 1.
+ */
 export function misplacedBy(errors: readonly Foreseen[], records: number): number {
   const each = errors.map(({ cells, standardError }) => (cells * standardError * Math.sqrt(2 / Math.PI)) / 2 / records);
   return each.reduce((a, b) => a + b, 0) / each.length;

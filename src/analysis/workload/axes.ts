@@ -1,13 +1,13 @@
 import type { LabelledKey } from '../../query/keys.js';
 import type { Question, View } from './question.js';
 
-/** A column of the workload: its axes are `first` and those that follow, one for each level. Places of its axes that no value stands at hold no row. */
+/** A column of the workload with its axes, `first` and those that follow, one per level. Axis positions without a value hold no row. */
 export interface WorkloadColumn extends LabelledKey {
   readonly name: string;
   readonly first: number;
-  /** Of its axes. */
+  /** Sizes of its axes. */
   readonly sizes: readonly number[];
-  /** By place of the key: where it stands in the row-major grid of the axes. */
+  /** Position of each key value in the row-major grid of the axes. */
   readonly at: readonly number[];
   /** Views that can be requested, by name; its own values first. */
   readonly views: readonly View[];
@@ -49,13 +49,13 @@ export function questionsAt({ sizes, at }: Grid, level: number): ReadonlyMap<num
   return new Map([...above].map(([group, shares]) => [group, { cells: [...shares.keys()], shares: [...shares.values()] }]));
 }
 
-/** The groups of a level in which the places of the key stand. */
+/** The nonempty groups of a level. */
 export const groupsAt = ({ sizes, at }: Grid, level: number): readonly number[] => {
   const finer = strideAfter(sizes, level);
   return at.map((place) => Math.floor(place / finer));
 };
 
-/** Questions added up. */
+/** Sum of queries. */
 export function sumOf(questions: readonly Question[]): Question {
   const sums = new Map<number, number>();
   for (const { cells, shares } of questions)

@@ -5,7 +5,7 @@ import { axesOf } from './axes.js';
 import { type Estimate, tableFrom } from './estimate.js';
 import type { Workload } from './form.js';
 
-/** Columns of a margin that everybody knows, as far as the workload has them cell by cell; none where nothing is known. */
+/** Columns of a published marginal that the workload includes cell by cell; none without known totals. */
 function knownColumns({ known }: Policy, { columns }: Workload) {
   const named = known?.margin?.map(({ column }) => column) ?? [];
   return columns.filter(({ name, sizes, at }) => named.includes(name) && sizes.length === 1 && at.length === sizes[0]);
@@ -35,14 +35,14 @@ export const withoutError = ({ sizes, by }: Estimate, known: readonly number[]):
   by: new Map([...by].map(([text, own]) => [text, isKnown(text, known) ? { ...own, variance: 0 } : own])),
 });
 
-/** For a fit, which needs some: next to none. */
+/** For a fit, which requires some: a negligible error. */
 export function withLittleError({ sizes, by }: Estimate, known: readonly number[]): Estimate {
   const least = Math.min(...[...by].flatMap(([text, { variance }]) => (isKnown(text, known) ? [] : [variance])));
   const little = Number.isFinite(least) ? 1e-4 * least : 1;
   return { sizes, by: new Map([...by].map(([text, own]) => [text, isKnown(text, known) ? { ...own, variance: little } : own])) };
 }
 
-/** Tables without negative cells that come near to the known table, with exactly its numbers: every cell takes its share of what is missing. */
+/** Iterative proportional fitting: tables without negative cells near the known table, with exactly its numbers. */
 export function raked(
   sizes: readonly number[],
   known: readonly number[],

@@ -14,7 +14,7 @@ import type { Workload } from './form.js';
 import { evened } from './largest.js';
 import { answersIn, errorOf, largestErrorOf, plainLayout, residualLayout } from './ways.js';
 
-/** A way to release all tables, and the root mean square error over all their cells, or the largest error of one, weights included. */
+/** A strategy for all tables, with the root mean square error over all their cells, or the largest error of one, weights included. */
 export interface Way {
   readonly name: 'without smaller tables' | 'every table by itself';
   readonly noised: NoisedTables;
@@ -35,7 +35,7 @@ export function changesOf(policy: Policy, workload: Workload): readonly Changes[
   return answers.length > 0 ? [...answers, all] : [];
 }
 
-/** The least error first. */
+/** Strategies by increasing error. */
 export function waysFor(
   workload: Workload,
   changes: readonly Changes[],

@@ -1,7 +1,7 @@
 /** Sets of at most so many of a list, in its order: small ones first. */
 export function subsetsUpTo<T>(list: readonly T[], most: number): T[][] {
   const sets: T[][] = [[]];
-  // Every set is made of the one without its last: those of one size follow one another.
+  // Every set extends the one without its last element: sets of one size are consecutive.
   const last = [-1];
   for (let k = 0; k < sets.length; k++)
     if (sets[k]!.length < most)

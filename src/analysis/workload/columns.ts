@@ -18,7 +18,7 @@ export interface NamedView {
 
 type ByColumn<T> = Readonly<Record<string, Readonly<Record<string, T>>>>;
 
-/** By name. */
+/** Views by name. */
 export function namedViews(policy: Policy, levels: ByColumn<Groups>, ranges: ByColumn<Ranges>): ReadonlyMap<string, NamedView> {
   const found = new Map<string, NamedView>();
   const add = (where: string, name: string, view: NamedView): void => {
@@ -105,7 +105,7 @@ function gridOf(
   };
 }
 
-/** A row has one place on an axis. */
+/** A row has one value on an axis. */
 function keyed(policy: Policy, column: string): LabelledKey {
   const key = keyOf(policy, column);
   if (key.key.kind === 'options')

@@ -39,7 +39,7 @@ const workload = readWorkload(policy, { tables: [{ all: [1, 2] }] });
 const { sizes, tables } = workload;
 const cells = sizes.reduce((a, b) => a * b);
 
-/** Answers that hang together, some of them rare. */
+/** Dependent answers, some of them rare. */
 function dataOf(rows: number): Float64Array {
   const full = new Float64Array(cells);
   for (let r = 0; r < rows; r++) {

@@ -6,7 +6,7 @@ import { maximalOf, subsets } from './closure.js';
 import { type Estimate, tableFrom } from './estimate.js';
 import type { AskedTable } from './form.js';
 
-/** Cells of all cliques up to which one distribution is fitted to all tables: some seconds. */
+/** Most cells of all cliques for which one distribution is fitted to all tables: some seconds. */
 const mostCells = 2 ** 17;
 
 /**

@@ -32,7 +32,7 @@ const together = (list: readonly { readonly variance: number }[]): number =>
 export const variancesOf = (layout: Layout): ReadonlyMap<string, number> =>
   new Map([...speaking(layout)].map(([text, { from }]) => [text, together(from)]));
 
-/** Of one cell of a table, from the variances of the centred ones inside it. */
+/** Variance of one cell of a table, from the variances of the centred ones inside it. */
 export function cellVariance(sizes: readonly number[], axes: readonly number[], variances: ReadonlyMap<string, number>): number {
   return subsets(axes).reduce((sum, inner) => {
     const held = new Set(inner);
@@ -58,7 +58,7 @@ export interface Apart {
   readonly freedom: number;
 }
 
-/** The same for parts whose noise differs; and how well each part agrees with the others (past.proof.md). */
+/** The same for parts whose noise differs, with each part's agreement with the others (recorded-parts.proof.md). */
 export function readTogether(
   layout: Layout,
   told: readonly (readonly number[])[],
@@ -93,7 +93,7 @@ export function readTogether(
     for (const [r, { part, variance }] of noisy.entries()) {
       const reading = readings[r]!;
       centre(reading, own);
-      // A reading less the mean of all has what is left of its variance; all squares together are those of one reading less than there are.
+      // A measurement minus the mean of all has its variance less the mean's; the degrees of freedom are one fewer than the measurements.
       const squares = reading.reduce((sum, x, cell) => sum + (x - values[cell]!) ** 2, 0) / variance;
       apart[part]!.squares += squares;
       apart[part]!.freedom += (1 - all / variance) * freedom;
@@ -102,7 +102,7 @@ export function readTogether(
   return { estimate: { sizes, by }, apart };
 }
 
-/** Takes the mean along every axis out; of cells of so many numbers each, for each number by itself. */
+/** Subtracts the mean along every axis; with vectors as cells, for each component. */
 export function centre(values: Float64Array, own: readonly number[], each = 1): void {
   let inner = each;
   for (let k = own.length - 1; k >= 0; k--) {

@@ -11,7 +11,7 @@ import { laidOut, type NamedView, namedViews } from './columns.js';
 import type { Placed } from './question.js';
 
 const name = z.string().min(1);
-/** Numbers of a YAML file come as they are written. */
+/** Numbers of a YAML file may be strings. */
 const whole = z.union([z.number().int().min(1).max(5), z.string().regex(/^[1-5]$/, 'write a whole number from 1 to 5')]);
 const weight = z
   .union([z.number().gt(0).max(1e6), z.string().regex(/^\d{1,6}(\.\d{1,6})?$/, 'write a number above zero')])
@@ -46,7 +46,10 @@ export const request = z.strictObject({
   ranges: z
     .record(name, z.record(name, z.union([z.enum(['all', 'prefixes']), z.array(z.tuple([value, value])).min(1)])))
     .optional(),
-  /** Columns without a cell of their own for missing answers; names and patterns. Whoever has none is counted with the last value, and the tables say so. */
+  /**
+   * Columns without a separate cell for missing answers; names and patterns. Missing answers are counted with the last value, and the
+   * tables state that.
+   */
   complete: z.array(name).min(1).optional(),
   /** Objective to minimise: the mean of squared errors over all cells, or the largest error of any cell. */
   aim: z.enum(['mean', 'largest']).optional(),

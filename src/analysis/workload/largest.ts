@@ -33,7 +33,7 @@ export function evened(
   for (let turn = 0; turn < turns; turn++) {
     const weights = new Float64Array(costs.length);
     for (const [t, list] of inside.entries()) for (const { at, adds } of list) weights[at]! += shares[t]! * adds;
-    // The best variances for these weights, where one record costs 1.
+    // The best variances for these weights, if one record costs 1.
     const whole = costs.reduce((sum, cost, at) => sum + Math.sqrt(cost * weights[at]!), 0);
     const variances = costs.map((cost, at) => (cost === 0 ? 0 : whole * Math.sqrt(cost / weights[at]!)));
     const errors = Float64Array.from(inside, (list) =>
@@ -41,7 +41,7 @@ export function evened(
     );
     const largest = errors.reduce((a, b) => Math.max(a, b));
     if (largest < best.largest) best = { largest, shares };
-    // No noise leaves less than the mean by shares, which is the square of `whole`.
+    // No noise has less than the weighted mean, which is the square of `whole`.
     if (largest <= 1.0005 * whole ** 2) break;
     const moved = shares.map((share, t) => share * (errors[t]! / whole ** 2));
     const sum = moved.reduce((a, b) => a + b, 0);

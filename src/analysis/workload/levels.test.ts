@@ -93,7 +93,10 @@ describe('queries on levels and ranges', () => {
 
 describe('ranges', () => {
   const labels = (n: number) => Array.from({ length: n }, (_, k) => `${k}`);
-  /** Root mean square error of all ranges, where a record that comes or goes costs rho = 1/2: of the layout, and of the best weights for the levels of a tree of the same axes. */
+  /**
+   * Root mean square error of all ranges at rho = 1/2 under add-or-remove: of the layout, and of the best weights for the levels of a
+   * tree of the same axes.
+   */
   const errorsOn = (own: Grid, n: number) => {
     const view = rangesView('x', labels(n), own, spansOf('x', labels(n), 'all'));
     const asked = { sizes: own.sizes, tables: [table(1, place(0, view))] };

@@ -42,7 +42,7 @@ export function nonNegative(estimate: Estimate, tables: readonly (readonly numbe
   });
   const finest = Math.max(...maximal.map((axes) => by.get(axes.join())!.variance));
   if (finest === 0) return estimate;
-  // Any force leads to the same place; this one takes few rounds.
+  // Any penalty parameter converges to the same point; this one takes few rounds.
   const force = 2 / finest;
   for (const { inner } of all) for (const { margin, part } of inner) margins[margin]!.weight += force * part;
   const close = near * Math.sqrt(finest);
@@ -72,7 +72,7 @@ export function nonNegative(estimate: Estimate, tables: readonly (readonly numbe
   }
   return { sizes, by: new Map(margins.map(({ text, now, variance }) => [text, { values: now, variance }])) };
 
-  /** Every table as the margins now say it: the lowest cell of all, and how far any has moved since the last time. */
+  /** Recomputes every table from the centred tables: the lowest cell of all, and the largest move since the last time. */
   function spread(): { readonly lowest: number; readonly moved: number } {
     let [lowest, moved] = [Number.POSITIVE_INFINITY, 0];
     for (const { inner, sum, was } of all) {

@@ -6,7 +6,7 @@ export interface Weighed {
   readonly weight: number;
 }
 
-/** Squares that one row moves of a centred table with scale 1, by the axes on which it changes, as bits (residual.proof.md). */
+/** Squared change of a centred table with scale 1 by one row, by the axes on which it changes, as bits (residual.proof.md). */
 const squaresOf = (sizes: readonly number[], axes: readonly number[]): Float64Array => {
   const left = stays(sizes, axes);
   return Float64Array.from(
@@ -14,7 +14,7 @@ const squaresOf = (sizes: readonly number[], axes: readonly number[]): Float64Ar
     (_, set) => 2 * (left - axes.reduce((x, axis, k) => x * (1 - 1 / sizes[axis]! - ((set >> k) & 1)), 1)),
   );
 };
-/** The same where a row comes or goes. */
+/** The same for an added or removed row. */
 const stays = (sizes: readonly number[], axes: readonly number[]): number =>
   axes.reduce((x, axis) => x * (1 - 1 / sizes[axis]!), 1);
 
@@ -64,7 +64,7 @@ function byWorst(
   return best!.c;
 }
 
-/** The highest point of a concave function between 0 and 1/2. */
+/** Maximum of a concave function between 0 and 1/2. */
 function highest(f: (x: number) => number): number {
   let [low, high] = [0, 0.5];
   for (let turn = 0; turn < 24; turn++) {
@@ -78,7 +78,7 @@ function highest(f: (x: number) => number): number {
 const bitsOf = (axes: readonly number[], changed: ReadonlySet<number>): number =>
   axes.reduce((set, axis, k) => (changed.has(axis) ? set | (1 << k) : set), 0);
 
-/** The set of axes whose change costs most, by looking at all sets. */
+/** The set of axes whose change costs most, by enumeration. */
 function worstSet(tables: readonly Weighed[], squares: readonly Float64Array[], used: readonly number[]) {
   const place = new Map(used.map((axis, k) => [axis, k]));
   const terms = tables.map(({ axes }, p) => {
@@ -129,7 +129,7 @@ function byLevels(
   return at(levels);
 }
 
-/** A set of axes whose change costs much: from all of them, one is taken out or put back as long as that costs more. Good enough to choose by. */
+/** A set of axes whose change costs nearly most, by local search from all axes. Good enough for a choice. */
 function worstNear(tables: readonly Weighed[], squares: readonly Float64Array[], used: readonly number[]) {
   const place = new Map(used.map((axis, k) => [axis, k]));
   const own = tables.map(({ axes }) => Int32Array.from(axes, (axis) => place.get(axis)!));

@@ -4,10 +4,10 @@ import { type Grid, questionsAt, sumOf } from './axes.js';
 import { centre } from './estimate.js';
 import type { Question, View } from './question.js';
 
-/** Ranges of an ordered column: all of neighbouring values, those from the first value on, or those that are named by their first and last value. */
+/** Ranges of an ordered column: all intervals, prefixes, or those named by their first and last value. */
 export type Ranges = 'all' | 'prefixes' | readonly (readonly [first: string | number, last: string | number])[];
 
-/** More values than this are not put into ranges of every kind. */
+/** Most values of a column with ranges. */
 const mostOrdered = 256;
 
 /** First and last place of every requested range, among values that are answers. */
@@ -59,7 +59,7 @@ export function rangesView(
 }
 
 const widths = [2, 3, 4, 5, 6, 8, 10, 12, 16];
-/** In one axis, or as digits of two or three: neighbouring values share the first ones. */
+/** Candidate layouts: one axis, or two or three digits, of which adjacent values share the first. */
 function layouts(n: number): readonly (readonly number[])[] {
   const two = widths.filter((b) => b < n).map((b) => [Math.ceil(n / b), b]);
   const three = two.flatMap(([a, b]) => widths.filter((c) => c < a!).map((c) => [Math.ceil(a! / c), c, b!]));
@@ -96,7 +96,7 @@ function gram(n: number, spans: readonly (readonly [number, number])[]): Float64
   return Float64Array.from({ length: n * n }, (_, k) => out[Math.floor(k / n) * (n + 1) + (k % n)]!);
 }
 
-/** The square of the sum over sets of axes of the root of what a set costs times what its variance counts. */
+/** The squared sum over sets of axes of the root of cost times weight. */
 function errorWith(grid: Grid, together: Float64Array): number {
   const { sizes, at } = grid;
   const n = at.length;

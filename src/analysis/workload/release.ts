@@ -33,22 +33,22 @@ interface Prepared {
   readonly best: Way;
   readonly plan: WorkloadPlan;
   readonly canonical: string;
-  /** Axes whose table everybody knows. */
+  /** Axes whose table is public. */
   readonly known: readonly number[];
 }
 
-/** A plan, with what the tables are together. */
+/** A plan with the totals over its tables. */
 export interface WorkloadPlan extends Plan {
   readonly workload: {
     readonly tables: number;
-    /** Of all tables. */
+    /** Cells of all tables. */
     readonly cells: number;
     /** Count of numbers that get noise; memory and time are proportional to it. */
     readonly noised: number;
     /** Most bytes that a release holds, besides those of the program itself. */
     readonly memory: number;
     readonly aim: Workload['aim'];
-    /** Root mean square error of a cell, or the largest standard error where that is the aim, by every way: the first is taken. */
+    /** Root mean square error of a cell, or the largest standard error if that is the objective, by strategy: the first is taken. */
     readonly ways: readonly { readonly name: string; readonly noise: string; readonly error: number }[];
     /**
      * Cells of the distribution that --tidy fits to all tables; absent if too large, and the nearest tables without negative cells are
@@ -58,7 +58,7 @@ export interface WorkloadPlan extends Plan {
   };
 }
 
-/** A cell is held as counts, as noisy numbers, as text of the record and as a row of its table: 580 to 640 bytes measured. */
+/** Bytes of a cell as counts, noisy numbers, recorded text and table row: 580 to 640 measured. */
 const bytesPerCell = 800;
 
 export const planWorkload = async (session: Session, form: WorkloadForm, options: AskOptions): Promise<WorkloadPlan> =>
@@ -76,7 +76,7 @@ export interface Recorded {
   readonly wide: number;
   /** Number of rows counted, if public. */
   readonly rows?: number;
-  /** Of which rows, and how the columns behind the axes are read and laid out. */
+  /** Population counted, and the coding and layout of the columns behind the axes. */
   readonly ground?: string;
   readonly columns?: readonly {
     readonly name: string;
@@ -138,7 +138,7 @@ export async function releaseWorkload(session: Session, form: WorkloadForm, opti
   return { tables: tidied(workload, tables, better(estimate, workload, result.rows)), receipt };
 }
 
-/** All tables put together with one that everybody knows, which they then agree with (estimate.proof.md). */
+/** All tables combined with a public one, with which they then agree (estimate.proof.md). */
 async function agreeing(
   session: Session,
   workload: Workload,
@@ -163,7 +163,10 @@ async function agreeing(
   return tidied(workload, tables, raked(workload.sizes, known, estimate, near));
 }
 
-/** Tables of one distribution, or where that is too large the nearest, without negative cells. Where nobody knows how many rows there are, the noisy number: left free, negative cells of all tables would push it up. */
+/**
+ * Tables of one distribution, or if that is too large the nearest without negative cells. A secret number of rows stays at its noisy
+ * value: left free, negative cells of all tables would raise it.
+ */
 export function better(
   estimate: Estimate,
   workload: Pick<Workload, 'sizes' | 'tables'>,
@@ -244,7 +247,7 @@ async function prepare(session: Session, form: WorkloadForm, options: AskOptions
   };
 }
 
-/** Two workloads with one text are the same: columns that are one axis each, and tables that ask for every cell, as they always were. */
+/** Workloads with equal texts are equal: columns of one axis each, and tables of all cells, keep the text of earlier versions. */
 function canonicalOf({ columns, tables, aim }: Workload): string {
   const plain = columns.every(({ sizes, at }) => sizes.length === 1 && sizes[0] === at.length);
   const asksCells = tables.every(({ views }) => views.every(({ view }) => !view.questions));

@@ -15,17 +15,17 @@ import { better, type Recorded } from './release.js';
 export interface EstimateOptions {
   /** No negative counts: the tables of one distribution, or the nearest. */
   readonly tidy?: boolean;
-  /** Only what was paid for since then. */
+  /** Only releases since then. */
   readonly since?: Date;
   /** Only these entries of the ledger. */
   readonly entries?: readonly number[];
 }
 
-/** Tables from all that was paid for. Nothing is read from the data, and nothing is spent. */
+/** Tables from all paid releases. Reads no data, and spends nothing. */
 export interface Estimated {
   readonly tables: readonly AnswerTable[];
   readonly population: string;
-  /** The entries of the ledger that the tables are made of. */
+  /** The ledger entries used for the tables. */
   readonly used: readonly {
     readonly entry: number;
     readonly hash: string;
@@ -37,7 +37,7 @@ export interface Estimated {
   readonly unused: Past['unused'];
   /** Requested tables that no paid release covers. */
   readonly untold: readonly string[];
-  /** Readings of the same numbers against each other: the sum of their squared differences in units of their noise, and what it is expected to be. */
+  /** Repeated measurements against each other: the sum of their squared differences in units of noise, and its expectation. */
   readonly agreement: { readonly squares: number; readonly expected: number };
   readonly spent: 0;
 }
@@ -96,7 +96,7 @@ function widths(heard: readonly Heard[]): (axes: readonly number[]) => boolean {
   return (axes) => wide.some((part) => !part.centred || part.axes.every((axis) => axes.includes(axis)));
 }
 
-/** A column is on the axes that its levels and ranges ask for where something was paid for on those, and else on one. */
+/** A column is on the axes of its levels and ranges if something was measured on those, and else on one. */
 function laidOutAsPaid(policy: Policy, form: WorkloadForm, kept: readonly Kept[]): Workload {
   const asked = readWorkload(policy, form);
   if (asked.columns.every(({ sizes }) => sizes.length === 1)) return asked;
@@ -139,7 +139,7 @@ const nothingTold = (untold: readonly string[]) =>
     'Pay for such tables first: fugu release POLICY --workload FILE.',
   );
 
-/** Beyond this many deviations answers are not about the same rows: one in a million by chance. */
+/** Deviations beyond which answers are about different rows: one in a million by chance. */
 const beyond = 4.75;
 
 /** Refusal to combine releases from before and after a change of the data; public numbers only. */

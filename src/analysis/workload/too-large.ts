@@ -23,7 +23,7 @@ export function refuseLarge(workload: Workload): void {
   );
 }
 
-/** With the column that makes it large: among all tables of so many columns nobody would find it. */
+/** Names the column that makes a table large: among all tables of so many columns nobody would find it. */
 function refuseTable(workload: Workload, { axes }: ShownTable, size: number, what: string): void {
   if (size <= mostCells) return;
   const owner = ownersOf(workload);
@@ -38,7 +38,7 @@ function refuseTable(workload: Workload, { axes }: ShownTable, size: number, wha
   );
 }
 
-/** By axis: the column it is of. */
+/** Column of each axis. */
 const ownersOf = ({ columns }: Workload): readonly string[] => columns.flatMap((column) => column.sizes.map(() => column.name));
 
 /** Columns to leave out: always the one whose tables have most cells, until the rest fits. */

@@ -10,7 +10,7 @@ import { classesOf, products, variancesIn } from './question.js';
 interface Asked {
   readonly sizes: readonly number[];
   readonly tables: readonly AskedTable[];
-  /** Axes whose table everybody knows: no error of it counts. */
+  /** Axes whose table is public: their errors do not count. */
   readonly known?: readonly number[];
 }
 const isKnown = (axes: readonly number[], known: readonly number[] = []): boolean =>
@@ -105,7 +105,7 @@ function scaled(sizes: readonly number[], tables: readonly Weighed[], wanted: Fl
   return tables.map(({ axes }, k) => ({ axes, scale: BigInt(Math.max(1, Math.round(unit * wanted[k]!))), centred }));
 }
 
-/** Variances of all centred tables, none of what is known. */
+/** Variances of all centred tables, zero for public ones. */
 export function variancesBeside(layout: Layout, known: readonly number[] = []): ReadonlyMap<string, number> {
   const variances = variancesOf(layout);
   if (known.length === 0) return variances;
@@ -114,7 +114,7 @@ export function variancesBeside(layout: Layout, known: readonly number[] = []): 
   );
 }
 
-/** The largest of the weighted variances of an answer, for noise of variance 1; before anything is drawn. */
+/** The largest weighted variance of an answer for noise of variance 1, before anything is drawn. */
 export function largestErrorOf({ sizes, tables, known }: Asked, layout: Layout): number {
   const variances = variancesBeside(layout, known);
   return tables.reduce((most, { axes, weight, views }) => {

@@ -27,7 +27,7 @@ const all = (sizes: readonly number[], ...orders: number[]) => ({
     .map((axes) => ({ axes, weight: 1 })),
 });
 const cellsIn = ({ sizes, tables }: ReturnType<typeof all>) => tables.reduce((n, t) => n + cellsOf(sizes, t), 0);
-/** Root mean square error of a cell where a record costs rho = 1/2. */
+/** Root mean square error of a cell if a record costs rho = 1/2. */
 const rmse = (asked: ReturnType<typeof all>, layout: Layout, change: 'replaced' | 'removed') =>
   Math.sqrt((errorOf(asked, layout) * Number(effectOf(layout, change).l2squared)) / cellsIn(asked));
 
@@ -95,7 +95,7 @@ const sumOf = (axes: readonly number[]) => {
   return Array.from(at, (place) => firstCell(axes)[place]!);
 };
 const layouts: readonly (readonly [string, Layout])[] = [
-  // Multiples of all cells: whole numbers centre exactly.
+  // Multiples of all cell numbers: whole numbers centre exactly.
   [
     'without smaller tables',
     { sizes, parts: residualLayout(asked, 'replaced').parts.map((p) => ({ ...p, scale: (p.scale / 24n + 1n) * 24n })) },
