@@ -87,7 +87,7 @@ export function largestInto({ high, low }: Places, large: Float64Array, small: F
   }
 }
 
-/** Softmax-style exponentials relative to the maximum of each group, and their sums. A group without a possible cell is all zero. */
+/** Exponentials relative to the maximum of each group, and their sums (as in softmax); a group without a possible cell is all zero. */
 export function powersInto({ high, low }: Places, large: Float64Array, tops: Float64Array, sums: Float64Array): void {
   sums.fill(0);
   let at = 0;

@@ -16,7 +16,10 @@ export interface Tree {
 /** Largest table size considered; the search for cliques stops when it would be needed. */
 const beyond = 2 ** 40;
 
-/** Elimination orders by smallest clique and by least fill-in; the one with fewer cells is used. */
+/**
+ * Elimination orders by smallest clique and by least fill-in; the one with fewer cells is used. Infinite if the former exceeds
+ * `maxTableCells`.
+ */
 export function treeOf(sizes: readonly number[], sets: readonly (readonly number[])[]): Tree {
   const bySize = cliquesOf(sizes, sets, 'cells');
   if (!Number.isFinite(bySize.cells)) return { cliques: [], parents: [], cells: bySize.cells };
