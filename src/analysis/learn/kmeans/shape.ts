@@ -15,7 +15,7 @@ export interface Shape {
   readonly reach: number;
 }
 
-/** True if reconciled grids suffice: few dimensions and a weak signal. */
+/** True if reconciled grids are better than boxes: few dimensions and a weak signal. */
 export const gridIsBetter = (setting: Setting, within: readonly Allotment[]): boolean =>
   setting.box.names.length <= 3 && Math.max(...within.map((allotment) => outlook(setting, allotment).stands)) < 50;
 
