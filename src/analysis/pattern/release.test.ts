@@ -29,7 +29,7 @@ vi.mock('../../privacy/noise/bits.js', async (original) =>
 
 let folder: string;
 const people = 60;
-/** Distinct places of everybody. */
+/** Distinct places over all people. */
 const visits = BigInt(Array.from({ length: people }, (_, i) => (i % 7 === i % 5 ? 1 : 2)).reduce<number>((a, b) => a + b, 0));
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'fugu-pattern-'));

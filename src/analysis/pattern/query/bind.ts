@@ -220,7 +220,7 @@ function filterOf(c: Comparison, symbol: (t: Term) => number): SymbolFilter {
   return { symbol: symbol(variable), op, value: value.value };
 }
 
-/** Largest clamped value; every sum of such values fits 64 bits. */
+/** Largest clamped value: it fits 64 bits, and no number of such values overflows their sum. */
 const largestTerm = 1n << 61n;
 
 function boundSum(
