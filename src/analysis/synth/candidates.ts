@@ -9,8 +9,8 @@ const mostTables = 6_000;
 const mostCounted = 30_000_000;
 
 /**
- * All marginals of up to so many columns, and named tables with their marginals. Weight is the overlap with wanted tables as a share
- * of the columns: by number, as in McKenna et al. 2022, choices would be less sharp (docs/decisions/0086).
+ * Marginals of up to so many columns, and named tables with theirs. Weight is the share of a table's columns in each wanted table;
+ * overlap by number (McKenna et al. 2022) favours large tables and blurs other choices (docs/decisions/0086).
  */
 export function candidatesFor(coded: readonly ModelColumn[], form: SynthForm, mostCells: number): readonly Candidate[] {
   const k = coded.length;

@@ -43,7 +43,7 @@ export function partnerQuality(
   return [...best].map(([column, told]) => ({ column: names[column]!, ...told, ...agreement(drawn, column, sizes[column]!) }));
 }
 
-/** Every pair of a household has weight as if members were paired once. */
+/** Pairs of a household have a total weight of floor(members / 2), as if members were paired once. */
 function agreement({ columns, homes }: Drawn, column: number, width: number): { synthetic: number; strangers: number } {
   const values = columns[column]!;
   let [same, all] = [0, 0];

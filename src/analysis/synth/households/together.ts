@@ -103,7 +103,7 @@ function beside(
   members: number,
   sign: number,
 ): number {
-  // Of all pairs of a household as many count as members are paired; either may be first.
+  // Pairs of a household have a total weight of floor(members / 2); either member may be first.
   const step = (sign * Math.floor(members / 2)) / (members * (members - 1));
   const one = at[place]!;
   let worse = 0;
