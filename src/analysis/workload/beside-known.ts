@@ -42,7 +42,7 @@ export function withLittleError({ sizes, by }: Estimate, known: readonly number[
   return { sizes, by: new Map([...by].map(([text, own]) => [text, isKnown(text, known) ? { ...own, variance: little } : own])) };
 }
 
-/** Iterative proportional fitting: tables without negative cells near the known table, with exactly its numbers. */
+/** Tables without negative cells, scaled proportionally to the public table, which they then match exactly. */
 export function raked(
   sizes: readonly number[],
   known: readonly number[],

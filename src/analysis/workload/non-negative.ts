@@ -7,8 +7,8 @@ export const near = 0.002;
 const mostRounds = 400;
 
 /**
- * Projection of a noisy estimate onto consistent tables without relevant negative cells, in units of noise. If the number of rows is
- * public it stays, and the result is nearer to the truth, which is in that set (non-negative.proof.md).
+ * Projection of a noisy estimate onto consistent tables without relevant negative cells, in units of noise; `rows`, if given, is
+ * kept. If `rows` is exact the truth is in that set, and the result is nearer to it (non-negative.proof.md).
  */
 export function nonNegative(estimate: Estimate, tables: readonly (readonly number[])[], rows?: number): Estimate {
   const { sizes, by } = estimate;
