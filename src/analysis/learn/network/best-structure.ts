@@ -14,8 +14,8 @@ export interface Structure {
 export const largestChunk = 20;
 
 /**
- * The dynamic programme of Silander and Myllymaki 2006: the best network on a set S has a sink X whose parents are the best ones within S - X.
- * `maxParents` restricts the families considered (exact within the restriction).
+ * The dynamic programme of Silander and Myllymaki 2006: the best network on a set S has a sink X whose parents are the best within S
+ * - X. `maxParents` restricts the families (exact within the restriction).
  */
 export function bestStructure(table: CodedTable, maxParents: number = largestChunk): Structure {
   const k = table.columns.length;

@@ -1,4 +1,7 @@
-/** Eq. 26 of Liu et al. 2016: P(friend at v | me at u) proportional to (distance + b)^-c, normalised over the declared grid (the paper's a then cancels). */
+/**
+ * Eq. 26 of Liu et al. 2016: P(friend at v | me at u) proportional to (distance + b)^-c, normalised over the declared grid (the
+ * paper's a then cancels).
+ */
 export interface FriendLaw {
   readonly b: number;
   readonly c: number;

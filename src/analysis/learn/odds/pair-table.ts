@@ -2,7 +2,7 @@
 export interface PairTable {
   readonly values: readonly string[];
   readonly directed: boolean;
-  /** One count per cell, see `cellOf`; noisy counts may be negative. */
+  /** One count per cell, see `pairCell`; noisy counts may be negative. */
   readonly counts: readonly number[];
 }
 
