@@ -16,8 +16,8 @@ export interface Lambda {
 }
 
 /**
- * (8 (v + 1) g^2 log m)^(g - 1) with g goals, v variables of the whole body and a domain of m values. `exponent` is g - 1, or g when absence is to be
- * protected too. The power is essential: without it Proposition 3.7 of the paper is false.
+ * (8 (v + 1) g^2 log m)^(g - 1) with g goals, v variables of the whole body and a domain of m values. `exponent` is g - 1, or g to
+ * protect absence, too. Without the power Proposition 3.7 of the paper is false.
  */
 export function lambda(q: BoundPattern, log: LogReading, more: { variables?: number; exponent?: number } = {}): Lambda {
   const m = domainSize(q);
@@ -51,8 +51,8 @@ export function boundedAdversary(m: number): BoundedAdversary {
 }
 
 /**
- * The larger marginals of section 4.3: m^alpha ln m / m with alpha up to 1 - 1/density, density the least over derivative images. This is a reading of a
- * misprinted formula, so it is opt-in and labelled.
+ * The larger marginals of section 4.3: m^alpha ln m / m with alpha up to 1 - 1/density, density the least over derivative images. The
+ * formula is misprinted in the paper, so this reading is opt-in and labelled.
  */
 export function largestMarginal(m: number, density: Rational | undefined): number {
   const d = density ? toNumber(density) : 1;

@@ -1,8 +1,8 @@
 import type { BoundPattern } from './bind.js';
 
 /**
- * Bounds that hold for every database over the declared domains (sensitivity.proof.md). All in assignments of the head (for a sum: times the largest
- * absolute value it may add).
+ * Bounds for every database over the declared domains (sensitivity.proof.md), in assignments of the head (for a sum: times the
+ * largest absolute value it may add).
  */
 export interface Bounds {
   /** Upper bound of the answer. */

@@ -2,8 +2,8 @@ import { compare, type Rational, rational, toText } from '../../../base/exact/ra
 import type { BoundPattern } from './bind.js';
 
 /**
- * Stability (Rastogi et al. 2009) by an exact criterion (stability.proof.md): over every partition of the symbols that respects the disequalities, and every set F
- * that is grounded by at least one changed tuple, the goals not inside F must be at least as many as the blocks outside F.
+ * Stability (Rastogi et al. 2009) by an exact criterion (stability.proof.md): for every partition that respects the disequalities and
+ * every set F grounded by a changed tuple, at least as many goals are not inside F as blocks outside F.
  */
 export interface Stability {
   readonly stable: boolean;
