@@ -24,16 +24,16 @@ const commands = [...readFileSync(join(here, 'README.md'), 'utf8').matchAll(/`\.
   .filter((text) => !text.includes('POLICY'));
 const wordsOf = (text: string): string[] => [...text.matchAll(/"([^"]*)"|(\S+)/g)].map((m) => m[1] ?? m[2]!);
 
-describe.sequential('what the examples say works', () => {
-  it('has commands to run', () => expect(commands.length).toBeGreaterThan(6));
+describe.sequential('the commands and programs of the examples', () => {
+  it('the README of the examples contains commands to run', () => expect(commands.length).toBeGreaterThan(6));
 
-  it.each(commands)('./fugu %s', async (text) => {
+  it.each(commands)('the example command succeeds: ./fugu %s', async (text) => {
     const { stdout, stderr } = await run(process.execPath, [mainFile, ...wordsOf(text)], { cwd: folder });
     expect(stderr).toBe('');
     expect(stdout.split('\n').length).toBeGreaterThan(4);
   });
 
-  it('the library example releases, and shows a fault', async () => {
+  it('the library example releases tables and shows a fault', async () => {
     const policy = join(folder, 'examples/household-survey/policy.yaml');
     rmSync(join(folder, 'examples/household-survey/.fugu'), { recursive: true, force: true });
     const { stdout } = await run(process.execPath, [join(here, 'library.mjs'), policy]);

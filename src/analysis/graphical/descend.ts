@@ -6,11 +6,11 @@ import { lowest, type Step } from './quasi-newton.js';
 import { isWithin } from './tree.js';
 
 export interface Descent {
-  /** How often all tables of the model were worked out. */
+  /** Number of times all marginals of the model were computed. */
   readonly iterations: number;
   /** Half the sum of squares over measured cells, in units of their noise. */
   readonly loss: number;
-  /** No distribution has a loss that is lower by more (fit.proof.md). */
+  /** Bound on how far the loss is above that of any distribution (fit.proof.md). */
   readonly gap: number;
 }
 
@@ -19,7 +19,7 @@ interface Problem {
   readonly measured: readonly Measured[];
   readonly total: number;
   readonly columns: readonly (readonly number[])[];
-  /** Where to start, and where it ended. */
+  /** Start of the descent (first parameters of all factors); holds its end afterwards. */
   readonly values: readonly Float64Array[];
   readonly spread: Propagation;
   readonly iterations?: number;
@@ -27,13 +27,16 @@ interface Problem {
   readonly signal?: AbortSignal;
 }
 
-/** How hard the first and the last steps are pulled back to where they began: the entropy of a row counts as much as so many deviations of the noisiest table. */
+/**
+ * Weight of relative entropy in the first and last proximal step: one row's entropy counts like so many standard deviations of the
+ * noisiest table.
+ */
 const first = 3;
 const last = 1;
 
 /**
- * Proximal steps: each finds the distribution with the least loss plus `force` times its relative entropy to the one before, by the dual of that problem, which is smooth, convex and
- * without bounds (fit.proof.md). The loss falls from step to step. `undefined` where no row is possible. The beliefs are left as those of `values`.
+ * Proximal steps: each minimises the loss plus `force` times the relative entropy to the previous distribution, through the smooth
+ * unconstrained dual (fit.proof.md). The loss never rises. `undefined` if no row is possible; beliefs are left as those of `values`.
  */
 export function descend(problem: Problem): Descent | undefined {
   const { total, values, spread, iterations = 1000, within = 0.1, signal } = problem;
@@ -85,7 +88,7 @@ export function descend(problem: Problem): Descent | undefined {
     spread.run(values, total);
     const then = lossOf(own, spread, margins);
     const fell = now - then;
-    // Only a step that was cut short can rise.
+    // Only an interrupted step can raise the loss.
     if (fell < 0) for (const [k, v] of values.entries()) v.set(before[k]!);
     else now = then;
     if (fell <= enough && force * widest <= last) break;
@@ -109,7 +112,7 @@ export function descend(problem: Problem): Descent | undefined {
   return { iterations: done, loss, gap };
 }
 
-/** What is known of the curvature, without so much of the pull back; the product of both lists. */
+/** Updates a curvature pair for a force that is smaller by `less`; returns the new product of its two vectors. */
 function eased({ moved, turned }: Step, own: readonly Part[], less: number): number {
   let product = 0;
   for (const { from, to, noise, room } of own) {
@@ -129,13 +132,13 @@ interface Part {
   readonly to: number;
   readonly counts: Float64Array;
   readonly noise: Noise;
-  /** What the model last said of it, and room for lists of its length. */
+  /** Marginal of the model when `readMargin` last ran, and two buffers of the same length. */
   readonly sums: Float64Array;
   readonly off: Float64Array;
   readonly room: Float64Array;
 }
 
-/** Where every measured table stands in one list of all their cells, and in the factor that holds it. */
+/** Position of every measured table in the one list of all their cells, and in the factor that holds it. */
 function parts({ sizes, measured, columns }: Problem): readonly Part[] {
   let to = 0;
   return measured.map((own) => {

@@ -8,8 +8,8 @@ interface Beliefs {
 }
 
 /**
- * Column by column from the root, or from a clique that holds all that is given: rows that agree in what the clique already says get the values of the next column in their shares, in whole numbers; what is left
- * over a whole number is drawn. The tables of the rows stray less from the model than those of rows drawn one by one.
+ * Systematic sampling, column by column from the root (or from the clique that holds the given columns): whole shares are given out,
+ * only remainders are drawn. Marginals of the rows are nearer to the model than those of rows drawn one by one.
  */
 export function drawRows(
   { sizes, tree, beliefs }: Beliefs,
@@ -35,7 +35,7 @@ export function drawRows(
   return out;
 }
 
-/** All cliques, each beside one that came before it; the first holds what is given. */
+/** All cliques in an order in which each is adjacent to an earlier one; the first clique holds the given columns. */
 function walkFrom({ cliques, parents }: Tree, given: readonly number[]): readonly number[] {
   const root = cliques.findIndex((clique) => given.every((column) => clique.includes(column)));
   if (root < 0) throw new RangeError('no clique holds all that is given');
@@ -61,7 +61,7 @@ function fill(
 ): void {
   const n = out[column]!.length;
   const m = sizes[column]!;
-  // Which rows agree in what is held: those of one group stand together in `order`.
+  // Rows grouped by their values in the held columns; the rows of one group are adjacent in `order`.
   const group = new Int32Array(n);
   for (const a of held) for (let r = 0; r < n; r++) group[r] = group[r]! * sizes[a]! + out[a]![r]!;
   const groups = cellsOf(sizes, held);
@@ -80,7 +80,7 @@ function fill(
   for (let g = 0; g < groups; g++) {
     const [from, to] = [starts[g]!, starts[g + 1]!];
     if (from === to) continue;
-    // The group counts in the columns held; that of the new one stands between those before and those after it.
+    // The group index is mixed-radix in the held columns; the new column's digit goes between those before and after it.
     const first = Math.floor(g / stride) * stride * m + (g % stride);
     let sum = 0;
     for (let v = 0; v < m; v++) sum += shares[v] = table[first + v * stride]!;
@@ -91,7 +91,7 @@ function fill(
   }
 }
 
-/** Whole parts first; then one draw decides all that is left (systematic sampling: each value once more with the chance of what it is over a whole number). */
+/** Systematic sampling: whole shares first, then one draw decides all fractional remainders, each with its fraction as probability. */
 function deal(
   shares: Float64Array,
   order: Int32Array,

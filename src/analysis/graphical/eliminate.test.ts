@@ -21,8 +21,8 @@ const models = fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 2, maxLengt
   }),
 );
 
-describe('a table that no clique holds', () => {
-  it('has the sums of the whole domain, however few cells are worked on at once', () => {
+describe('marginals that no clique holds', () => {
+  it('an eliminated marginal has the sums of the whole domain, however few cells are computed at once', () => {
     fc.assert(
       fc.property(models, fc.constantFrom(1, 2, 3, 5, 8, 20, 2 ** 20), ({ sizes, sets, asked, seed }, most) => {
         const all = [...sizes.keys()];
@@ -58,8 +58,8 @@ describe('a table that no clique holds', () => {
     );
   });
 
-  it('is refused for its own size alone', () => {
-    // A ring of columns: what joins the two that are asked for has many times the cells of their table.
+  it('an eliminated marginal is refused for its own size only', () => {
+    // A ring of columns: joining the two targets takes many times the cells of their own marginal.
     const sizes = new Array(8).fill(40);
     const tree = treeOf(
       sizes,

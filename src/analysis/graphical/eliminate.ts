@@ -11,12 +11,12 @@ interface Table {
   readonly values: Float64Array;
 }
 
-/** Cells that are worked on at once, where no one clique has more. */
+/** Most cells in an intermediate table, unless one clique has more. */
 const atOnce = 2 ** 20;
 
 /**
- * A table over columns that no clique holds: the cliques between them are multiplied, and columns that are not asked for summed out, the cheapest first. Where that would take more than
- * `most` cells at once, the values of a column are gone through one by one: the same sums, in parts. So nothing is refused but a table that is itself too large.
+ * A marginal that no clique holds, by variable elimination, cheapest column first. Above `most` cells a column is split value by
+ * value: the same sums in parts, so only a marginal that is itself too large is refused.
  */
 export function eliminated({ sizes, tree, beliefs }: Beliefs, asked: readonly number[], most = atOnce): Float64Array {
   refuseLarge(cellsOf(sizes, asked));
@@ -38,7 +38,7 @@ function summedOut(sizes: readonly number[], given: readonly Table[], asked: rea
 interface Next {
   readonly column: number;
   readonly own: readonly Table[];
-  /** All columns of tables that have this one. */
+  /** All columns of the tables that contain this one. */
   readonly union: readonly number[];
   readonly cells: number;
 }
@@ -55,14 +55,14 @@ function cheapest(sizes: readonly number[], tables: readonly Table[], asked: rea
   return best;
 }
 
-/** The smallest column whose values make parts that are small enough, else the largest: of those that are asked for where there are any, because later sums keep them. */
+/** The smallest column whose values make small enough parts, else the largest; target columns first, because later sums keep them. */
 function dividing(sizes: readonly number[], union: readonly number[], asked: readonly number[], times: number): number {
   const kept = union.filter((a) => asked.includes(a));
   const open = [...(kept.length > 0 ? kept : union)].sort((a, b) => sizes[a]! - sizes[b]!);
   return open.find((a) => sizes[a]! >= times) ?? open.at(-1)!;
 }
 
-/** One value of the column after the other: parts of the table where it is asked for, else all added up. */
+/** Elimination one value of the column at a time: parts of the marginal if the column is a target, else added up. */
 function byValues(
   sizes: readonly number[],
   tables: readonly Table[],
@@ -105,8 +105,8 @@ function summed(sizes: readonly number[], { columns: all, values: large }: Table
 }
 
 /**
- * The part of the tree that joins what is asked for, every clique summed down to that and to what it shares there, as shares of the rows that agree in what its parent has of it: for a tree,
- * the law of a row is the product of these. Divided at once, because one over a number that doubles hardly hold is infinite, and infinite times nothing is no number.
+ * Conditional tables of the subtree that joins the targets; for a tree their product is the distribution of a row. Divided at once:
+ * an inverse of a subnormal number would be infinite.
  */
 function between(
   sizes: readonly number[],
@@ -121,7 +121,7 @@ function between(
       near[parent]!.add(c);
     }
   const kept = new Set(cliques.keys());
-  // Those that end the tree and hold nothing that their neighbour does not: the largest first.
+  // Leaf cliques whose needed columns are all in their neighbour, largest first.
   const largest = [...kept].sort((a, b) => beliefs[b]!.length - beliefs[a]!.length);
   for (let found = true; found; ) {
     found = false;

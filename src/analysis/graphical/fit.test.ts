@@ -33,7 +33,7 @@ const lossOf = (sizes: readonly number[], full: ArrayLike<number>, measured: rea
     return sum + own.reduce((s, x, i) => s + (x - counts[i]!) ** 2, 0) / sd ** 2 / 2;
   }, 0);
 
-/** The nearest point with this sum and no negative entry. */
+/** Euclidean projection onto non-negative vectors with this sum. */
 function ontoSimplex(x: readonly number[], total: number): number[] {
   const sorted = [...x].sort((a, b) => b - a);
   let [sum, shift] = [0, 0];
@@ -44,7 +44,7 @@ function ontoSimplex(x: readonly number[], total: number): number[] {
   return x.map((v) => Math.max(0, v - shift));
 }
 
-/** The least loss over the whole domain, by projected gradients with momentum: another way, and another form, than what is tested. */
+/** Least loss over the whole domain, by projected gradients with momentum: another method and form than the tested one. */
 function bruteForce(
   sizes: readonly number[],
   measured: readonly Measured[],
@@ -119,8 +119,8 @@ const noisy = (sizes: readonly number[], sets: readonly (readonly number[])[], f
 const sparse = (cells: number): number[] =>
   Array.from({ length: cells }, () => (uniform() < 0.4 ? Math.floor(60 * uniform()) : 0));
 
-describe('the distribution that fits best', () => {
-  it.each(cases)('has the least loss of all over the whole domain: %s', (_, sizes, sets) => {
+describe('the best-fitting distribution', () => {
+  it.each(cases)('the fitted model has the least loss over the whole domain: %s', (_, sizes, sets) => {
     for (let turn = 0; turn < 2; turn++) {
       const full = sparse(cellsOf(sizes, [...sizes.keys()]));
       const total = full.reduce((a, b) => a + b, 0);
@@ -144,7 +144,7 @@ describe('the distribution that fits best', () => {
     }
   });
 
-  it('leaves impossible cells empty, exactly, and is the best of all that do', () => {
+  it('the fitted model leaves structural zeros exactly empty, and is the best model that does', () => {
     const sizes = [2, 3, 3];
     const impossible = [{ columns: [0, 2], cells: [1, 3, 5] }];
     const possible = Array.from({ length: 18 }, (_, cell) => !impossible[0]!.cells.includes(placeOf(sizes, cell, [0, 2])));
@@ -163,7 +163,7 @@ describe('the distribution that fits best', () => {
     );
   });
 
-  it('says what was measured where that agrees and is possible', () => {
+  it('the fitted model reproduces measurements that are consistent and possible', () => {
     for (const [, sizes, sets] of cases) {
       const full = Array.from({ length: cellsOf(sizes, [...sizes.keys()]) }, () => 5 + Math.floor(60 * uniform()));
       const total = full.reduce((a, b) => a + b, 0);
@@ -176,7 +176,7 @@ describe('the distribution that fits best', () => {
     }
   });
 
-  it('has the rows it is told, and tables that agree with one another, those that no clique holds among them', () => {
+  it('the fitted model has the given number of rows and consistent marginals, including those that no clique holds', () => {
     const sizes = [2, 3, 4, 2, 3];
     const full = sparse(144);
     const measured = noisy(
@@ -202,7 +202,7 @@ describe('the distribution that fits best', () => {
     expect(model.table([4, 0])).toEqual(model.table([0, 4]));
   });
 
-  it('reads tables across cells that doubles hardly hold', () => {
+  it('the fitted model computes marginals across cells near the smallest double', () => {
     const sizes = [2, 2, 2, 2];
     const tree = treeOf(sizes, [
       [0, 1],
@@ -216,7 +216,7 @@ describe('the distribution that fits best', () => {
     expect(all.reduce((a, b) => a + b)).toBeCloseTo(100, 9);
   });
 
-  it('ties nothing that was not measured together: columns of a chain are independent given the one between', () => {
+  it('columns of a chain are conditionally independent in the fitted model: only columns measured together are related', () => {
     const sizes = [2, 3, 2];
     const measured = noisy(
       sizes,
@@ -235,16 +235,16 @@ describe('the distribution that fits best', () => {
     });
   });
 
-  it('takes noise that smaller tables share for what it is', () => {
+  it('the fit accounts for noise that smaller marginals share', () => {
     const sizes = [2, 3];
     const full = sparse(6);
     const total = full.reduce((a, b) => a + b, 0);
     const told = noisy(sizes, [[0, 1], [0], [1], []], full, 4);
-    // Least squares of all of them together, by its condition, cell by cell: then one table with that noise says the same as all.
+    // Least squares over all measured tables, by its normal equations: one table with that noise is equivalent to all of them.
     const weights = told.map(({ sd }) => 1 / sd ** 2);
     const precision = [0, 1, 2, 3].map((set) => {
       const [a, b] = [set & 1, set >> 1];
-      // What is centred along a column is not seen by a table without it; along one that is summed over, sums are as many times as large.
+      // A table without a column does not see what is centred along it; summing over a column multiplies sums by its size.
       return weights[0]! + (b ? 0 : 3 * weights[1]!) + (a ? 0 : 2 * weights[2]!) + (a || b ? 0 : 6 * weights[3]!);
     });
     const pulled = Float64Array.from({ length: 6 }, (_, cell) => {
@@ -271,7 +271,7 @@ describe('the distribution that fits best', () => {
     });
   });
 
-  it('comes to the same from another model, in fewer steps', () => {
+  it('a fit started from another model reaches the same distribution in fewer steps', () => {
     const sizes = [4, 5, 6, 3];
     const full = sparse(360);
     const total = full.reduce((a, b) => a + b, 0);
@@ -293,8 +293,8 @@ describe('the distribution that fits best', () => {
     expect(Math.abs(warm.descent.loss - cold.descent.loss)).toBeLessThan(0.05);
   });
 
-  it('is worked out for factors whose logarithms go far beyond doubles', () => {
-    // Two tables that disagree about a column by a thousand deviations, in cliques that share it alone.
+  it('the fit works with factors whose logarithms exceed the range of doubles', () => {
+    // Two tables that disagree about a column by a thousand standard deviations, in cliques that share only that column.
     const sizes = [2, 2, 2];
     const measured = [
       { columns: [0, 1], counts: Float64Array.of(1000, 0, 1000, 0), sd: 1 },
@@ -305,7 +305,7 @@ describe('the distribution that fits best', () => {
   });
 });
 
-describe('rows of a model', () => {
+describe('rows drawn from a model', () => {
   const sizes = [3, 4, 2, 5];
   const model = () =>
     fitted({
@@ -329,7 +329,7 @@ describe('rows of a model', () => {
     });
     return out;
   };
-  it('are as many as asked for, and their tables stray less from the model than rows drawn one by one', () => {
+  it('drawn rows have the requested number, and marginals nearer to the model than rows drawn one by one', () => {
     const own = model();
     const n = 4000;
     for (const columns of [[0], [0, 1], [2, 3]]) {
@@ -340,13 +340,13 @@ describe('rows of a model', () => {
         expect(rows.map((list) => list.length)).toEqual([n, n, n, n]);
         square += tableOf(rows, columns).reduce((sum, x, i) => sum + (x - expected[i]!) ** 2, 0) / 20;
       }
-      // Of rows one by one: the sum of n p (1 - p).
+      // Variance of rows drawn one by one: the sum of n p (1 - p).
       const drawn = expected.reduce((sum, x) => sum + x * (1 - x / n), 0);
       expect(square).toBeLessThan(0.2 * drawn);
     }
   });
 
-  it('have the tables of the model in the mean, few rows too', () => {
+  it('drawn rows have the marginals of the model on average, even when they are few', () => {
     const own = model();
     const sums = new Float64Array(12);
     const turns = 4000;

@@ -6,19 +6,19 @@ import { type Factor, propagation } from './propagate.js';
 import { withSteps } from './steps.js';
 import { isWithin, refuseLarge, treeOf } from './tree.js';
 
-/** A noisy table: columns in increasing order, cells row-major, each with noise of this deviation. */
+/** A noisy marginal: columns in increasing order, cells row-major, each with noise of this standard deviation. */
 export interface Measured {
   readonly columns: readonly number[];
   readonly counts: Float64Array;
   readonly sd: number;
   /**
-   * Where noise is not that of every cell by itself: its variance in each set of the columns (bit i for the i-th), in what is centred along these and the same along the others. `sd` is then
-   * of no matter.
+   * Noise variance by set of columns (bit i for the i-th): of what is centred along these and constant along the others. `sd` is then
+   * not used. For noise that is not independent per cell.
    */
   readonly variances?: readonly number[];
 }
 
-/** Cells of a table over these columns in which no row can be. */
+/** Structural zeros: cells of a marginal over these columns that no row can be in. */
 export interface Impossible {
   readonly columns: readonly number[];
   readonly cells: readonly number[];
@@ -27,26 +27,29 @@ export interface Impossible {
 export interface FitOptions {
   readonly sizes: readonly number[];
   readonly measured: readonly Measured[];
-  /** How many rows there are. */
+  /** Number of rows. */
   readonly total: number;
   readonly impossible?: readonly Impossible[];
-  /** A model to start from; what it knew of columns that now lie in no clique together is not used. */
+  /** A model to start from; its factors over columns that are in no common clique now are dropped. */
   readonly from?: Graphical;
-  /** How often all tables of the model may be worked out: 1,000 unless told. */
+  /** Most times that all marginals of the model are computed; 1,000 by default. */
   readonly iterations?: number;
-  /** It ends where a step lowers the loss by less than half its square per measured cell: 0.1 unless told, a tenth of the noise (fit.proof.md). */
+  /**
+   * Stops when a step lowers the loss by less than half its square per measured cell; 0.1 by default, a tenth of the noise
+   * (fit.proof.md).
+   */
   readonly within?: number;
   readonly signal?: AbortSignal;
 }
 
-/** A distribution that was fitted, and how near it came. */
+/** A fitted distribution with its distance from the optimum. */
 export interface Fitted extends Graphical {
   readonly descent: Descent;
 }
 
 /**
- * The distribution whose tables lie nearest to the measured ones: the sum of squares over cells, in units of their noise, is least among all distributions of `total` rows without impossible
- * cells; of those with the same tables it takes the one that ties columns least (fit.proof.md).
+ * Distribution of `total` rows without structural zeros with the least sum of squared errors over the measured cells, in units of
+ * noise; among those with equal marginals the one of maximum entropy (fit.proof.md).
  */
 export function fit(options: FitOptions): Fitted {
   const { sizes, measured, total, impossible = [], from } = options;
@@ -69,7 +72,7 @@ export function fit(options: FitOptions): Fitted {
   return { ...graphical(sizes, total, tree, walked, spread.beliefs, factors), descent };
 }
 
-/** Those that no other holds, each once. */
+/** Sets inside no other set, each once. */
 function outermost(sets: readonly (readonly number[])[]): readonly (readonly number[])[] {
   const different = [...new Map(sets.map((own) => [own.join(), own])).values()];
   return different.filter((own) => !different.some((other) => other !== own && isWithin(own, other)));
@@ -81,7 +84,7 @@ function ruledOut(sizes: readonly number[], { columns, cells }: Impossible): Fac
   return { columns, values };
 }
 
-/** Factors of another model over columns that one of these holds are added to it. */
+/** Adds factors of another model over columns inside one of these sets to it. */
 function startFrom(
   sizes: readonly number[],
   factors: readonly Factor[],

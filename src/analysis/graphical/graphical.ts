@@ -4,18 +4,25 @@ import { cellsOf, placesOf, sumInto } from './margin.js';
 import { type Factor, homeOf } from './propagate.js';
 import type { Tree } from './tree.js';
 
-/** A distribution of rows over columns 0..k-1, known by its tables over the cliques of a tree. Tables are row-major over columns in increasing order. */
+/**
+ * A distribution of rows over columns 0..k-1, as marginals over the cliques of a junction tree. Tables are row-major over columns in
+ * increasing order.
+ */
 export interface Graphical {
   readonly sizes: readonly number[];
   readonly total: number;
   readonly cliques: readonly (readonly number[])[];
-  /** How many rows are in every cell of a table over any columns: read off a clique, or summed over what is left out; refused with its size where that is too large. */
+  /**
+   * Expected rows in every cell of a marginal over any columns, read from a clique or by elimination; refused with its size if too
+   * large.
+   */
   table(columns: readonly number[]): Float64Array;
   /**
-   * So many rows, one array per column: each value takes its share of the rows that agree so far, and only what is left of it is drawn. `random` is uniform on [0, 1). Columns that one clique holds may be `given`.
+   * So many rows, one array per column: shares of values are given out whole, only remainders are drawn. `random` is uniform on [0, 1).
+   * Columns inside one clique may be `given`.
    */
   rows(n: number, random: () => number, given?: ReadonlyMap<number, Uint16Array>): readonly Uint16Array[];
-  /** What another fit may start from. */
+  /** Parameters another fit may start from. */
   readonly factors: readonly Factor[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * Where every cell of a table goes in a smaller one over some of its columns. Places add up over columns, so two short lists tell it: that of cell
- * i * low.length + j is high[i] + low[j].
+ * Index of every cell of a table in a smaller marginal: cell i * low.length + j goes to high[i] + low[j]. Indices add up over
+ * columns, so two short lists suffice.
  */
 export interface Places {
   readonly cells: number;
@@ -8,13 +8,13 @@ export interface Places {
   readonly low: Int32Array;
 }
 
-/** The inner loop is at least so long where the table is. */
+/** Least length of the inner loop, if the table is as long. */
 const shortest = 48;
 
 export const cellsOf = (sizes: readonly number[], columns: readonly number[]): number =>
   columns.reduce((n, column) => n * sizes[column]!, 1);
 
-/** Both in increasing order of columns, the inner within the outer. */
+/** Both column lists in increasing order, the inner within the outer. */
 export function placesOf(sizes: readonly number[], outer: readonly number[], inner: readonly number[]): Places {
   const strides = new Map<number, number>();
   let cells = 1;
@@ -35,7 +35,7 @@ export function placesOf(sizes: readonly number[], outer: readonly number[], inn
   return { cells, high: list(outer.slice(0, from)), low: list(outer.slice(from)) };
 }
 
-/** Sums of the large table, into the small one. */
+/** Adds the cells of the large table up in the small one. */
 export function sumInto({ high, low }: Places, large: Float64Array, small: Float64Array): void {
   small.fill(0);
   let at = 0;
@@ -61,7 +61,7 @@ export function multiplyBy({ high, low }: Places, small: Float64Array, large: Fl
   }
 }
 
-/** Where the small table has nothing, so has the large one. */
+/** Zero wherever the smaller table is zero. */
 export function divideBy({ high, low }: Places, small: Float64Array, large: Float64Array): void {
   let at = 0;
   for (let i = 0; i < high.length; i++) {
@@ -73,7 +73,7 @@ export function divideBy({ high, low }: Places, small: Float64Array, large: Floa
   }
 }
 
-/** The largest of the cells that fall together. */
+/** Maximum of the cells that go to one cell of the small table. */
 export function largestInto({ high, low }: Places, large: Float64Array, small: Float64Array): void {
   small.fill(Number.NEGATIVE_INFINITY);
   let at = 0;
@@ -87,7 +87,7 @@ export function largestInto({ high, low }: Places, large: Float64Array, small: F
   }
 }
 
-/** Every cell becomes e to what it is above the largest of those that fall together; and their sums. A group without any possible cell has none. */
+/** Exponentials relative to the maximum of each group, and their sums (as in softmax); a group without a possible cell is all zero. */
 export function powersInto({ high, low }: Places, large: Float64Array, tops: Float64Array, sums: Float64Array): void {
   sums.fill(0);
   let at = 0;

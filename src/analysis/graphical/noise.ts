@@ -1,6 +1,6 @@
 import { cellsOf } from './margin.js';
 
-/** The covariance of a table's noise, and its inverse, as what they make of a table. */
+/** Covariance of a table's noise and its inverse, as linear maps of a table. */
 export interface Noise {
   /** Root mean square over cells. */
   readonly sd: number;
@@ -9,8 +9,8 @@ export interface Noise {
 }
 
 /**
- * Noise of the same deviation on every cell by itself; or, with `variances`, of its own variance in every set of columns (bit i for the i-th): of what is centred along these columns
- * and the same along the others.
+ * Independent noise of equal standard deviation; or, with `variances`, one variance per set of columns (bit i for the i-th), for what
+ * is centred along these columns and constant along the others.
  */
 export function noiseOf(
   sizes: readonly number[],
@@ -42,7 +42,7 @@ const scaled = (times: number) => (list: Float64Array, into: Float64Array) => {
   for (let i = 0; i < list.length; i++) into[i] = times * list[i]!;
 };
 
-/** Axis by axis every part is divided into its mean along the axis and what is left; each gets its own factor in the end. */
+/** Splits a table axis by axis into its mean and the centred rest; each component is scaled by its own factor. */
 function byParts(own: readonly number[], times: readonly number[], rooms: readonly Float64Array[]) {
   const strides = own.map((_, k) => own.slice(k + 1).reduce((n, m) => n * m, 1));
   return (list: Float64Array, into: Float64Array): void => {
@@ -58,7 +58,7 @@ function byParts(own: readonly number[], times: readonly number[], rooms: readon
       }
       const next = rooms[axis + 1]!;
       average(here, next, own[axis]!, strides[axis]!);
-      // The mean goes on in the room of the next axis, and is taken off here before that is used again.
+      // The mean continues in the next axis's buffer, and is subtracted here before that is reused.
       for (let i = 0; i < here.length; i++) here[i]! -= next[i]!;
       divide(axis + 1, set);
       next.set(here);

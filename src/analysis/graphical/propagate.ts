@@ -1,40 +1,40 @@
 import { addTo, cellsOf, largestInto, multiplyBy, type Places, placesOf, powersInto, sumInto } from './margin.js';
 import type { Tree } from './tree.js';
 
-/** A function of the cells of some columns, in logarithms; those of all factors add up to that of a row. */
+/** A log factor over some columns; the factors add up to the log weight of a row. */
 export interface Factor {
   /** In increasing order. */
   readonly columns: readonly number[];
   readonly values: Float64Array;
 }
 
-/** How many rows there are in every cell of every clique, worked out again and again for other factors over the same columns. */
+/** Expected rows in every cell of every clique, recomputed for new factors over the same columns. */
 export interface Propagation {
   readonly tree: Tree;
   /** By clique; as `run` left them. */
   readonly beliefs: readonly Float64Array[];
-  /** Into `beliefs`, `total` rows in all. The logarithm of the sum over all rows that are possible; minus infinity where none is. */
+  /** Computes `beliefs` for `total` rows. Returns the log partition function; minus infinity if no row is possible. */
   run(values: readonly Float64Array[], total: number): number;
-  /** The least sum of these (one number for every cell of every factor) over all rows that are possible. It leaves `beliefs` of no use. */
+  /** Minimum over all possible rows of the sum of these values (one per cell of every factor). Overwrites `beliefs`. */
   least(values: readonly Float64Array[]): number;
-  /** What the beliefs say of a factor's columns. */
+  /** Marginal of the beliefs over a factor's columns. */
   margin(factor: number, into: Float64Array): void;
 }
 
 interface Node {
   readonly belief: Float64Array;
   readonly factors: { readonly factor: number; readonly places: Places | undefined }[];
-  /** What is never possible: minus infinity there, else zero. */
+  /** Minus infinity in cells that are structurally zero, else zero. */
   readonly ruled: Float64Array | undefined;
-  /** To the parent. */
+  /** Index of the separator to the parent. */
   readonly up: Places | undefined;
-  /** The same separator, in the parent. */
+  /** Index of the same separator in the parent. */
   readonly down: Places | undefined;
   readonly message: Float64Array;
   readonly ratio: Float64Array;
 }
 
-/** `columns` of the factors that change, `ruled` the ones that never do. Each lies in one of the cliques. */
+/** `columns` of the factors that change, `ruled` the structural zeros. Each lies inside one of the cliques. */
 export function propagation(
   sizes: readonly number[],
   tree: Tree,
@@ -100,7 +100,7 @@ export function propagation(
           for (let i = 0; i < belief.length; i++) belief[i] = Math.exp(belief[i]! - top);
           continue;
         }
-        // Every part of the clique that agrees in what is shared has its own unit, so that none is lost in doubles, whatever the others say of it.
+        // Cells with equal separator values are scaled by their own maximum, so that none underflows, whatever the other messages are.
         largestInto(up, belief, ratio);
         powersInto(up, belief, ratio, message);
         for (let i = 0; i < message.length; i++) ratio[i]! += Math.log(message[i]!);
@@ -144,7 +144,7 @@ export function propagation(
   };
 }
 
-/** The smallest clique that holds the columns; -1 where none does. */
+/** The smallest clique that holds the columns; -1 if there is none. */
 export function homeOf(sizes: readonly number[], { cliques }: Tree, columns: readonly number[]): number {
   let best = -1;
   let least = Number.POSITIVE_INFINITY;

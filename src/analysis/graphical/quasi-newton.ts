@@ -1,14 +1,14 @@
-/** A smooth convex function, looked at in a point: its value; the gradient goes into the list, and so does how much it curves along each coordinate, roughly. */
+/** A smooth convex function at a point: returns the value, writes the gradient and the approximate curvature along each coordinate. */
 export type Look = (point: Float64Array, gradient: Float64Array, curvature: Float64Array) => number;
 
-/** Steps whose curvature is remembered. */
+/** Number of curvature pairs kept. */
 const memory = 8;
-/** No coordinate changes by more in one step. */
+/** Most change of a coordinate in one step. */
 const farthest = 4;
 
 /**
- * Quasi-Newton descent (L-BFGS), every coordinate in the unit of its curvature, from `point` and into it. It ends where `enough` says so of point and gradient, or after so many looks;
- * how many there were is returned.
+ * L-BFGS with every coordinate scaled by its curvature; starts at `point` and overwrites it. Stops when `enough` accepts the gradient
+ * or after `most` evaluations, and returns their number.
  */
 export function lowest(
   point: Float64Array,
@@ -38,7 +38,7 @@ export function lowest(
       then = look(trial, gradient, curvature);
       looks++;
       if (then <= now - 1e-4 * step * fall || looks >= most || step < 1e-12) break;
-      // The lowest point of the parabola through what is known.
+      // Minimum of the parabola through the known values.
       step *= Math.min(0.5, Math.max(0.1, (fall * step) / (2 * (then - now + fall * step))));
     }
     if (!(then < now)) {
@@ -54,7 +54,7 @@ export function lowest(
   return looks;
 }
 
-/** What a step moved, and how that turned the gradient. */
+/** Change of the point and of the gradient in one step. */
 export interface Step {
   readonly moved: Float64Array;
   readonly turned: Float64Array;

@@ -3,12 +3,12 @@ import { isWithin, joined, type Tree } from './tree.js';
 
 type Columns = readonly number[];
 
-/** Below this many cells nothing is gained. */
+/** Cells below which an intermediate table saves no time. */
 const small = 512;
 
 /**
- * The same tree with tables between cliques and the factors inside them: what lacks a column of a clique is added up in a table without it, and enters the clique once. Every factor that is
- * read off a clique by itself would be another walk through all its cells.
+ * The junction tree with intermediate tables between cliques and factors: factors that lack a column of a clique share one smaller
+ * table, which saves a pass through all cells for each of them.
  */
 export function withSteps(sizes: readonly number[], tree: Tree, factors: readonly Columns[]): Tree {
   const { cliques, parents } = tree;
@@ -31,7 +31,7 @@ function stepsInside(sizes: readonly number[], clique: Columns, inside: readonly
   for (;;) {
     const gains = clique.map((a) => left.filter((own) => !own.includes(a)).length * (1 - 1 / sizes[a]!));
     const best = gains.indexOf(Math.max(...gains));
-    // A step is walked to and fro itself.
+    // An intermediate table costs a pass in both directions.
     if (!(gains[best]! > 1.5)) return steps;
     const without = clique.filter((_, k) => k !== best);
     const taken = left.filter((own) => !own.includes(clique[best]!));

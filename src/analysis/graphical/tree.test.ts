@@ -9,7 +9,7 @@ const uniform = () => {
 };
 const somewhere = (n: number) => Math.floor(n * uniform());
 
-/** Whatever two cliques share lies on the whole way between them: every column's cliques hang together. */
+/** The running intersection property: the cliques that hold a column form one connected part of the tree. */
 function hangsTogether({ cliques, parents }: Tree, columns: number): boolean {
   return Array.from({ length: columns }, (_, a) => a).every((a) => {
     const own = cliques.flatMap((clique, c) => (clique.includes(a) ? [c] : []));
@@ -24,8 +24,8 @@ const random = () => {
   return { sizes, sets };
 };
 
-describe('a tree of cliques', () => {
-  it('holds every set and every column, hangs together, and says how many cells it has', () => {
+describe('the junction tree', () => {
+  it('the junction tree holds every set and every column, has the running intersection property, and reports its number of cells', () => {
     for (let turn = 0; turn < 200; turn++) {
       const { sizes, sets } = random();
       const tree = treeOf(sizes, sets);
@@ -39,7 +39,7 @@ describe('a tree of cliques', () => {
     }
   });
 
-  it('is as small as can be where the sets are a chain, and tells of one that is beyond all bounds at once', () => {
+  it('the junction tree of a chain of sets is minimal, and one beyond all bounds is reported at once', () => {
     const chain = Array.from({ length: 99 }, (_, k) => [k, k + 1]);
     expect(treeOf(new Array(100).fill(10), chain).cells).toBe(9900);
     const pairs = Array.from({ length: 100 }, (_, a) => Array.from({ length: a }, (_, b) => [b, a])).flat();

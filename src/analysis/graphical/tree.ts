@@ -1,19 +1,25 @@
 import { within } from '../../base/input/limits.js';
 
-/** Sets of columns that hold every set given, joined to a tree in which whatever two of them share lies on the whole way between them. */
+/** A junction tree whose cliques cover every given set: columns common to two cliques are in all cliques between them. */
 export interface Tree {
-  /** In increasing order of columns; none inside another. The first is the root, and each comes after its parent. */
+  /** Columns in increasing order; no clique inside another. The first is the root, and parents come before children. */
   readonly cliques: readonly (readonly number[])[];
   /** By clique: its neighbour towards the root, -1 for the root. */
   readonly parents: readonly number[];
-  /** Of all cliques together: what a model over them holds in memory. Infinite where one clique is beyond all bounds; then nothing else is told. */
+  /**
+   * Cells of all cliques together: the memory of a model over them. Infinite if one clique is beyond all bounds; the other fields are
+   * then empty.
+   */
   readonly cells: number;
 }
 
-/** No table of so many cells is ever made; the search for cliques ends where it would be needed. */
+/** Largest table size considered; the search for cliques stops when it would be needed. */
 const beyond = 2 ** 40;
 
-/** Columns are taken out one after the other, each with the neighbours it then has as a clique: the one whose clique is smallest first, or the one that joins fewest strangers; whichever leads to less. */
+/**
+ * Elimination orders by smallest clique and by least fill-in; the one with fewer cells is used. Infinite if the former exceeds
+ * `maxTableCells`.
+ */
 export function treeOf(sizes: readonly number[], sets: readonly (readonly number[])[]): Tree {
   const bySize = cliquesOf(sizes, sets, 'cells');
   if (!Number.isFinite(bySize.cells)) return { cliques: [], parents: [], cells: bySize.cells };
@@ -44,7 +50,7 @@ function cliquesOf(sizes: readonly number[], sets: readonly (readonly number[])[
     if (by === 'cells') return cells;
     let strangers = 0;
     for (let i = 0; i < own.length; i++) for (let j = i + 1; j < own.length; j++) if (!near[own[i]! * k + own[j]!]) strangers++;
-    // Of two that join as few the smaller.
+    // Ties in fill-in are broken by size.
     return strangers + 1 - 1 / (1 + Math.log(cells));
   };
   for (let a = 0; a < k; a++) score[a] = rate(a);
@@ -69,7 +75,7 @@ function cliquesOf(sizes: readonly number[], sets: readonly (readonly number[])[
   return { cliques, cells: all };
 }
 
-/** Both in increasing order. */
+/** Both column lists in increasing order. */
 export function isWithin(inner: readonly number[], outer: readonly number[]): boolean {
   let at = 0;
   for (const a of inner) {
@@ -79,7 +85,7 @@ export function isWithin(inner: readonly number[], outer: readonly number[]): bo
   return true;
 }
 
-/** A spanning tree in which neighbours share as many columns as can be: that is a junction tree. */
+/** A maximum spanning tree by number of shared columns, which is a junction tree. */
 export function joined(cliques: readonly (readonly number[])[], sizes: readonly number[]): Pick<Tree, 'cliques' | 'parents'> {
   const cells = cliques.map((own) => own.reduce((n, a) => n * sizes[a]!, 1));
   const root = cells.indexOf(Math.max(...cells));
@@ -97,7 +103,7 @@ export function joined(cliques: readonly (readonly number[])[], sizes: readonly 
     for (let c = 0; c < cliques.length; c++) {
       if (inside.has(c)) continue;
       const common = shared(cliques[c]!, cliques[best]!);
-      // Of neighbours that share as much the smallest.
+      // Ties are broken by the smallest clique.
       if (common > share[c]! || (common === share[c] && cells[best]! < cells[order[towards[c]!]!]!))
         [share[c], towards[c]] = [common, order.length - 1];
     }
@@ -107,5 +113,5 @@ export function joined(cliques: readonly (readonly number[])[], sizes: readonly 
 
 const shared = (a: readonly number[], b: readonly number[]): number => a.filter((x) => b.includes(x)).length;
 
-/** Said before anything of that size is made. */
+/** Refusal of a table that is too large, before it is allocated. */
 export const refuseLarge = (cells: number): void => within('graphicalCells', cells);

@@ -8,7 +8,7 @@ import { planKmeans } from './kmeans/kmeans.js';
 import { planPaid } from './network/learn-columns.js';
 import { recordsHeld } from './public-size.js';
 
-describe('rows that have to be held', () => {
+describe('rows held in memory', () => {
   const shop = openWorkshop();
   afterAll(() => shop.remove());
   const within = async <T>(
@@ -26,7 +26,7 @@ describe('rows that have to be held', () => {
     }
   };
 
-  it('are refused with the memory they need, before anything is booked', async () => {
+  it('a plan that exceeds memory is refused with the memory it needs, before anything is reserved', async () => {
     expect(await within(1200 * 100, (session) => recordsHeld(session, ['age'], 100))).toEqual({
       records: 1200,
       counting: { where: 'here', streamed: { columns: ['age'] }, held: { upTo: 1200 } },
@@ -41,13 +41,19 @@ describe('rows that have to be held', () => {
   it.each([
     ['k-means', (session) => planKmeans(session, { columns: ['age'], clusters: 2 })],
     ['a classifier', (session) => planClassify(session, { label: 'party', positive: ['dem'], features: ['age'] })],
-  ] as readonly [string, (session: Session) => Promise<Plan>][])('%s says so', async (_, plan) => {
-    await expect(within(5000, plan)).rejects.toMatchObject({ code: 'ENGINE_MEMORY', hint: expect.stringMatching(/FUGU_MEMORY/) });
-    const { counting } = await within(2 ** 20, plan);
-    expect(counting).toMatchObject({ where: 'here', held: { upTo: expect.any(Number) } });
-  });
+  ] as readonly [string, (session: Session) => Promise<Plan>][])(
+    'the plan states the rows it holds in memory: %s',
+    async (_, plan) => {
+      await expect(within(5000, plan)).rejects.toMatchObject({
+        code: 'ENGINE_MEMORY',
+        hint: expect.stringMatching(/FUGU_MEMORY/),
+      });
+      const { counting } = await within(2 ** 20, plan);
+      expect(counting).toMatchObject({ where: 'here', held: { upTo: expect.any(Number) } });
+    },
+  );
 
-  it('but not for a network, which needs counts and no rows', async () => {
+  it('the plan of a network holds no rows, because it needs counts only', async () => {
     const { counting } = await within(5000, (session) => planPaid(session, {}));
     expect(counting).toMatchObject({ where: 'here', streamed: { columns: expect.any(Array) } });
     expect(counting).not.toHaveProperty('held');

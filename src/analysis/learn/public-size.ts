@@ -5,10 +5,13 @@ import { leavesOut } from '../../query/count/kept-rows.js';
 import { type Look, publicReads } from '../../release/session/public-read.js';
 import type { Session } from '../../release/session/session.js';
 
-/** How many records a session is about as the data is now: public. */
+/** Public number of records of a session in the present data. */
 export const publicRecords = (session: Session): Promise<number> => session.read(publicReads.records);
 
-/** Of the data that will be read: noise that was planned for so many records fits no others. Records may have come while somebody thought about the price. */
+/**
+ * Check of the data about to be read: noise planned for so many records is wrong for another number. Records may have been added
+ * between plan and release.
+ */
 export const stillAsMany =
   (records: number) =>
   async (look: Look): Promise<void> => {
@@ -21,7 +24,8 @@ export const stillAsMany =
   };
 
 /**
- * The same for whoever holds the rows, and what is told of that: more than there is room for is refused before anything is booked, wherever the rows come from.
+ * Public number of records for analyses that hold the rows in memory, and the summary of that; more than fit are refused before
+ * anything is reserved, whatever the source.
  */
 export async function recordsHeld(
   session: Session,
@@ -34,7 +38,10 @@ export async function recordsHeld(
   return { records, counting: { where: 'here', streamed: { columns }, held: { upTo: Math.floor(room / bytesPerRow) } } };
 }
 
-/** The same of the ties of a relation that is declared as known, for whoever chooses among them here, and reads these columns of those who are tied. */
+/**
+ * The same for the ties of a relation declared as known, for analyses that select among them in memory and read these columns of tied
+ * people.
+ */
 export async function tiesHeld(
   session: Session,
   relation: string,
@@ -46,7 +53,7 @@ export async function tiesHeld(
   return { where: 'here', streamed: { columns }, held: { upTo: Math.floor(room / bytesPerTie) } };
 }
 
-/** How many persons are in several groups of a column that a tie declares as known, before anything is booked. */
+/** Number of persons in several groups of a column that a tie declares as known; read before anything is reserved. */
 export const inSeveralGroups = (session: Session, by: string): Promise<number> => session.read(publicReads.membersOfSeveral, by);
 
 export function refuseToHold(rows: number, bytesPerRow: number, room: number): void {
@@ -65,5 +72,8 @@ export function refuseToHold(rows: number, bytesPerRow: number, room: number): v
 /** Most rows that change when one record is replaced. */
 export const rowsPerRecord = (policy: Policy): number => (policy.protect.secret === 'person' ? policy.protect.maxRows : 1);
 
-/** Whether every record is one row that counts. Under pairs of values a person who has more rows than `maxRows` is left out: how many are left is not public. */
+/**
+ * True if every record is exactly one counted row. Under pairs of values a person with more rows than `maxRows` is left out, so the
+ * number of remaining rows is not public.
+ */
 export const oneRowEach = (policy: Policy): boolean => rowsPerRecord(policy) === 1 && !leavesOut(policy);

@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { pathText, problemIn } from '../../base/input/problem.js';
 
-/** The request of an analysis, checked; a fault names the field and shows how one looks. */
+/** A validated analysis request; a fault names the field and shows an example. */
 export function readRequest<T extends z.ZodType>(schema: T, input: unknown, example: string): z.infer<T> {
   const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;

@@ -5,8 +5,8 @@ import type { PatternAnalysis } from './query/analyse.js';
 import { boundedAdversary, domainSize } from './query/lambda.js';
 
 /**
- * No composition is known for adversarial privacy: one declared batch per population, replayed for ever, never added to the DP budget. This is only the
- * early, kinder refusal; what counts is that its price is booked as paid once and admitted a single time, whoever asks at once and with whatever gamma.
+ * One declared batch per population, answered from the record ever after: adversarial privacy does not compose. This refusal is only
+ * the early one; the ledger admits the one-time cost only once, under any concurrency and gamma.
  */
 export async function refuseSecondBatch(session: Session, label: string): Promise<void> {
   const before = (await session.entries()).find((e) => e.label.startsWith('adversarial privacy: '));

@@ -23,23 +23,23 @@ const plan = (
 };
 
 describe('the candidates for a pattern', () => {
-  it('take the ladder for undirected triangles, far below plain noise', () => {
+  it('the ladder is chosen for undirected triangles, with far less noise than plain noise', () => {
     const { chosen, of } = plan('triangles', 23_133, { symmetric: true });
     expect(chosen.mechanism).toBe('ladder');
     expect(chosen.expectedError).toBeLessThan(of('laplace')!.expectedError / 20);
   });
 
-  it('take plain noise where one tuple moves the answer by one', () => {
+  it('plain noise is chosen when one tuple moves the answer by one', () => {
     expect(plan('edges', 1000).chosen).toMatchObject({ mechanism: 'laplace', scale: 1 });
   });
 
-  it('answer unstable queries too, but never by Algorithm 2.1', () => {
+  it('unstable queries are answered, but never by Algorithm 2.1', () => {
     const { list, chosen } = plan('q() :- R(x,y), R(z,w)', 1000, { gamma: 0.1 });
     expect(list.map((c) => c.mechanism)).not.toContain('algorithm-2.1');
     expect(chosen.guarantee).toBe(pureGuarantee);
   });
 
-  it('offer Algorithm 2.1 only against a declared gamma, and plain noise inside it when lambda is larger', () => {
+  it('Algorithm 2.1 is offered only for a declared gamma, and uses plain noise when lambda is larger', () => {
     expect(plan('2-paths', 100_000).of('algorithm-2.1')).toMatchObject({ meets: false, guarantee: adversarialGuarantee });
     expect(plan('2-paths', 100_000, { gamma: 0.01 }).of('algorithm-2.1')).toMatchObject({
       meets: true,
@@ -52,7 +52,7 @@ describe('the candidates for a pattern', () => {
     expect(plan('2-paths', 100_000, { gamma: 0.01, degree: 50_000 }).chosen.mechanism).toBe('algorithm-2.1');
   });
 
-  it('protect absence only for dense queries, and positive correlations only in the plain branch', () => {
+  it('Algorithm 2.1 protects absence only for dense queries, and positive correlations only in its plain branch', () => {
     expect(plan('2-paths', 1e9, { gamma: 0.01, absence: true }).of('algorithm-2.1')).toBeUndefined();
     expect(plan('triangles', 1e6, { gamma: 0.01, absence: true }).of('algorithm-2.1')).toMatchObject({
       guarantee: pureGuarantee,
@@ -62,11 +62,11 @@ describe('the candidates for a pattern', () => {
     expect(two! / one!).toBeCloseTo(2, 9);
   });
 
-  it('never choose an (epsilon, delta) mechanism: it has no profile', () => {
+  it('an (epsilon, delta) mechanism is never chosen, because it has no privacy cost here', () => {
     expect(plan('triangles', 1000).of('elastic')).toMatchObject({ meets: false });
   });
 
-  it('expect of a ladder with rungs of one the error of discrete Laplace noise', () => {
+  it('a ladder with rungs of one has the expected error of discrete Laplace noise', () => {
     const flat = { width: () => 1n, widest: 1n };
     const q = Math.exp(-0.2);
     expect(ladderError(flat, 0.2)).toBeCloseTo((2 * q) / (1 - q * q), 6);

@@ -10,12 +10,12 @@ import { offersFor, type PatternMechanism } from './ways/ways.js';
 export type { PatternMechanism };
 
 export type PatternTerms = Omit<Asked, 'analysis' | 'hidden' | 'allotment' | 'degree'> & {
-  /** What one tuple may cost, before ties. */
+  /** Privacy cost allowed for one tuple, before ties. */
   readonly epsilon: Rational;
   readonly degree?: number;
 };
 
-/** Ways to answer a pattern whose tuples are the secret, each with the error to expect: no policy and no data is needed. */
+/** Strategies for a pattern whose tuples are the secret, with their expected errors: needs neither policy nor data. */
 export function patternCandidates(
   a: PatternAnalysis,
   { epsilon, degree, ...more }: PatternTerms,

@@ -13,13 +13,13 @@ import { isAdversarial } from './ways/way.js';
 import { refuseEndless } from './work.js';
 
 export interface ClusteringResult {
-  /** Null when the noise left no 2-paths. */
+  /** Null if the noise left no 2-paths. */
   readonly value: number | null;
   readonly triangles: PatternResult;
   readonly paths: PatternResult;
 }
 
-/** 3 triangles / 2-paths, each paid with half, booked together: both are answered or neither is paid. */
+/** 3 triangles / 2-paths, each with half of the budget, reserved together: both are answered or neither is paid. */
 export async function planClustering(session: Session, text: string, options: PatternOptions = {}): Promise<PatternPlan> {
   return planBoth(session, text, await prepareBoth(session, text, options));
 }

@@ -6,12 +6,15 @@ import { shapeOf } from './query/shape.js';
 import { bytesPerTie } from './read-graph.js';
 import type { PatternMechanism } from './ways/ways.js';
 
-/** A pattern with a shape is counted in the graph, which is held here; every other is a join that the database counts. Told by the pattern alone. */
+/**
+ * Execution of a pattern: a known shape is counted in the graph in memory, any other as a join in the database. It depends on the
+ * pattern alone.
+ */
 export function howPatternCounted({ pattern }: PatternAnalysis, mechanism: PatternMechanism, room: number): HowCounted {
   const { relations } = pattern;
   if (shapeOf(pattern)) return graphHeld(relations[0]!, room);
   const more = mechanism === 'residual-ladder' || mechanism === 'residual-smooth' ? residualPartsCounted(pattern).length : 0;
-  // How many values each relation holds is one of them.
+  // One statement counts the values of each relation.
   const statements = 1 + relations.length + more;
   const each = mechanism === 'r2t' ? Math.max(...relations.map(({ domain }) => domain)) : 1;
   const database = { statements, rows: statements - 1 + each };

@@ -37,7 +37,7 @@ import type { PatternAnalysis } from './query/analyse.js';
 import { personLadder, truncated } from './truncated.js';
 import { offersFor, type PatternMechanism } from './ways/ways.js';
 
-/** What a person or a tuple can move, tried on every small graph with ties to oneself, against what noise is made for. */
+/** Exhaustive check of the sensitivity to a person or a tuple on every small graph with self-ties, against the planned noise. */
 const onPairs = [
   '3-stars', '4-cycles', 'edges', '2-paths', 'q(x, y) :- R(x, y)', 'q(x) :- R(x, y)', 'triangles', 'q() :- R(x, y), R(y, z), R(z, x)',
   "q(y) :- R('0', x), R(x, y)", "q(x, y) :- R('0', x), R('1', y), x != y", 'q() :- R(x, y), R(z, w)',
@@ -51,7 +51,7 @@ const cases: readonly (readonly [kind: string, text: string, world: World])[] = 
   ),
 ];
 
-/** The farthest that a figure of a graph moves. */
+/** Largest change of a statistic of a graph. */
 function farthest(world: World, figure: readonly number[], neighbours: typeof toggled): number {
   let most = 0;
   for (let g = 0; g < figure.length; g++)
@@ -68,19 +68,19 @@ function brokenLadders(world: World, counts: readonly number[], widths: readonly
   return broken;
 }
 
-/** What a way would draw from, at epsilon 1. */
+/** Mechanism a strategy would draw from, at epsilon 1. */
 const drawnBy = (a: PatternAnalysis, hidden: Hidden, name: PatternMechanism, degree = 1): Mechanism =>
   offersFor({ analysis: a, hidden, allotment: pure(rational(1)), degree }).find((o) => o.candidate.mechanism === name)!.drawn!
     .mechanisms[0]!;
-/** What it books for a class, less what a record that moves the answer so far loses by its law. */
+/** Sign of the reserved cost of a class less the privacy loss of a record that moves the answer by `moved`. */
 function left({ law, cost }: Mechanism, record: RecordClass, moved: number): number {
   const loss =
     law.kind === 'laplace' ? divide(rational(moved), law.scale) : law.kind === 'ladder' ? multiply(rational(2 * moved), law.decay) : undefined; // biome-ignore format: one line
   return compare(cost.perRecord.get(record) ?? zero, loss!);
 }
 
-describe('over every small graph, ties to oneself included,', () => {
-  it.each(cases)('in %s, %j moves by no more than one tuple and one person may', (_kind, text, world) => {
+describe('every small graph, self-ties included', () => {
+  it.each(cases)('one tuple or one person moves the answer by no more than its sensitivity in %s: %j', (_kind, text, world) => {
     const { a, tuples, count, counts } = counted(world, text);
     const most = farthest(world, counts, toggled);
     expect(most).toBeLessThanOrEqual(Number(a.bounds.globalSensitivity));
@@ -93,19 +93,19 @@ describe('over every small graph, ties to oneself included,', () => {
       const widths = tuples.map((t) => widthsOf(personLadder(graphOf(world, t), perPerson(a, degree), degree, world.n)));
       const kept = tuples.map((t) => count(withoutHubs(world.n, t, degree)));
       expect(brokenLadders(world, kept, widths, rewired)).toBe(0);
-      // A person is one step of an unbroken ladder.
+      // A person is one step of an intact ladder.
       expect(left(drawnBy(a, onePerson(a), 'truncation-ladder', degree), everyRecord, 1)).toBe(0);
     }
   });
 
-  it.each(cases)('in %s, the residual ladder of %j holds', (_kind, text, world) => {
+  it.each(cases)('the residual ladder bounds the answer in %s: %j', (_kind, text, world) => {
     const { a, counts, tuples } = counted(world, text);
     const residual = residualIn(a, world.n);
     expect(brokenLadders(world, counts, tuples.map((t) => widthsOf(residual(t))), toggled)).toBe(0); // biome-ignore format: one line
     expect(left(drawnBy(a, oneTuple(a), 'residual-ladder'), tuplesOf('R'), 1)).toBe(0);
   });
 
-  it.each([directed, undirected])('degrees move by no more than one tie may', (world) => {
+  it.each([directed, undirected])('one tie moves the degrees by no more than their sensitivity', (world) => {
     const { n } = world;
     const effect = tieEffect(world.relation.symmetric);
     const degrees = counted(world, 'edges').tuples.map((t) => {
@@ -125,18 +125,18 @@ describe('over every small graph, ties to oneself included,', () => {
     });
   });
 
-  it('a symmetric relation that kept ties to oneself would move farther: the planted twin', () => {
+  it('the sensitivity is exceeded by a symmetric relation that keeps self-ties (planted fault)', () => {
     const { a, counts } = counted(undirected, 'q(x, y) :- R(x, y)', true);
     expect(farthest(undirected, counts, rewired)).toBe(Number(perPerson(a, undirected.n - 1)) + 1);
   });
 
-  it('a symmetric pattern that asks for ties to oneself is refused, and nothing is spent', () => {
+  it('a symmetric pattern with self-ties is refused, at no cost', () => {
     for (const text of [...withLoops, '%symmetric R\nq(x) :- R(x, x)'])
       expect(() => analyse(text.startsWith('%') ? directed : undirected, text)).toThrow(/Nobody is tied to themselves/);
   });
 });
 
-describe('the engine', () => {
+describe('the counting engine', () => {
   let folder: string;
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'fugu-small-'));
@@ -144,10 +144,10 @@ describe('the engine', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it.each([directed, undirected])('counts what the definition counts, by kernel and by SQL', async (world) => {
+  it.each([directed, undirected])('counts of the engine equal the definition, by kernel and by SQL', async (world) => {
     for (const g of [graphsOf(world) - 1, 0b101101111]) {
       const table = join(folder, 'ties.csv');
-      // A tie to oneself is one in whatever spelling.
+      // A self-tie is one in any spelling.
       writeFileSync(table, `a,b\n${slotsOf(world, g).map(([i, j]) => `${i},"${i === j ? `${j}.0\t` : j}"\n`).join('')}`); // biome-ignore format: one line
       const { symmetric } = world.relation;
       const engine = await openNow({

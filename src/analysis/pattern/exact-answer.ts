@@ -8,10 +8,10 @@ import { compileDomainCheck, compilePattern } from './query/compile.js';
 import { type Shape, shapeOf } from './query/shape.js';
 import { readGraph } from './read-graph.js';
 
-/** A join of more goals than this is not sent to the database: cliques written as joins never come back. */
+/** Most goals of a join sent to the database: cliques written as joins never return. */
 const mostJoined = 8;
 
-/** The answer before noise, in the unit of the analysis: by the kernel where the pattern has a shape, by one SQL statement otherwise. */
+/** The answer before noise, in the unit of the analysis: by the kernel if the pattern has a known shape, else by one SQL statement. */
 export async function exactAnswer(engine: Pinned, a: PatternAnalysis): Promise<Exact<bigint>> {
   const shape = shapeOf(a.pattern);
   if (shape) {
@@ -44,8 +44,8 @@ export async function scalar(engine: Pinned, statement: Statement): Promise<bigi
 }
 
 /**
- * Sensitivities rest on the declared domain, so more values than declared stop the release before any noise is drawn. By then the budget is booked, and why it
- * stopped is not told.
+ * Check of the declared domain, which sensitivities depend on: more values stop the release before any noise is drawn. The budget is
+ * reserved by then, and the reason is not published.
  */
 export async function checkDomain(engine: Pinned, a: PatternAnalysis): Promise<void> {
   const shape = shapeOf(a.pattern);

@@ -19,7 +19,7 @@ describe.skipIf(!folder)('undirected triangles at epsilon 1, on public graphs', 
   it.each([
     ['CA-CondMat', 20],
     ['facebook_combined', 6],
-  ])('are released on %s with a median error at least %i times below plain noise', (name, times) => {
+  ])('the median error on %s is at least %i times below plain noise', (name, times) => {
     const ids = new Map<string, number>();
     const id = (v: string) => ids.get(v) ?? ids.set(v, ids.size).get(v)!;
     const pairs = gunzipSync(readFileSync(new URL(`${name}.txt.gz`, folder)))

@@ -8,7 +8,7 @@ import type { PatternAnalysis } from './query/analyse.js';
 import { domainSize } from './query/lambda.js';
 import { privateRelations } from './query/sensitivity.js';
 
-/** What replacing one record means, said once: the classes that pay, and how far one record of theirs can move the answer in any data. */
+/** Protected change of a pattern's records: the classes that pay, and the most one of their records moves the answer in any data. */
 export type Hidden =
   /** One tuple of a private relation. */
   | (Moving & { readonly what: 'tuple' })
@@ -39,13 +39,13 @@ export const oneOwner = (a: PatternAnalysis, owner: number): Hidden => ({
   owner,
 });
 
-/** An answer that nobody can move is noised and paid for like one that somebody can: whether it could be given at all is read off the data. */
+/** An answer that nobody can move gets noise and is paid for like any other, because whether it is one depends on the data. */
 export const effectsOf = ({ classes, moves }: Hidden): Effects => {
   const l1 = moves || 1n;
   return effectOn(classes, { l1, l2squared: l1 * l1 });
 };
 
-/** What a policy protects in a pattern. */
+/** Secret of a policy in a pattern. */
 export function hiddenIn(policy: Policy, a: PatternAnalysis): Hidden {
   return policy.protect.secret === 'person' ? personIn(policy, a) : oneTuple(a);
 }

@@ -2,13 +2,16 @@ import type { Policy, Relation } from '../../policy/policy.js';
 import type { PatternAnalysis } from './query/analyse.js';
 import { ways } from './query/sensitivity.js';
 
-/** The column that names the person whose alone a tuple is. A symmetric tie belongs to both its ends, whatever its columns are called. */
+/** Column of the one person who owns a tuple. A symmetric tie belongs to both ends, whatever its columns are called. */
 const ownerColumn = ({ protect: { unit } }: Policy, { columns, symmetric }: Relation): number =>
   unit === undefined || symmetric ? -1 : columns.indexOf(unit);
 
 export const ownsTuples = (policy: Policy, relation: Relation): boolean => ownerColumn(policy, relation) >= 0;
 
-/** With one private goal whose tuples are owned, and every variable counted, each result is one person's. Otherwise every column names people. */
+/**
+ * Symbol of the owner: with one private goal with an owner, and every variable counted, each result belongs to one person. Otherwise
+ * every column names people.
+ */
 export function ownerOf(policy: Policy, a: PatternAnalysis): number | undefined {
   const secret = a.pattern.goals.filter((g) => a.pattern.relations[g.relation]!.private);
   const column = ownerColumn(policy, a.pattern.relations[secret[0]!.relation]!);

@@ -14,13 +14,13 @@ import { larger } from './query/sensitivity.js';
 import { type Shape, shapeOf } from './query/shape.js';
 import { readGraph } from './read-graph.js';
 
-/** The ladder of a pattern: imagined, where nobody has more than so many ties, for planning; and in the data itself, for drawing. */
+/** Ladders of a pattern: at an assumed maximum degree for plans, and of the data itself for drawing. */
 
 /** A ladder of occurrences, in assignments. */
 const scaleLadder = (ladder: Ladder, factor: bigint): Ladder =>
   factor === 1n ? ladder : { width: (t) => ladder.width(t) * factor, widest: ladder.widest * factor };
 
-/** The residual ladder of a pattern from the coefficients of each private relation. */
+/** Residual ladder of a pattern from the coefficients of each private relation. */
 export function residualOf(a: PatternAnalysis, terms: ReadonlyMap<number, readonly bigint[]>): Ladder {
   const factor = a.pattern.sum ? larger(magnitude(a.pattern.sum.bounds[0]), magnitude(a.pattern.sum.bounds[1])) : 1n;
   const ladders = [...terms].map(([relation, list]) =>
@@ -34,11 +34,11 @@ export function residualOf(a: PatternAnalysis, terms: ReadonlyMap<number, readon
   return { width: (t) => ladders.map((l) => l.width(t)).reduce(larger), widest: a.bounds.globalSensitivity };
 }
 
-/** With one symmetric relation among several, every change is counted as two tuples. */
+/** With one symmetric relation among several, every change counts as two tuples. */
 export const directions = (a: PatternAnalysis): 1 | 2 => (a.pattern.relations.some((r) => r.symmetric && r.private) ? 2 : 1);
 const magnitude = (x: bigint): bigint => (x < 0n ? -x : x);
 
-/** The ladder of a shape in a graph where nobody has more than `degree` ties; undefined for shapes whose ladder is not known. */
+/** Ladder of a shape in a graph of at most `degree` ties per person; undefined for shapes without a known ladder. */
 export function imaginedShape(a: PatternAnalysis, degree: number): Ladder | undefined {
   const shape = shapeOf(a.pattern);
   const n = domainSize(a.pattern);
@@ -55,14 +55,14 @@ function ladderUnder(shape: Shape, d: number, n: number): Ladder | undefined {
   return undefined;
 }
 
-/** The residual ladder of any pattern in such a graph. */
+/** Residual ladder of any pattern at that degree. */
 export function imaginedResidual(a: PatternAnalysis, degree: number): Ladder {
   const parts = residualParts(a.pattern);
   const terms = residualTerms(parts, (part) => largestUnderDegree(a.pattern, part, () => BigInt(degree)));
   return residualOf(a, terms);
 }
 
-/** The ladder of a shape in this very graph; in the unit of the analysis. */
+/** Ladder of a shape in the data's graph, in the unit of the analysis. */
 export async function knownLadder(engine: Pinned, a: PatternAnalysis): Promise<Exact<Ladder>> {
   const shape = shapeOf(a.pattern);
   if (!shape) throw new RangeError('no shape');
@@ -71,10 +71,12 @@ export async function knownLadder(engine: Pinned, a: PatternAnalysis): Promise<E
   return new Exact(scaleLadder(ladder, BigInt(a.automorphisms.count) / a.divisor));
 }
 
-/** Domains up to this size scan every pair of nodes at two steps; larger ones use the most common neighbours alone, which can be found with pruning. */
+/**
+ * Largest domain for a scan of all pairs at two steps; larger ones use the most common neighbours alone, which a pruned search finds.
+ */
 const scannedDomain = 50_000;
 
-/** `n` is the declared domain, never the number of nodes seen. */
+/** `n` is the declared domain, never the number of observed nodes. */
 export function shapeLadder(g: Graph, shape: Shape, n: number): Ladder {
   if (shape.kind === 'star') return starLadder(shape.k, withIsolated(degreePairs(g), g, n), n);
   if (shape.kind === 'clique' && shape.k === 3)
@@ -85,7 +87,7 @@ export function shapeLadder(g: Graph, shape: Shape, n: number): Ladder {
   throw new RangeError(`no ladder is known for a ${shape.kind}`);
 }
 
-/** The domain may hold values without any tuple; the busiest node and one of those are a pair too. */
+/** Adds pairs with values that have no tuples: the busiest node and one of those is a pair, too. */
 function withIsolated(
   pairs: readonly (readonly [number, number])[],
   g: Graph,
@@ -96,12 +98,12 @@ function withIsolated(
   return [...pairs, [busiest, 0]];
 }
 
-/** The residual ladder of any pattern, its coefficients from one grouped join per part. */
+/** Residual ladder of any pattern, with its coefficients from one grouped join per part. */
 export async function residualLadderOf(engine: Pinned, a: PatternAnalysis): Promise<Exact<Ladder>> {
   const q = a.pattern;
   const parts = residualParts(q);
   const largest = new Map<ResidualPart, bigint>();
-  // When everything is fixed there is one way at most; counting it as one keeps the ladder conditions.
+  // With all symbols fixed there is at most one way; counting it as one keeps the ladder conditions.
   for (const part of parts)
     largest.set(part, isFixed(q, part) ? 1n : await scalar(engine, compileLargest(q, part.part, part.boundary, engine.dialect)));
   return new Exact(
@@ -115,6 +117,6 @@ export async function residualLadderOf(engine: Pinned, a: PatternAnalysis): Prom
 const isFixed = (q: BoundPattern, { part, boundary }: ResidualPart): boolean =>
   new Set(part.flatMap((g) => q.goals[g]!.symbols).filter((s) => s >= q.constants.length)).size === boundary.length;
 
-/** The goals of each statement that `residualLadderOf` asks. */
+/** The goals of each statement that `readResidualLadder` runs. */
 export const residualPartsCounted = (q: BoundPattern): readonly (readonly number[])[] =>
   residualParts(q).flatMap((part) => (isFixed(q, part) ? [] : [part.part]));

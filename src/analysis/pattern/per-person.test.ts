@@ -10,8 +10,8 @@ const relation = (name: string, more: Partial<Relation> = {}): [string, Relation
 const relations = new Map([relation('friend'), relation('likes', { symmetric: false, private: false, domain: 50 })]);
 const each = (text: string, degree: number) => perPerson(analysePattern(text, { relations }), degree);
 
-describe('what one person adds to a count when nobody has more than d ties', () => {
-  it('is no less than in any graph of that degree, over all graphs on six nodes with constants and shapes', () => {
+describe("the bound on one person's part of a count at maximum degree d", () => {
+  it('the bound holds in all graphs of that degree on six nodes, with constants and shapes', () => {
     const n = 6;
     const slots: [number, number][] = [];
     for (let i = 0; i < n; i++) for (let j = i + 1; j < n; j++) slots.push([i, j]);
@@ -58,7 +58,7 @@ describe('what one person adds to a count when nobody has more than d ties', () 
     }
   });
 
-  it('does not limit how often a value occurs in a public relation', () => {
+  it('the bound does not limit how often a value occurs in a public relation', () => {
     expect(each('q() :- friend(x, y), likes(y, p)', 2)).toBe(2n * 2n * 50n);
   });
 });

@@ -5,9 +5,8 @@ import { everyVariable, smaller, ways } from './query/sensitivity.js';
 import { type Shape, shapeOf } from './query/shape.js';
 
 /**
- * Patterns when everything about one person is the secret. Ties are shared by two people, so one person can move a count by far more than one tuple can:
- * either people with more than a public number of ties are set aside (truncation), or, when each result belongs to exactly one person, everybody's part is cut
- * at levels that race for the best answer (R2T).
+ * Person-level sensitivity, much larger than one tuple's since two people share each tie. Either people with more ties than a public
+ * number are left out (truncation), or, with results of one person each, contributions are cut at several levels (R2T).
  */
 
 /** The most occurrences (or assignments) one person can take part in when nobody has more than `degree` ties. */
@@ -17,13 +16,13 @@ export function perPerson(a: PatternAnalysis, degree: number): bigint {
   if (known !== undefined) return (known * BigInt(a.automorphisms.count)) / a.divisor;
   const q = a.pattern;
   const part = [...q.goals.keys()];
-  // A directed relation may also hold a person's tie to themselves. Nothing limits how often a value occurs in a public relation.
+  // A directed relation may also hold a person's self-tie. Nothing bounds how often a value occurs in a public relation.
   const fanOut = (r: number): bigint => {
     const { private: secret, symmetric, domain, columns } = q.relations[r]!;
     return secret ? BigInt(symmetric ? degree : degree + 1) : BigInt(domain) ** BigInt(columns.length - 1);
   };
   const secretSymbols = [...new Set(q.goals.filter((g) => q.relations[g.relation]!.private).flatMap((g) => g.symbols))];
-  // The person may stand at any variable of the private goals, or be one of their constants.
+  // The person may be any variable of the private goals, or one of their constants.
   const placed = secretSymbols.reduce(
     (sum, s) => sum + largestUnderDegree(q, { part, boundary: s < q.constants.length ? [] : [s] }, fanOut),
     0n,

@@ -21,7 +21,7 @@ export interface PatternPlan extends Plan {
     readonly globalSensitivity: number;
     readonly candidates: readonly PatternCandidate<PatternMechanism>[];
     readonly chosen: PatternMechanism;
-    /** How long counting takes, from public facts. */
+    /** Expected time of counting, from public facts. */
     readonly work: CountingWork;
   };
 }
@@ -48,13 +48,13 @@ export function planOf(session: Session, prepared: PreparedPattern): PatternPlan
   };
 }
 
-/** What a release would be refused with, where the budget allows it and counting would not end in time. */
+/** Refusal of a release whose counting would not end in time, where the budget allows it. */
 export function refusedWhere({ refusal, completes }: Plan, works: readonly CountingWork[]): Pick<Plan, 'refusal'> {
   const endless = works.map((work) => endlessFault(work, defaultLimits())).find((fault) => fault !== undefined);
   return refusal === undefined && completes === undefined && endless ? { refusal: endless.message } : {};
 }
 
-/** What a pattern says for itself; the session adds cost, fit and promise. */
+/** Plan fields specific to patterns; the session adds cost, fit and promise. */
 export function ownPlan(session: Session, prepared: PreparedPattern): OwnPlan {
   const { analysis, allowance, candidates, chosen, drawn, work } = prepared;
   const adversarial = isAdversarial(drawn);
@@ -73,7 +73,7 @@ export function ownPlan(session: Session, prepared: PreparedPattern): OwnPlan {
   };
 }
 
-/** As for Laplace noise of the same mean error; for noise that follows the data, on the imagined graph. */
+/** As for Laplace noise of the same mean error; for data-dependent noise, on the assumed graph. */
 const foreseen = (a: PatternAnalysis, { expectedError }: PatternCandidate): Foreseen => ({
   name: a.title,
   query: { kind: 'count', name: a.title },

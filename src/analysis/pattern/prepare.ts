@@ -17,25 +17,25 @@ import { type CountingWork, countingWork } from './work.js';
 export interface PatternOptions extends AskOptions, AnalysisOptions {
   /** Accept (epsilon, gamma)-adversarial privacy. */
   readonly gamma?: string;
-  /** Public guess of the most ties anybody has (secret edge), or the number above which people are left out (secret person). */
+  /** Public guess of the most ties of anybody (secret edge), or the number above which people are left out (secret person). */
   readonly degree?: number;
-  /** Insist on one mechanism instead of the least expected error. */
+  /** Requires one mechanism instead of the least expected error. */
   readonly mechanism?: PatternMechanism;
 }
 
-/** A pattern that is analysed and whose noise is chosen; nothing was read or spent. */
+/** An analysed pattern with its chosen noise, before any reading or spending. */
 export interface PreparedPattern {
   readonly analysis: PatternAnalysis;
   readonly allowance: Allowance;
   readonly candidates: readonly PatternCandidate<PatternMechanism>[];
   readonly chosen: PatternCandidate<PatternMechanism>;
-  /** What the one chosen draws from; nothing else is. */
+  /** Mechanisms of the chosen candidate; only these are drawn from. */
   readonly drawn: Drawn;
-  /** How long counting takes at the public guess of the most ties, and where everybody is tied to everybody. */
+  /** Expected counting time at the public guess of the most ties, and in a complete graph. */
   readonly work: { readonly expected: CountingWork; readonly most: CountingWork };
-  /** As given: it is printed. */
+  /** Gamma as given, for printing. */
   readonly gamma: string | undefined;
-  /** Two texts are two requests. */
+  /** Request text: different texts are different requests. */
   readonly canonical: readonly (string | number | null)[];
   readonly relied: readonly Relied[];
 }
@@ -51,7 +51,7 @@ export async function preparePattern(session: Session, text: string, options: Pa
   const degree = publicDegree(analysis, options.degree);
   const offers = offersFor({ analysis, hidden, allotment: allowance.pure, degree, ...(gamma && { gamma }) });
   const { candidate, drawn } = pick(offers, analysis, options.mechanism);
-  // Said before anything is booked: what execute throws is not told.
+  // Refused before anything is reserved, because what `execute` throws is not published.
   if (candidate.mechanism !== 'r2t' && !shapeOf(analysis.pattern)) refuseWide(analysis);
   return {
     analysis,

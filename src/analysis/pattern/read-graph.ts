@@ -5,10 +5,13 @@ import type { EngineSource } from '../../data/engine/source.js';
 import { relationView } from '../../data/engine/structure.js';
 import { buildGraph, type Graph } from './graph/csr.js';
 
-/** Both ends as they come, as they are put in order, and the names of the ends. */
+/** Both ends as read, as sorted, and the names of the ends. */
 export const bytesPerTie = 100;
 
-/** How many ties there are is a secret: a plan tells how many could be held, and whoever meets more says nothing of them. */
+/**
+ * Fault of a graph beyond memory. The number of ties is secret: a plan states the capacity, and the fault does not state their
+ * number.
+ */
 const tooLarge = () =>
   new Fault(
     'ENGINE_MEMORY',
@@ -16,7 +19,7 @@ const tooLarge = () =>
     'Set FUGU_MEMORY if the machine has more.',
   );
 
-/** A relation of two columns as an undirected graph, kept for as long as the data stays what it is: by what was opened, and by its content. */
+/** Graphs of relations of two columns, cached by opened source and content for as long as the data is unchanged. */
 const kept = new WeakMap<EngineSource, Map<string, { id: string; graph: Graph }>>();
 
 export async function readGraph(engine: Pinned, relation: string): Promise<Exact<Graph>> {
@@ -31,7 +34,7 @@ export async function readGraph(engine: Pinned, relation: string): Promise<Exact
 }
 
 async function fetchGraph(engine: Pinned, relation: string): Promise<Graph> {
-  // Both ways round are one tie, and a symmetric relation holds both.
+  // Both directions are one tie, and a symmetric relation holds both.
   const symmetric = engine.source.relations.some((r) => r.name === relation && r.symmetric);
   const sql = `SELECT c0, c1 FROM ${relationView(relation)}${symmetric ? ' WHERE c0 < c1' : ''}`;
   const from = new Grown();

@@ -19,7 +19,7 @@ import { type PatternOptions, preparePattern } from './prepare.js';
 import { analysePattern } from './query/analyse.js';
 import { answerPattern, planPattern, releasePattern } from './release.js';
 
-// The race strays far above the truth in a few of a hundred runs, as it says: the same noise is drawn in every run of these tests.
+// R2T exceeds the truth by far in a few of a hundred runs, as documented: these tests draw the same noise in every run.
 vi.mock('../../privacy/noise/bits.js', async (original) =>
   (await import('../../../test/seeded-source.js')).seededNoise(
     await original<typeof import('../../privacy/noise/bits.js')>(),
@@ -29,7 +29,7 @@ vi.mock('../../privacy/noise/bits.js', async (original) =>
 
 let folder: string;
 const people = 60;
-/** Distinct places of everybody. */
+/** Distinct places over all people. */
 const visits = BigInt(Array.from({ length: people }, (_, i) => (i % 7 === i % 5 ? 1 : 2)).reduce<number>((a, b) => a + b, 0));
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'fugu-pattern-'));
@@ -88,7 +88,7 @@ const release = async (s: Session, text: string, options: PatternOptions = {}) =
   return { value: Number(result.value), mechanism: result.mechanism, receipt };
 };
 
-/** Sees everything that goes through the door. */
+/** Records every mechanism that is drawn from. */
 class Watched extends Paid {
   readonly seen: [Mechanism, unknown][] = [];
   override release<In, Out>(mechanism: Mechanism, exact: In, noisy: (exact: In) => Out): Out {
@@ -97,7 +97,7 @@ class Watched extends Paid {
   }
 }
 
-describe('what is drawn for a pattern', () => {
+describe('the mechanisms drawn for a pattern', () => {
   const ways = [
     ['edge', 'triangles of friend', 'laplace', people],
     ['edge', 'triangles of friend', 'ladder', people],
@@ -107,22 +107,25 @@ describe('what is drawn for a pattern', () => {
     ['person, unit: id, maxRows: 1', 'triangles of friend', 'laplace', people],
     ['person, unit: id, maxRows: 1', 'triangles of friend', 'truncation-ladder', people],
   ] as const;
-  it.each(ways)('with secret %s, %s by %s comes from its own mechanism and is booked', async (secret, text, mechanism, exact) => {
-    const s = await session(`{ secret: ${secret} }`);
-    const prepared = await preparePattern(s, text, { epsilon: '1', mechanism, degree: 8 });
-    const paid = new Watched(prepared.drawn.mechanisms);
-    await answerPattern(await now(deskOf(s).engine), prepared, paid);
-    expect(paid.seen.map(([by]) => by)).toEqual(prepared.drawn.mechanisms);
-    const [, given] = paid.seen[0]!;
-    expect(Array.isArray(given) ? given[0] : (given as { exact: bigint }).exact).toBe(BigInt(exact));
-    for (const nothing of [new Paid([]), paid])
-      await expect(answerPattern(await now(deskOf(s).engine), prepared, nothing)).rejects.toThrow(/more noise would be drawn/);
-    const plan = await planPattern(s, text, { epsilon: '1', mechanism, degree: 8 });
-    expect(plan.measures.map((m) => m.noise.kind)).toEqual(prepared.drawn.mechanisms.map(({ law }) => law.kind));
-    expect(JSON.parse(JSON.stringify(plan))).toEqual(plan);
-  });
+  it.each(ways)(
+    'the noise for secret %s, %s by %s comes from its own mechanism and is paid for',
+    async (secret, text, mechanism, exact) => {
+      const s = await session(`{ secret: ${secret} }`);
+      const prepared = await preparePattern(s, text, { epsilon: '1', mechanism, degree: 8 });
+      const paid = new Watched(prepared.drawn.mechanisms);
+      await answerPattern(await now(deskOf(s).engine), prepared, paid);
+      expect(paid.seen.map(([by]) => by)).toEqual(prepared.drawn.mechanisms);
+      const [, given] = paid.seen[0]!;
+      expect(Array.isArray(given) ? given[0] : (given as { exact: bigint }).exact).toBe(BigInt(exact));
+      for (const nothing of [new Paid([]), paid])
+        await expect(answerPattern(await now(deskOf(s).engine), prepared, nothing)).rejects.toThrow(/more noise would be drawn/);
+      const plan = await planPattern(s, text, { epsilon: '1', mechanism, degree: 8 });
+      expect(plan.measures.map((m) => m.noise.kind)).toEqual(prepared.drawn.mechanisms.map(({ law }) => law.kind));
+      expect(JSON.parse(JSON.stringify(plan))).toEqual(plan);
+    },
+  );
 
-  it('with each result one person’s, is every level of the race', async () => {
+  it('a pattern with one person per result draws every level of the race to the top', async () => {
     const s = await session('{ secret: person, unit: id, maxRows: 1 }');
     const prepared = await preparePattern(s, 'q(x, p) :- visit(x, p)', { epsilon: '1' });
     const paid = new Watched(prepared.drawn.mechanisms);
@@ -131,7 +134,7 @@ describe('what is drawn for a pattern', () => {
     expect(paid.seen.map(([, exact]) => exact)).toEqual(prepared.drawn.mechanisms.map(() => [visits]));
   });
 
-  it('is one question of the paper for adversarial privacy', async () => {
+  it('adversarial privacy draws for one question of the paper', async () => {
     const s = await session('{ secret: edge }', '', 100_000);
     const text = 'q(x,y,z) :- knows(x,y), knows(y,z), all_distinct(x,y,z)';
     const prepared = await preparePattern(s, text, { gamma: '0.1', mechanism: 'algorithm-2.1' });
@@ -143,15 +146,15 @@ describe('what is drawn for a pattern', () => {
   });
 });
 
-describe('releasing a pattern', () => {
-  it.each(['0', '-0.1'])('refuses a gamma of %s before anything is paid', async (gamma) => {
+describe('the release of a pattern', () => {
+  it.each(['0', '-0.1'])('a release refuses a gamma of %s before anything is paid', async (gamma) => {
     const s = await session('{ secret: edge }', '', 100_000);
     const text = 'q(x,y,z) :- knows(x,y), knows(y,z), all_distinct(x,y,z)';
     await expect(release(s, text, { gamma, mechanism: 'algorithm-2.1' })).rejects.toMatchObject({ code: 'BUDGET_INVALID' });
     expect(await deskOf(s).ledger.entries(s.policy.population)).toEqual([]);
   });
 
-  it('counts occurrences by the race, too, when occurrences are asked for', async () => {
+  it('the race to the top counts occurrences when they are requested', async () => {
     const s = await session('{ secret: person, unit: id, maxRows: 1 }');
     const text = 'q(x, p, a, b) :- visit(x, p), near(x, a), near(x, b), a != b';
     for (const [occurrences, each] of [
@@ -164,7 +167,7 @@ describe('releasing a pattern', () => {
     }
   });
 
-  it('plans a clustering coefficient as both its counts', async () => {
+  it('a clustering coefficient is planned as both its counts', async () => {
     const s = await session('{ secret: edge }');
     const plan = await planClustering(s, 'clustering coefficient of friend', { epsilon: '10' });
     expect(plan).toMatchObject({ epsilon: 10, fits: true, label: 'clustering coefficient of friend' });
@@ -174,7 +177,7 @@ describe('releasing a pattern', () => {
     expect(receipt.profile.perRecord).toEqual({ friend: '10' });
   });
 
-  it('counts undirected triangles with the ladder, near the truth at a large epsilon', async () => {
+  it('undirected triangles are counted with the ladder, near the truth at a large epsilon', async () => {
     const s = await session('{ secret: edge }');
     const { value, mechanism, receipt } = await release(s, 'triangles of friend');
     expect(mechanism).toBe('ladder');
@@ -183,7 +186,7 @@ describe('releasing a pattern', () => {
   });
 
   it.each(['laplace', 'ladder', 'smooth', 'residual-ladder', 'residual-smooth'] as const)(
-    'releases through %s',
+    'a pattern is released through %s',
     async (mechanism) => {
       const s = await session('{ secret: edge }');
       const { value } = await release(s, 'triangles of friend', { mechanism, epsilon: '500' });
@@ -191,7 +194,7 @@ describe('releasing a pattern', () => {
     },
   );
 
-  it('replays the same question for free and books a different one', async () => {
+  it('the same question is answered from the record for free, and a different one is paid for', async () => {
     const s = await session('{ secret: edge }');
     const first = await release(s, '3-stars of friend');
     const again = await release(s, '3-stars of friend');
@@ -200,7 +203,7 @@ describe('releasing a pattern', () => {
     expect((await release(s, '2-paths of friend')).receipt.ledger.replayed).toBe(false);
   });
 
-  it('joins a private relation with a public one, filters by an attribute, and sums one', async () => {
+  it('a pattern joins a private relation with a public one, filters by an attribute, and sums one', async () => {
     const s = await session('{ secret: edge }');
     const joined = await release(s, 'q(x, y) :- knows(x, y), aged(x, a), a >= 40', { epsilon: '300' });
     const age = (i: number) => 20 + (i % 50);
@@ -211,7 +214,7 @@ describe('releasing a pattern', () => {
     expect(Math.abs(summed.value - total)).toBeLessThanOrEqual(30);
   });
 
-  it('keeps adversarial privacy out of the budget, says so, and answers one such query only', async () => {
+  it('adversarial privacy is kept out of the budget, with a notice, and answers one query only', async () => {
     const s = await session('{ secret: edge }', '', 100_000);
     const options = { gamma: '0.1', mechanism: 'algorithm-2.1' } as const;
     const { receipt } = await release(s, 'q(x,y,z) :- knows(x,y), knows(y,z), all_distinct(x,y,z)', options);
@@ -224,7 +227,7 @@ describe('releasing a pattern', () => {
     expect([...(await s.spent()).pure.perRecord.keys()]).toEqual(['once:adversarial privacy']);
   });
 
-  it('does not answer the adversarial query again under another gamma or epsilon: the noise would average out for nothing', async () => {
+  it('the adversarial query is not answered again under another gamma or epsilon, because the noise would average out at no cost', async () => {
     const s = await session('{ secret: edge }', '', 100_000);
     const text = 'q(x,y,z) :- knows(x,y), knows(y,z), all_distinct(x,y,z)';
     const asked = { gamma: '0.1', mechanism: 'algorithm-2.1' } as const;
@@ -238,7 +241,7 @@ describe('releasing a pattern', () => {
     expect((await release(s, 'triangles of friend', { epsilon: '10' })).receipt.profile.perRecord).toEqual({ friend: '10' });
   });
 
-  it('refuses Algorithm 2.1 for an unstable query and answers it otherwise', async () => {
+  it('Algorithm 2.1 refuses an unstable query and answers a stable one', async () => {
     const s = await session('{ secret: edge }');
     const text = 'q() :- knows(x,y), knows(z,w)';
     await expect(release(s, text, { gamma: '0.1', mechanism: 'algorithm-2.1' })).rejects.toMatchObject({
@@ -247,19 +250,19 @@ describe('releasing a pattern', () => {
     expect((await planPattern(s, text)).pattern).toMatchObject({ stable: false, chosen: 'residual-ladder' });
   });
 
-  it('refuses a join that is too wide before anything is paid, and says why', async () => {
+  it('a join that is too wide is refused with a reason before anything is paid', async () => {
     const s = await session('{ secret: edge }');
     const wide = `q(x) :- ${[...'abcdefghi'].map((v, k) => (k === 0 ? 'knows(x, a)' : `knows(${'abcdefghi'[k - 1]}, ${v})`)).join(', ')}`;
     await expect(release(s, wide, { mechanism: 'laplace' })).rejects.toMatchObject({ code: 'QUERY_UNSUPPORTED' });
     expect(await deskOf(s).ledger.entries(s.policy.population)).toEqual([]);
   });
 
-  it('stops when the data hold more values than declared, without saying so', async () => {
+  it('a release stops when the data hold more values than declared, without publishing that', async () => {
     const s = await session('{ secret: edge }', '', 50);
     await expect(release(s, 'triangles of friend')).rejects.toMatchObject({ code: 'ENGINE_FAILED', details: { entry: 2 } });
   });
 
-  it('protects whole persons by leaving out hubs, or by the race to the top when each result is one person’s', async () => {
+  it('persons are protected by leaving out hubs, or by the race to the top when each result is one person’s', async () => {
     const s = await session('{ secret: person, unit: id, maxRows: 1 }');
     const triangles = await release(s, 'triangles of friend', { degree: 8, epsilon: '400' });
     expect(triangles.mechanism).toBe('truncation-ladder');
@@ -271,7 +274,7 @@ describe('releasing a pattern', () => {
     await expect(release(s, 'q() :- friend(x,y), visit(x,p)')).rejects.toMatchObject({ code: 'QUERY_UNSUPPORTED' });
   });
 
-  it('gives the same exact answer by kernel and by SQL', async () => {
+  it('the kernel and SQL give the same exact answer', async () => {
     const s = await session('{ secret: edge }');
     for (const [name, expected] of [
       ['triangles', people],
@@ -283,7 +286,7 @@ describe('releasing a pattern', () => {
     }
   });
 
-  it.each(['edge', 'person, unit: id, maxRows: 1'])('releases the degree distribution with secret %s', async (secret) => {
+  it.each(['edge', 'person, unit: id, maxRows: 1'])('the degree distribution is released with secret %s', async (secret) => {
     const s = await session(`{ secret: ${secret} }`);
     expect(degreeRelation('degrees of friend')).toEqual({ relation: 'friend' });
     const { result, receipt } = await releaseDegrees(s, { relation: 'friend', degree: 8, epsilon: '300' });
@@ -293,7 +296,7 @@ describe('releasing a pattern', () => {
     expect(Object.keys(receipt.profile.perRecord)).toEqual([secret === 'edge' ? 'friend' : '*']);
   });
 
-  it('spends less per tuple when tuples are tied, and prints the assumption', async () => {
+  it('less is spent per tuple when tuples are tied, and the assumption is printed', async () => {
     const tied = await session('{ secret: edge }', '[{ kind: ties, relation: friend, oddsRatio: 1.2, maxTies: 10 }]');
     const { receipt } = await release(tied, 'triangles of friend', { epsilon: '1' });
     expect(receipt.guarantee.assumptions.join(' ')).toMatch(/at most 10 others, with an odds ratio of at most 1.2/);
@@ -302,7 +305,7 @@ describe('releasing a pattern', () => {
     });
   });
 
-  it('refuses a pattern when the secret is a row', async () => {
+  it('a pattern is refused when the secret is a row', async () => {
     await expect(release(await session('{ secret: row }'), 'triangles of friend')).rejects.toMatchObject({
       code: 'QUERY_UNSUPPORTED',
     });

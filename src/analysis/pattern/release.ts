@@ -58,7 +58,7 @@ export async function answerPattern(engine: Pinned, prepared: PreparedPattern, p
   };
 }
 
-/** Possible answers are public, so what noise makes of one is brought back among them. */
+/** Possible answers are public, so a noisy answer is clamped to their range. */
 async function noisyAnswer(engine: Pinned, { analysis, drawn }: PreparedPattern, paid: Paid): Promise<bigint> {
   const { least, most } = analysis.bounds;
   return smaller(larger(await drawn.answer(paid, engine), least), most);

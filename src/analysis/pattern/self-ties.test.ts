@@ -10,7 +10,10 @@ import { analysePattern } from './query/analyse.js';
 import type { Ladder } from './query/ladders.js';
 import { truncated } from './truncated.js';
 
-/** A person with eight friends, and perhaps with themselves, against the same person without any: the exact loss of a whole release at epsilon 1. */
+/**
+ * A person with eight friends, and perhaps a self-tie, against the same person without any: the exact privacy loss of a whole release
+ * at epsilon 1.
+ */
 let shop: Workshop;
 afterEach(() => shop?.remove());
 
@@ -24,7 +27,7 @@ interface World {
   readonly kept: { readonly count: bigint; readonly ladder: Ladder };
   readonly scale: number;
   readonly decay: number;
-  /** What a person is booked for. */
+  /** Cost charged for a person. */
   readonly booked: number;
 }
 async function world(ties: string, text: string, degree: number, columns = '[a, b]'): Promise<World> {
@@ -56,7 +59,7 @@ async function world(ties: string, text: string, degree: number, columns = '[a, 
 
 const laplaceLoss = (one: World, other: World): number => Math.abs(Number(one.answer - other.answer)) / one.scale;
 
-/** The law of a ladder's answers, rung by rung. */
+/** Distribution of a ladder's answers, rung by rung. */
 function law({ count, ladder }: World['kept'], decay: number): (o: number) => number {
   const width = (u: number) => Math.max(1, Number(ladder.width(u)));
   let total = 1;
@@ -74,9 +77,9 @@ function ladderLoss(one: World, other: World): number {
   return worst;
 }
 
-describe('the centre of a star of eight, with ties to oneself', () => {
+describe('the centre of a star of eight, with self-ties', () => {
   it.each(['q(x, y) :- friend(x, y)', 'edges', 'q(x) :- friend(x, y)', '2-paths'])(
-    'loses at most epsilon in %j',
+    'the centre loses at most epsilon in %j',
     async (text) => {
       for (const degree of [1, 8]) {
         const full = await world(star + ownTies, text, degree);
@@ -86,21 +89,21 @@ describe('the centre of a star of eight, with ties to oneself', () => {
         expect(ladderLoss(full, bare)).toBeLessThanOrEqual(full.booked);
         if (text.startsWith('q(x, y)')) {
           expect(laplaceLoss(full, bare)).toBe(1);
-          // The planted twin: a count that sees the tie of the centre to itself.
+          // Planted fault: a count that includes the centre's self-tie.
           expect(laplaceLoss({ ...full, answer: full.answer + 1n }, bare)).toBeGreaterThan(1.06);
         }
       }
     },
   );
 
-  it('is nobody’s alone, though a column of the ties is called like the unit', async () => {
+  it('the centre has no results of its own, though a column of the ties is named like the unit', async () => {
     expect((await world(star, 'edges', 8, '[id, b]')).scale).toBe(8);
-    // The planted twin: a race of owners, each cut at its own part, while all the others move with the centre.
+    // Planted fault: a race of owners, each cut separately, while all others move with the centre.
     expect(raceLoss(63)).toBeGreaterThan(4.4);
   });
 });
 
-/** The exact loss of the race to the top at epsilon 1 between the ties of a star, told apart by owner, and none. */
+/** The exact privacy loss of R2T at epsilon 1 between the ties of a star, each owner counted separately, and none. */
 function raceLoss(k: number): number {
   const levels = k.toString(2).length;
   const at = (list: readonly number[]) =>

@@ -10,7 +10,10 @@ import { domainSize } from './query/lambda.js';
 import { shapeOf } from './query/shape.js';
 import { readGraph } from './read-graph.js';
 
-/** The count without people of more than `degree` ties, and the ladder of all ties of one person (analysis/pattern/query/ladders.proof.md). */
+/**
+ * The count without people of more than `degree` ties, and the ladder of all ties of one person
+ * (analysis/pattern/query/ladders.proof.md).
+ */
 export async function truncated(
   engine: Pinned,
   a: PatternAnalysis,

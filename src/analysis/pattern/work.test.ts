@@ -37,7 +37,7 @@ afterEach(() => {
 
 describe('a pattern whose counting cannot end in time', () => {
   it.each(['3-paths', '4-paths', '5-cycles', '3-triangles'])(
-    'is refused before anything is spent, and its plan says so: %s in a domain of the size of CA-GrQc',
+    'an endless pattern is refused before anything is spent, and its plan states that: %s in a domain of the size of CA-GrQc',
     async (text) => {
       await withSession(5242, async (session) => {
         const plan = await planPattern(session, text);
@@ -53,7 +53,7 @@ describe('a pattern whose counting cannot end in time', () => {
     },
   );
 
-  it('asks nobody whether to pay for what is refused', async () => {
+  it('an endless pattern is refused without asking for confirmation of the price', async () => {
     await withSession(5242, async (session) => {
       const decide = vi.fn(async () => undefined);
       const asked = session.of({ analyst: 'ann', decide });
@@ -64,7 +64,7 @@ describe('a pattern whose counting cannot end in time', () => {
     });
   });
 
-  it('is answered where the public guess of ties is small enough, and the plan says what more ties would cost', async () => {
+  it('a pattern is answered when the public guess of ties is small enough, and the plan states the time for more ties', async () => {
     await withSession(5242, async (session) => {
       const plan = await planPattern(session, '3-paths', { degree: 4 });
       expect(plan.why).toContain('may not end within the deadline of 10 minutes; what it costs would then be spent');
@@ -72,7 +72,7 @@ describe('a pattern whose counting cannot end in time', () => {
     });
   });
 
-  it('is judged by the deadline that is set, and its recorded answer stays free under a shorter one', async () => {
+  it('the configured deadline decides, and a recorded answer stays free under a shorter one', async () => {
     await withSession(250, async (session) => {
       vi.stubEnv('FUGU_DEADLINE', '10m');
       const first = await releasePattern(session, '4-paths', { degree: 8, epsilon: '1' });
@@ -84,7 +84,7 @@ describe('a pattern whose counting cannot end in time', () => {
     });
   });
 
-  it('depends on the pattern, the domain and the guess alone: triangles, stars and 2-paths of large networks are answered', async () => {
+  it('the counting time depends on pattern, domain and guess only: triangles, stars and 2-paths of large networks are answered', async () => {
     await withSession(50_000, async (session) => {
       for (const text of ['triangles', '2-paths', '3-stars', 'edges'])
         expect((await planPattern(session, text)).why, text).toContain('Counting takes about');
@@ -92,8 +92,8 @@ describe('a pattern whose counting cannot end in time', () => {
   });
 });
 
-describe('the rows of a join', () => {
-  it('are at least what an enumeration makes goal by goal, where nobody has more ties than said', () => {
+describe('the bound on the rows of a join', () => {
+  it('the bound is at least the rows of an enumeration goal by goal, when nobody has more ties than guessed', () => {
     const n = 7;
     // A ring with chords: everybody has four ties.
     const tied = (x: number, y: number) => x !== y && [1, 2, n - 1, n - 2].includes((y - x + n) % n);
@@ -119,7 +119,7 @@ describe('the rows of a join', () => {
     }
   });
 
-  it('grow with the guess of ties', () => {
+  it('the bound grows with the guess of ties', () => {
     const a = analysePattern('3-paths', schemaFromText('3-paths', 1000, { symmetric: true }));
     const seconds = [5, 50, 1000].map((degree) => countingWork(a, 'residual-ladder', degree).seconds);
     expect(seconds).toEqual([...seconds].sort((x, y) => x - y));

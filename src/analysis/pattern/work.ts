@@ -7,16 +7,16 @@ import { domainSize } from './query/lambda.js';
 import { type Shape, shapeOf } from './query/shape.js';
 import type { PatternMechanism } from './ways/ways.js';
 
-/** How long counting takes, from public facts alone: the pattern, the declared domain and the public guess of the most ties. */
+/** Expected time of counting, from public facts alone: the pattern, the declared domain and the public guess of the most ties. */
 export interface CountingWork {
   /** Rows that joins make, or steps of a count in the graph. */
   readonly steps: number;
   readonly seconds: number;
-  /** The guess it rests on: more ties take longer. */
+  /** The assumed degree: more ties take longer. */
   readonly degree: number;
 }
 
-/** Rows of a join with tests and groups that a slow machine makes in a second; steps of a count in memory. */
+/** Rows per second of a join with tests and groups on a slow machine; steps per second of a count in memory. */
 const rowsPerSecond = 2e7;
 const stepsPerSecond = 1e8;
 
@@ -30,7 +30,7 @@ export function countingWork(a: PatternAnalysis, mechanism: PatternMechanism, de
   return { steps: rows + counted, seconds: rows / rowsPerSecond + counted / stepsPerSecond, degree };
 }
 
-/** Cliques choose k - 1 neighbours in order; cycles, diamonds and ladders look at pairs of neighbours; stars at degrees. */
+/** Cliques choose k - 1 neighbours in order; cycles, diamonds and ladders visit pairs of neighbours; stars visit degrees. */
 function shapeSteps(shape: Shape, n: number, degree: number): number {
   const d = Math.min(degree, n - 1);
   const pairs = n * d * d;
@@ -42,13 +42,13 @@ function shapeSteps(shape: Shape, n: number, degree: number): number {
   return 2 * pairs + steps;
 }
 
-/** Refuses what would not end in time, before anything is spent. */
+/** Refuses counts beyond the deadline, before anything is spent. */
 export function refuseEndless(work: CountingWork, limits: Pick<EngineLimits, 'deadline'>): void {
   const endless = endlessFault(work, limits);
   if (endless) throw endless;
 }
 
-/** What a release would be refused with where counting would not end in time. */
+/** Refusal of a release whose counting would not end in time. */
 export function endlessFault({ seconds, degree }: CountingWork, { deadline }: Pick<EngineLimits, 'deadline'>): Fault | undefined {
   if (seconds * 1000 <= deadline) return undefined;
   return new Fault(
@@ -59,7 +59,7 @@ export function endlessFault({ seconds, degree }: CountingWork, { deadline }: Pi
   );
 }
 
-/** What a plan says of it. `most` is the same where everybody is tied to everybody. */
+/** Counting time in a plan. `most` is the same for a complete graph. */
 export function workText(work: CountingWork, most: CountingWork, { deadline }: Pick<EngineLimits, 'deadline'>): string {
   const limit = duration(deadline / 1000);
   if (work.seconds * 1000 > deadline)

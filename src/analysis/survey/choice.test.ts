@@ -42,7 +42,7 @@ interface Told {
   readonly delta?: string;
   readonly amplifiers?: readonly Amplifier[];
 }
-/** The ways of a survey and the choice among them, as the planner sees them. */
+/** The forms of a survey and the choice among them, as the planner gets them. */
 function survey({ columns = questions, protect = {}, delta = '0', amplifiers = [] }: Told = {}) {
   const plain = samplePolicy(columns, protect);
   const policy = { ...plain, budget: { ...plain.budget, delta: parseRational(delta) } };
@@ -55,7 +55,7 @@ function survey({ columns = questions, protect = {}, delta = '0', amplifiers = [
 const lawOf = (kind: 'laplace' | 'gaussian', width: number): AdditiveLaw<number> =>
   kind === 'laplace' ? { kind, scale: width } : { kind, variance: width ** 2 };
 
-/** Everything there is to say about the errors of planned noise, by summing up variances. */
+/** L2 error of planned noise from the sum of variances. */
 const l2Of = (noise: readonly Law[], cells: readonly number[]): number =>
   Math.sqrt(
     noise.reduce((sum, n, k) => {
@@ -66,7 +66,7 @@ const l2Of = (noise: readonly Law[], cells: readonly number[]): number =>
   );
 
 describe('the choice of a survey release', () => {
-  it('splits Laplace noise by size when nothing else is allowed', () => {
+  it('Laplace noise is split by size when nothing else is allowed', () => {
     const { choice } = survey();
     expect(choice.chosen.name).toBe('Laplace, split by size');
     const spent = choice.chosen.parts.reduce((sum, part) => sum + 2 / part.scale, 0);
@@ -74,7 +74,7 @@ describe('the choice of a survey release', () => {
     expect(choice.candidates.find((c) => c.name === 'Laplace, equal')!.ratio).toBe(1);
   });
 
-  it('takes Gaussian noise for a wide survey when delta allows it', () => {
+  it('Gaussian noise is chosen for a wide survey when delta allows it', () => {
     const wide = Array.from({ length: 150 }, (_, i) => category(`q${i}`, ['1', '2', '3', '4', '5']));
     const { choice, way } = survey({ columns: wide, delta: '1e-6' });
     expect(choice.chosen.name).toBe('Gaussian');
@@ -87,13 +87,13 @@ describe('the choice of a survey release', () => {
     ['persons of five rows', { protect: { secret: 'person', unit: 'id', maxRows: 5 } }, 10],
     ['a multi-select column of four options', { columns: [multi('m', ['a', 'b', 'c', 'd'])] }, 5],
     ['answers', { protect: { secret: 'answer' } }, 2],
-  ])('tells the error of the noise that is planned: %s', (_, told, moves) => {
+  ])('the plan states the error of the planned noise: %s', (_, told, moves) => {
     const { choice, way } = survey(told);
     const planned = way.plans[0]!.mechanisms.map(({ law }) => law);
     const cells = way.measures.map((m) => m.cells.length);
     expect(choice.chosen.error.l2).toBeCloseTo(l2Of(planned, cells), 6);
     expect(choice.chosen.parts.map((p) => p.scale)).toEqual(planned.map((n) => toNumber((n as { scale: Rational }).scale)));
-    // what one record moves in a table is the planner's to know
+    // sensitivity of a table is the planner's to know
     expect(choice.chosen.parts.reduce((sum, part) => sum + moves / part.scale, 0)).toBeCloseTo(1, 5);
     if (moves !== 2) {
       const twoCells = choice.chosen.parts.map((p): Law => ({ kind: 'laplace', scale: fromNumber((p.scale * 2) / moves) }));
@@ -112,7 +112,7 @@ describe('the choice of a survey release', () => {
   const levels = { columns: new Map(), digest: 'levels' };
   const tables = [pairwiseAmplifier(strangers, { kind: 'unpaid' }, levels)];
 
-  it('uses the pairwise bound where it is a route, and says what nobody paid for', () => {
+  it('the pairwise bound is used when it is a route, with a notice that nobody paid for it', () => {
     const answers = { columns: four, protect: { secret: 'answer', adversary: 'uninformed' } } as const;
     const { chosen, candidates } = survey({ ...answers, amplifiers: tables }).choice;
     expect(chosen.name).toBe('Laplace, pairwise bound');
@@ -122,7 +122,7 @@ describe('the choice of a survey release', () => {
     expect(survey(answers).choice.chosen.name).toBe('Laplace, split by size');
   });
 
-  it('leaves public columns without noise and out of the count', () => {
+  it('public columns get no noise and are not counted', () => {
     const { chosen } = survey({
       columns: [...four, category('form', ['a', 'b'], { public: true })],
       protect: { secret: 'answer' },
@@ -131,7 +131,7 @@ describe('the choice of a survey release', () => {
     expect(chosen.parts).toHaveLength(4);
   });
 
-  it('merges a skip block exactly when that lowers the error', () => {
+  it('a skip block is merged exactly when that lowers the error', () => {
     const block = Array.from({ length: 8 }, (_, i) => ({ name: `m${i}`, cells: 4 }));
     const small = { columns: block.map((c) => c.name), support: 39 };
     const large = { ...small, support: 4 ** 8 };
@@ -151,7 +151,7 @@ describe('the error of a whole release', () => {
   const gauss = (s: number) => Math.round(s * Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform()));
 
   it.each(['laplace', 'gaussian'] as const)(
-    '%s: L1 and maximum hold in at least 95 %% of draws and are not far above',
+    'the L1 and maximum bounds hold in at least 95 %% of draws and are tight: %s noise',
     (kind) => {
       const parts = [
         { scale: 20, cells: 60 },
@@ -177,14 +177,14 @@ describe('the error of a whole release', () => {
     },
   );
 
-  it('grows with the number of cells, which the published Theorem 6 denies', () => {
+  it('the L1 error grows with the number of cells, which the published Theorem 6 denies', () => {
     const one = releaseError([{ law: { kind: 'laplace', scale: 10 }, cells: 10 }]);
     const ten = releaseError([{ law: { kind: 'laplace', scale: 10 }, cells: 1000 }]);
     expect(ten.l1).toBeGreaterThan(30 * one.l1);
     expect(releaseError([]).l1).toBe(0);
   });
 
-  it('bounds tables read off a joint histogram, which share their noise', () => {
+  it('the bounds cover tables derived from a joint histogram, which share their noise', () => {
     const joint = releaseError([{ law: { kind: 'laplace', scale: 10 }, cells: 40, tables: 5 }]);
     const apart = releaseError([{ law: { kind: 'laplace', scale: 10 }, cells: 200 }]);
     expect(joint.l2).toBeCloseTo(apart.l2, 9);
@@ -199,21 +199,21 @@ describe.skipIf(!anesFolder)('ANES 2020 (needs the public data)', () => {
     survey = await readAnes({ year: '2020', columns: 153 });
   });
 
-  it('has the 153 columns and 931 cells of the rule', () => {
+  it('the survey has the 153 columns and 931 cells of the rule', () => {
     expect([survey.names.length, survey.levels.reduce((a, b) => a + b, 0), survey.rows]).toEqual([153, 931, 3080]);
   });
 
   const l2 = (kind: 'laplace' | 'gaussian', levels: readonly number[], scale: (c: number) => number): number =>
     releaseError(levels.map((cells, c) => ({ law: lawOf(kind, scale(c)), cells }))).l2;
 
-  it('Gaussian noise for whole rows: at most 0.2 of Laplace 2n/epsilon at epsilon 1, delta 1e-6', () => {
+  it('Gaussian noise for whole rows has at most 0.2 of the error of Laplace 2n/epsilon at epsilon 1, delta 1e-6', () => {
     const { levels } = survey;
     const sigma = gaussianSplit(levels, largestRho(1, 1e-6));
     const ratio = l2('gaussian', levels, (c) => sigma[c]!) / l2('laplace', levels, () => 2 * levels.length);
     expect(ratio).toBeLessThanOrEqual(0.2);
   });
 
-  it('pairwise bound with its 95 % radius, levels pooled at 5 %: at most 0.85 at epsilon 1', () => {
+  it('the pairwise bound with its 95 % radius, levels pooled at 5 %, has at most 0.85 of the error at epsilon 1', () => {
     const { levels, ...rest } = pooled(survey, 0.05);
     const spread = pairwiseSpread([pairTables({ levels, ...rest })], { confidence: 0.95 });
     const ratio =

@@ -8,7 +8,7 @@ import { columnsOf } from '../../query/count/measure.js';
 import type { NoisePlan } from '../../release/accountant/choose.js';
 import { type ReleaseError, releaseError } from './error.js';
 
-/** The tables of a survey in one form (each by itself, or some read off a joint one), with every noise that was planned for them. */
+/** The tables of a survey in one form (separate, or some derived from a joint one), with every planned noise. */
 export interface SurveyWay {
   readonly merged: boolean;
   readonly measures: readonly Measure[];
@@ -19,14 +19,14 @@ export interface SurveyWay {
 export interface SurveyCandidate {
   readonly name: string;
   readonly noise: 'laplace' | 'gaussian';
-  /** What is released and with which scale (Laplace b or Gaussian sigma): a column, or several merged into one joint histogram. */
+  /** Released tables with their scales (Laplace b or Gaussian sigma): a column, or several merged into one joint histogram. */
   readonly parts: readonly { readonly columns: readonly string[]; readonly cells: number; readonly scale: number }[];
   readonly error: ReleaseError;
-  /** Expected L2 error over that of Laplace noise that costs as much and is spread evenly over the tables. */
+  /** Expected L2 error relative to Laplace noise of the same cost, spread evenly over the tables. */
   readonly ratio: number;
   readonly protects: string;
   readonly assumes: readonly string[];
-  /** Whether the account has room for it; whatever is planned keeps what the policy declares. */
+  /** True if the account has enough budget remaining; every plan keeps what the policy declares. */
   readonly keeps: boolean;
   readonly reason: string;
 }
@@ -37,7 +37,7 @@ export interface SurveyChoice {
   readonly why: string;
 }
 
-/** Every planned noise with its error, smallest first; `taken` is the form that will be released, with its first plan. */
+/** Every planned noise with its error, smallest first; `taken` is the form to release, with its first plan. */
 export function chooseSurvey(ways: readonly SurveyWay[], taken: SurveyWay, protect: Protect): SurveyChoice {
   const drafts = ways.flatMap((way) => way.plans.map((plan) => draft(way, plan, protect)));
   const chosen = drafts.find((d) => d.plan === taken.plans[0])!;
@@ -45,7 +45,7 @@ export function chooseSurvey(ways: readonly SurveyWay[], taken: SurveyWay, prote
   const best = new Map<string, Draft>();
   for (const d of [...drafts, ...even]) {
     const known = best.get(d.name);
-    // Several routes may lead to one kind of noise: the least of it counts, but never in place of what is taken.
+    // Several routes may give one kind of noise: the smallest is shown, but never in place of the chosen one.
     if (known !== chosen && (d === chosen || !known || d.error.l2 < known.error.l2)) best.set(d.name, d);
   }
   const shown = [...best.values()].sort((a, b) => a.error.l2 - b.error.l2);
@@ -99,7 +99,7 @@ function nameOf({ merged }: SurveyWay, { kind, route: { amplifier } }: NoisePlan
   return merged ? `${law}, merged` : kind === 'laplace' ? `${law}, split by size` : law;
 }
 
-/** For comparison: the cost of the planned Laplace noise, evenly spread over the tables that need any. */
+/** For comparison: planned Laplace noise of the same cost, spread evenly over the tables that need any. */
 function evenly(way: SurveyWay, protect: Protect): readonly Draft[] {
   const plan = way.plans.find((p) => p.kind === 'laplace' && p.route.amplifier.scope(everyRecord));
   const cost = plan?.profile.perRecord.get(everyRecord);
@@ -113,7 +113,7 @@ function evenly(way: SurveyWay, protect: Protect): readonly Draft[] {
   return [{ ...like, name: 'Laplace, equal', ...told(way.measures, noise) }];
 }
 
-/** Parts and error, read off the laws themselves. */
+/** Parts and error, from the distributions themselves. */
 function told(measures: readonly Measure[], laws: readonly Law[]): Pick<Draft, 'parts' | 'error'> {
   const parts = measures.flatMap((m, k) => {
     const law = laws[k]!;
@@ -139,8 +139,8 @@ export interface SurveyCluster {
 }
 
 /**
- * The clusters worth merging: m columns with J joint cells are when (m J)^power < sum cells^power: their budget share then falls, and every
- * column's table is a sum over the joint cells (m J noisy cells in all). Power 1/3 for Laplace, 1/2 for Gaussian noise.
+ * Clusters worth merging: m columns with J joint cells if (m J)^power < sum cells^power, so that their budget share falls. Every
+ * column's table is a sum over joint cells. Power 1/3 for Laplace, 1/2 for Gaussian noise.
  */
 export function mergeWhereWorth(
   columns: readonly SurveyColumn[],

@@ -2,17 +2,17 @@ import { type AdditiveLaw, inDoubles, lawFromText } from '../../privacy/mechanis
 import { deviation, scaled, widthOf } from '../../privacy/mechanism/law-width.js';
 import type { PlannedMeasure } from '../../release/session/plan.js';
 
-/** Noise on `cells` cells with one law, in counts. */
+/** Noise of one distribution on `cells` cells, in counts. */
 export interface NoisyCells {
   readonly law: AdditiveLaw<number>;
   readonly cells: number;
-  /** A joint histogram from which this many tables are read by adding cells up: every noisy cell enters each of them. 1 when absent. */
+  /** Number of tables derived from a joint histogram by adding cells: every noisy cell enters each of them. 1 when absent. */
   readonly tables?: number;
 }
 
 /**
- * How wrong a whole release is, all cells together. (Theorem 6 of Maughan and Near bounds the signed sum of the noise and calls it the L1 error, so its bound
- * does not grow with the number of cells; the L1 error does. See error.proof.md.)
+ * Error of a whole release, all cells together. Theorem 6 of Maughan and Near bounds the signed sum of the noise, not the L1 error,
+ * which grows with the number of cells (error.proof.md).
  */
 export interface ReleaseError {
   /** Square root of the expected squared L2 error. */
@@ -34,7 +34,7 @@ export function releaseError(noise: readonly NoisyCells[], confidence = 0.95): R
   };
 }
 
-/** Of the discrete laws; for Laplace exactly, for Gaussian an upper bound. */
+/** Variance of the discrete distributions; exact for Laplace, an upper bound for Gaussian. */
 const variance = ({ law }: NoisyCells): number => deviation(law) ** 2;
 
 /** P(|error| >= k) of one published cell, at most. */
@@ -113,7 +113,10 @@ function normalCdf(z: number): number {
   return z >= 0 ? 1 - upper : upper;
 }
 
-/** Error of all tables of a released survey together, from the noise its receipt tells; before any tidying. `unit`: what one of its whole numbers is worth. */
+/**
+ * Joint error of all tables of a released survey, from the noise in its receipt and before tidying. `unit`: value of one of its whole
+ * numbers.
+ */
 export function toldError(measures: readonly PlannedMeasure[], unit = 1): ReleaseError {
   return releaseError(
     measures.flatMap(({ noise, cells, tables = 1 }): NoisyCells[] => {

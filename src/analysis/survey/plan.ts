@@ -10,7 +10,7 @@ import { shareOf } from '../../release/accountant/share.js';
 import { mergeWhereWorth } from './choice.js';
 import { type Asking, surveyBatch, surveyColumns } from './query.js';
 
-/** The histograms of a survey in one form: each by itself, or some clusters of columns read off a joint histogram. */
+/** The histograms of a survey in one form: separate, or some clusters of columns derived from a joint histogram. */
 export interface SurveyForm {
   readonly merged: boolean;
   readonly batch: Batch;
@@ -26,8 +26,8 @@ export function surveyForms(policy: Policy, choice: Asking = {}): readonly Surve
 }
 
 /**
- * The form whose expected error, all tables together, is lowest. It depends on policy and asked budget only, not on what was spent before: the same
- * survey asked again is the same request and is replayed.
+ * The form with the lowest joint expected error of all tables. It depends on policy and requested budget only, not on what was spent,
+ * so that the same survey again is the same request.
  */
 export function chooseSurveyBatch(
   policy: Policy,

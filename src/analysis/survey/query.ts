@@ -6,15 +6,15 @@ import { type Choice, chooseNames } from '../../policy/name-pattern.js';
 import type { Column, Policy } from '../../policy/policy.js';
 import type { Batch } from '../../query/query.js';
 
-/** Which declared columns a survey asks, and which it leaves out although they could be asked. */
+/** Declared columns of a survey, and those left out that could be selected. */
 export interface Asked {
   readonly columns: readonly Column[];
   readonly leftOut: readonly string[];
 }
 
 /**
- * Weights and the column that names the unit are no questions at all. Keys of groups, ids, timings and what is about devices are asked only by their very names, and the rest is
- * chosen by names and patterns.
+ * Weights and the unit column are never questions. Group keys, ids, timings and device data are selected by their exact names only,
+ * the rest by names and patterns.
  */
 export function surveyColumns(policy: Policy, choice: Choice = {}): Asked {
   const all = [...policy.columns.values()].filter((column) => !isWeight(column) && column.name !== policy.protect.unit);
@@ -47,12 +47,12 @@ export function surveyColumns(policy: Policy, choice: Choice = {}): Asked {
   return { columns, leftOut: chosen.filter((name) => !isQuestion(name)) };
 }
 
-/** What is asked of a survey: which questions, and by which weight answers count. */
+/** Selection of survey questions, and the weight by which answers count. */
 export interface Asking extends Choice {
   readonly weight?: string;
 }
 
-/** One histogram per question. Those in `merged` are read off the joint histogram of their cluster. */
+/** One histogram per question. Those in `merged` are derived from the joint histogram of their cluster. */
 export function surveyBatch(policy: Policy, merged: ReadonlySet<string> = new Set(), choice: Asking = {}): Batch {
   return {
     queries: surveyColumns(policy, choice).columns.map(({ name }) => ({

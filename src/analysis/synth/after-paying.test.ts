@@ -7,14 +7,14 @@ import { rowsWithin } from './memory.js';
 import { planSynth, releaseSynth } from './release.js';
 import { modelCells, smallEnough } from './small-enough.js';
 
-// What is drawn here is the same in every run.
+// Seeded noise: every run draws the same.
 vi.mock('../../privacy/noise/bits.js', async (original) =>
   (await import('../../../test/seeded-source.js')).seededNoise(
     await original<typeof import('../../privacy/noise/bits.js')>(),
     82,
   ),
 );
-/** A planted limit: no model, and no table asked of it, has more cells. */
+/** A planted limit on the cells of models and of marginals computed from them. */
 const most = 1000;
 vi.mock('../../base/input/limits.js', async (original) => {
   const real = await original<typeof import('../../base/input/limits.js')>();
@@ -33,7 +33,7 @@ afterAll(() => {
 
 const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
 const values = ['1', '2', '3', '4', '5', '6'];
-/** All columns follow one another, so that every table has something to tell, and all trees are as good. */
+/** Columns that all depend on one another, so that every table is informative and all trees are equally good. */
 const rows = (n: number): string =>
   `${names.join()}\n${Array.from({ length: n }, (_, i) => `${names.map((_, c) => 1 + ((i + (i % (c + 7) === 0 ? c : 0)) % 6)).join()}`).join('\n')}\n`;
 
@@ -51,31 +51,31 @@ ${names.map((name) => `  ${name}: { type: category, values: [${values.map((v) =>
   shop.write('rows.csv', rows(records));
   return shop.session();
 }
-/** Three pairs of columns: a tree of all columns closes rings with them. */
+/** Three pairs of columns that form cycles with any tree of all columns. */
 const impossible = [
   { a: '1', b: '2' },
   { c: '1', d: '2' },
   { e: '1', f: '2' },
 ];
 
-describe('what was paid for is never lost to a model that is too large', () => {
+describe('measurements under a limit on the model', () => {
   it.each([
     ['aim', ', delta: 1e-6', {}],
     ['aim', '', {}],
     ['aim', ', delta: 1e-6', { impossible }],
     ['mst', ', delta: 1e-6', { impossible }],
     ['privbayes', '', { impossible }],
-  ] as const)('%s%s %o', async (mode, delta, more) => {
+  ] as const)('every paid measurement is published when the model is too large: %s%s %o', async (mode, delta, more) => {
     const session = await opened(delta);
     const { result } = await releaseSynth(session, { mode, columns: names, cells: most, ...more }, { epsilon: '100' });
     await session.close();
     expect(result.rows).toBe(400);
-    // Every column and pair that was paid for is told, whether rows could be made with it or not.
+    // Every measured column and pair is published, whether rows could be made with it or not.
     expect(result.measured.length).toBeGreaterThanOrEqual(names.length - 1);
   });
 
   it.each(['mst', 'privbayes'] as const)(
-    'rows of one column follow what %s measured of it, or it is refused before',
+    'rows of one column follow what %s measured of it, or are refused in advance',
     async (mode) => {
       const session = await opened('');
       const one = releaseSynth(session, { mode, columns: ['a'] }, { epsilon: '100' });
@@ -89,13 +89,13 @@ describe('what was paid for is never lost to a model that is too large', () => {
     },
   );
 
-  it.each(['aim', 'mst', 'privbayes'] as const)('rows of no records are refused before: %s', async (mode) => {
+  it.each(['aim', 'mst', 'privbayes'] as const)('synthetic rows of no records are refused in advance: %s', async (mode) => {
     const session = await opened('', 0);
     await expect(releaseSynth(session, { mode }, { epsilon: '1' })).rejects.toMatchObject({ code: 'QUERY_UNSUPPORTED' });
     await session.close();
   });
 
-  it('is refused before, where the limit is asked for and not there', async () => {
+  it('a request for more cells than the limit is refused in advance', async () => {
     const session = await opened('');
     await expect(planSynth(session, { columns: names, cells: most + 1 }, { epsilon: '1' })).rejects.toMatchObject({
       code: 'QUERY_INVALID',
@@ -104,8 +104,8 @@ describe('what was paid for is never lost to a model that is too large', () => {
   });
 });
 
-describe('rows whose number is read off noisy tables', () => {
-  it('are no more than there is room for', () => {
+describe('synthetic rows whose number is estimated', () => {
+  it('the number of synthetic rows is at most what memory holds', () => {
     const setting = { sizes: [2], change: 'removed', each: 1, impossible: [], mostCells: 10 } as const;
     const modelled = [{ name: 'a', size: 2, labels: ['0', '1'] }];
     const told = { measured: [{ columns: [0], counts: Float64Array.of(1e11, 1e11), sd: 1e11 }], pairs: [] };
@@ -118,15 +118,15 @@ describe('rows whose number is read off noisy tables', () => {
   });
 });
 
-describe('what would fill the memory before it is refused', () => {
-  it('all that is inside a named table of many columns', () => {
+describe('requests that would fill the memory', () => {
+  it('all marginals of a named table of many columns are refused before they are listed', () => {
     const options = Array.from({ length: 30 }, (_, k) => ({ name: `m: ${k}`, size: 2, labels: [], column: { name: 'm' } }));
     expect(() => candidatesFor(options, { upTo: 2, tables: [{ by: ['m'], weight: 1 }] }, 1000)).toThrow(
       expect.objectContaining({ code: 'DOMAIN_EXCEEDED' }),
     );
   });
 
-  it('impossible combinations of columns that the model cannot hold together', async () => {
+  it('structural zeros of columns that the model cannot hold together are refused before they are listed', async () => {
     const session = await opened('');
     const many = Array.from({ length: 1000 }, () => '1');
     await expect(
@@ -147,7 +147,7 @@ describe('tables that would make the model too large', () => {
     [0, 3],
   ].map(pair);
 
-  it('are left out, the last first, and all are kept where they fit', () => {
+  it('tables are left out from the last on, and all are kept when they fit', () => {
     const setting = { sizes, impossible: [], mostCells: 431 };
     expect(
       modelCells(
@@ -158,7 +158,7 @@ describe('tables that would make the model too large', () => {
     ).toBe(432);
     expect(smallEnough(setting, ring)).toEqual(ring.slice(0, 3));
     expect(smallEnough({ ...setting, mostCells: 432 }, ring)).toBe(ring);
-    // A column that no other table has is known from the one that was left out.
+    // The marginal of a column in no other table is taken from the table that was left out.
     const last = smallEnough({ ...setting, mostCells: 78 }, [ring[0]!, ring[1]!, ring[2]!]);
     expect(last.map(({ columns }) => columns)).toEqual([[0, 1], [1, 2], [3]]);
     expect(last[2]).toEqual({ columns: [3], counts: new Float64Array(6).fill(6), sd: Math.sqrt(6) });

@@ -20,19 +20,22 @@ import { type Candidate, inRounds } from './rounds.js';
 import { drawCodes, uniform } from './rows.js';
 import { asTree } from './tree.js';
 
-// In the suite the same is drawn in every run; a long one draws anew.
+// The suite draws the same in every run; a long run draws anew.
 vi.mock('../../privacy/noise/bits.js', async (original) => {
   const real = await original<typeof import('../../privacy/noise/bits.js')>();
   return process.env.FUGU_SYNTH_RUNS ? real : (await import('../../../test/seeded-source.js')).seededNoise(real, 16);
 });
 
-/** An audit that is right about a promise that was kept finds more than that less often than this: once in 1e9 runs. */
+/** Confidence of the audit: it exceeds a promise that holds once in 1e9 runs. */
 const confidence = 1 - 1e-9;
 
-/** Runs of each world: a slice in the suite, 20,000 by FUGU_SYNTH_RUNS=20000. */
+/** Runs per data set: a slice in the suite, 20,000 with FUGU_SYNTH_RUNS=20000. */
 const runs = Number(process.env.FUGU_SYNTH_RUNS ?? 160);
 
-/** Three rows of one person, who answers 0, 0, 1 or 0, 1, 0 in all of them, and a row each of two others: two pairs of columns come nearer to independent or farther from it. */
+/**
+ * Three rows of one person, who answers 0, 0, 1 or 0, 1, 0 in all of them, and one row each of two others: two pairs of columns move
+ * towards or away from independence.
+ */
 const others = [
   [1, 1, 1],
   [1, 0, 0],
@@ -48,7 +51,7 @@ const pairs: readonly Candidate[] = [
   { columns: [0, 2], weight: 1 },
   { columns: [1, 2], weight: 1 },
 ];
-/** Everything that is let out: what was measured, of which columns, and the rows. */
+/** Everything published: the measurements, their columns, and the rows. */
 function synthesis(method: Method, table: CodedTable, paid: Paid): number[] {
   const measured = method.run(table, paid);
   const rows = drawCodes(modelOf({ sizes: setting.sizes, measured, total: totalOf(setting, measured) }), 7);
@@ -60,7 +63,10 @@ function synthesis(method: Method, table: CodedTable, paid: Paid): number[] {
   return [...singles, place, ...(first ? first.counts : [0, 0, 0, 0]), ...ones, agree];
 }
 
-/** What an attacker who knows both worlds looks for: whether the first table chosen is the one that the rows of a world would choose if no noise were in the choice. */
+/**
+ * Event an attacker who knows both data sets would test: the first chosen table is the one that a noiseless choice on this data set
+ * picks.
+ */
 const asChosenIn = (table: CodedTable) => ({
   name: 'the table that this world is farthest from',
   of: (o: readonly number[]): number => {
@@ -91,7 +97,7 @@ function audit(
     .epsilon;
 }
 
-/** A planted fault: the choice looks at the rows and has no noise, whatever was paid. */
+/** Planted fault: the choice reads the rows and has no noise, whatever was paid. */
 class Peeking extends Paid {
   override release<In, Out>(mechanism: Mechanism, exact: In, noisy: (exact: In) => Out): Out {
     if (mechanism.law.kind !== 'selection') return super.release(mechanism, exact, noisy);
@@ -100,7 +106,7 @@ class Peeking extends Paid {
   }
 }
 
-/** Three homes of two: somebody says what the one they live with says, or not. */
+/** Three households of two: somebody gives the same answer as their housemate, or not. */
 const homely = (own: number): CodedTable & { readonly homes: Uint32Array } => ({
   names: ['a'],
   levels: [2],
@@ -112,7 +118,7 @@ const home: Household = { members: 1, shared: [], own: [0], apart: [] };
 const ofHomes: Setting = { sizes: [2, 2], change: 'replaced', records: 6, each: 1, impossible: [], mostCells: 1000 };
 const modelled = ['a', 'members'].map((name) => ({ name, size: 2, labels: ['0', '1'] }));
 
-/** Tables of people, tables of two, and the households that are made of them. */
+/** Tables of people, tables of pairs, and the households made from them. */
 function households(allotment: Allotment, samples: number, makePaid: (booked: readonly Mechanism[]) => Paid): number {
   const method = inRounds(ofHomes, partOf(allotment, rational(2, 3)), [{ columns: [0, 1], weight: 1 }]);
   const partnered = pairMethod(ofHomes, home, partOf(allotment, rational(1, 3)));
@@ -146,26 +152,29 @@ describe('the whole synthesis as a black box', long, () => {
   it.each<[string, (allotment: Allotment) => Method]>([
     ['in rounds', (allotment) => inRounds(setting, allotment, pairs)],
     ['as a tree', (allotment) => asTree(setting, allotment)],
-  ])('tells no more than was promised of one record among strangers, little or much: %s', (_, method) => {
-    const little = audit(method(pure(rational(1, 2))));
-    const much = audit(method(pure(rational(60))));
-    if (process.env.FUGU_SYNTH_RUNS) console.log('of 0.5 and 60:', little, much);
-    expect(little).toBeLessThanOrEqual(0.5);
-    expect(much).toBeLessThanOrEqual(60);
-    expect(much).toBeGreaterThan(0.5);
-  });
+  ])(
+    'the synthesis reveals no more than promised about one record without ties, at a small and a large budget: %s',
+    (_, method) => {
+      const little = audit(method(pure(rational(1, 2))));
+      const much = audit(method(pure(rational(60))));
+      if (process.env.FUGU_SYNTH_RUNS) console.log('of 0.5 and 60:', little, much);
+      expect(little).toBeLessThanOrEqual(0.5);
+      expect(much).toBeLessThanOrEqual(60);
+      expect(much).toBeGreaterThan(0.5);
+    },
+  );
 
   it.each<[string, Method]>([
     ['in rounds', inRounds(setting, pure(rational(1, 8)), pairs)],
     ['as a tree', asTree(setting, pure(rational(1, 8)))],
-  ])('catches a choice that was not paid for: %s', (_, method) => {
-    // So many runs mostly find 0.3 to 0.7, whatever little was paid; an audit that looked for the wrong thing is made again.
+  ])('the audit detects a choice that was not paid for: %s', (_, method) => {
+    // So many runs mostly find 0.3 to 0.7, whatever was paid; an audit of an unsuitable event is repeated.
     let found = 0;
     for (let again = 0; again < 12 && found <= 1 / 8; again++)
       found = audit(method, Math.max(runs, 800), (booked) => new Peeking(booked), 1 - 1e-6);
     if (process.env.FUGU_SYNTH_RUNS) console.log('peeking', found);
     expect(found).toBeGreaterThan(1 / 8);
-    // The same audit of what is paid for finds no more than that, as often.
+    // The same audit of the paid choice, as often, finds no more than its price.
     const paidFor = Array.from({ length: 3 }, () => audit(method, Math.max(runs, 800), undefined, 1 - 1e-6));
     expect(Math.max(...paidFor)).toBeLessThanOrEqual(1 / 8);
   });
@@ -173,9 +182,9 @@ describe('the whole synthesis as a black box', long, () => {
 
 describe('synthetic households as a black box', long, () => {
   const paidFor = (booked: readonly Mechanism[]) => new Paid(booked);
-  it('tell no more than was promised of one member, little or much', () => {
+  it('synthetic households reveal no more than promised about one member, at a small and a large budget', () => {
     const little = households(pure(rational(1, 2)), runs, paidFor);
-    // With as many runs as elsewhere one of a hundred such audits finds less than 0.5.
+    // With as many runs as elsewhere, one such audit in a hundred finds less than 0.5.
     const much = households(pure(rational(60)), Math.max(runs, 400), paidFor);
     if (process.env.FUGU_SYNTH_RUNS) console.log('households, of 0.5 and 60:', little, much);
     expect(little).toBeLessThanOrEqual(0.5);
@@ -183,10 +192,10 @@ describe('synthetic households as a black box', long, () => {
     expect(much).toBeGreaterThan(0.5);
   });
 
-  it('are caught where tables of two members have no noise', () => {
+  it('the audit detects tables of two members without noise', () => {
     class Bare extends Paid {
       override release<In, Out>(mechanism: Mechanism, exact: In, noisy: (exact: In) => Out): Out {
-        // A pair of a home of two has three pairs in all.
+        // A pair of a household of two is one of three pairs in all.
         const bare =
           mechanism.law.kind === 'laplace' && (exact as unknown as readonly bigint[]).reduce((a, b) => a + b, 0n) === 3n;
         return bare ? (exact as unknown as Out) : super.release(mechanism, exact, noisy);
@@ -203,7 +212,7 @@ describe('the whole release with ties', long, () => {
   afterAll(() => {
     for (const shop of shops) shop.remove();
   });
-  /** A hundred and fifty people in homes of fifty; those of the first home all say the same. */
+  /** A hundred and fifty people in households of fifty; those of the first household all answer alike. */
   const people = (party: string) =>
     `id,home,party,trust\n${Array.from({ length: 150 }, (_, i) => `p${i},h${Math.floor(i / 50)},${i < 50 ? party : ['dem', 'rep'][i % 2]},${i < 50 ? (party === 'dem' ? 'yes' : 'no') : 'yes'}`).join('\n')}\n`;
   const policy = (dependence: string) => `data: { source: people.csv }
@@ -239,13 +248,13 @@ columns:
       confidence,
     }).epsilon;
 
-  it('tells no more than was promised of a home of fifty copies that was declared', async () => {
+  it('the release reveals no more than promised about a declared household of fifty copies', async () => {
     const told = await found('[{ kind: groups, by: home }]', runs);
     if (process.env.FUGU_SYNTH_RUNS) console.log('declared home', told);
     expect(told).toBeLessThanOrEqual(1);
   });
 
-  it('catches a home of fifty copies that was not declared', async () => {
+  it('the audit detects an undeclared household of fifty copies', async () => {
     const told = await found('none', Math.max(runs, 400));
     if (process.env.FUGU_SYNTH_RUNS) console.log('undeclared home', told);
     expect(told).toBeGreaterThan(1);

@@ -7,14 +7,14 @@ const weights = (form: Parameters<typeof candidatesFor>[1]): Record<string, numb
     candidatesFor(columns, form, 1000).map((one) => [one.columns.map((c) => columns[c]!.name).join(''), one.weight]),
   );
 
-describe('tables to choose from', () => {
-  it('weigh the same, whatever their size, where none is named', () => {
+describe('the candidate tables', () => {
+  it('all tables have the same weight, whatever their size, when none is named', () => {
     const all = Object.values(weights({ tables: [] }));
     expect(all).toHaveLength(6 + 4);
     expect(new Set(all).size).toBe(1);
   });
 
-  it('weigh more by the part of their columns that lies in a table that is named', () => {
+  it('tables have more weight by the share of their columns in a named table', () => {
     const plain = weights({ tables: [] });
     const named = weights({ tables: [{ by: ['a', 'b'], weight: 5 }] });
     const more = (table: string) => named[table]! - plain[table]!;

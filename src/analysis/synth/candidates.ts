@@ -4,18 +4,21 @@ import { cellsOf } from './counts.js';
 import type { SynthForm } from './form.js';
 import type { Candidate } from './rounds.js';
 
-/** Tables that rounds look at; each of them is counted once and compared in every round. */
+/** Most candidate tables; each is counted once and compared in every round. */
 const mostTables = 6_000;
 const mostCounted = 30_000_000;
 
-/** All tables of up to so many columns, and those that are named with all that is inside them. A table matters by the part of its columns that lies in each of them: by their number (McKenna et al. 2022) larger tables count more, and all others are chosen less sharply for it (docs/decisions/0086). */
+/**
+ * Marginals of up to so many columns, and named tables with theirs. Weight is the share of a table's columns in each wanted table;
+ * overlap by number (McKenna et al. 2022) favours large tables and blurs other choices (docs/decisions/0086).
+ */
 export function candidatesFor(coded: readonly ModelColumn[], form: SynthForm, mostCells: number): readonly Candidate[] {
   const k = coded.length;
   const upTo = form.upTo ?? (choices(k, 3) + choices(k, 2) <= mostTables ? 3 : 2);
   const sizes = coded.map(({ size }) => size);
   const all = subsetsUpTo(k, Math.min(upTo, k)).filter((set) => set.length > 1 || k === 1);
   const named = form.tables.map(({ by, weight }) => ({ columns: placesNamed(coded, by), weight }));
-  // A column that takes several answers is one for each: all that is inside so many is never gone through.
+  // A multi-select column becomes one column per option: the subsets of so many are never enumerated.
   if (named.some(({ columns }) => 2 ** columns.length > 2 * mostTables))
     throw new Fault(
       'DOMAIN_EXCEEDED',
@@ -36,7 +39,7 @@ export function candidatesFor(coded: readonly ModelColumn[], form: SynthForm, mo
       { details: { tables: list.length, cells: counted } },
     );
   const wanted = upTo === 0 ? [] : subsetsUpTo(k, Math.min(upTo, k)).filter((set) => set.length === Math.min(upTo, k));
-  // Of the columns of a set, what part lies in all tables of the largest size: the same for all sets, so counted once.
+  // Share of a set's columns in all tables of the largest size: equal for all sets, so computed once.
   const share = wanted.length === 0 ? 0 : (wanted.length * Math.min(upTo, k)) / k;
   return list.map((columns) => ({
     columns,

@@ -7,17 +7,17 @@ import type { Axis } from '../../query/count/measure.js';
 import { keyOf } from '../../query/keys.js';
 import type { SynthForm } from './form.js';
 
-/** One column of the model: every row has one of its `size` places. */
+/** One column of the model: every row has one of its `size` values. */
 export interface ModelColumn {
   readonly name: string;
   readonly size: number;
-  /** What its places are called. */
+  /** Labels of its values. */
   readonly labels: readonly string[];
 }
-/** A column of the data is one of them, or, where it takes several answers, one for each of these. */
+/** A column of the data, or one option of a multi-select column. */
 export type CodedColumn = ModelColumn & { readonly column: Column } & ({ readonly axis: Axis } | { readonly option: number });
 
-/** The columns that synthetic rows have, in the order of the policy. Names of households are made up, not copied. */
+/** The columns of synthetic rows, in the order of the policy. Household names are made up, not copied. */
 export function chosenColumns(
   policy: Policy,
   { columns, except, households }: Pick<SynthForm, 'columns' | 'except' | 'households'>,

@@ -1,6 +1,6 @@
 import type { CodedTable } from '../learn/network/coded.js';
 
-/** Rows in every cell of a table over these columns, row-major in their order. Exact, where the table is. */
+/** Rows in every cell of a marginal over these columns, row-major in their order. Exact, if the table is. */
 export function countsOf({ columns, levels, rows }: CodedTable, asked: readonly number[]): Float64Array {
   const out = new Float64Array(cellsOf(levels, asked));
   const [i, j, k] = asked;

@@ -11,15 +11,15 @@ const counts = (rows: readonly number[]): Float64Array => {
 };
 const moved = (a: bigint, b: bigint): bigint => (a > b ? a - b : b - a);
 
-describe('a table of counts', () => {
+describe('the sensitivity of a table of counts', () => {
   it.each([
     ['replaced', 1],
     ['replaced', 3],
     ['removed', 1],
     ['removed', 3],
-  ] as const)('moves by no more than is stated when a record is %s that has %i rows, and by all of it', (change, each) => {
+  ] as const)('a table moves by at most its sensitivity when a record is %s that has %i rows, and reaches it', (change, each) => {
     const { l1, l2squared } = countsMoved({ each, change }).get(everyRecord)!;
-    /** All ways in which up to so many rows fall into the cells. */
+    /** All ways to place up to so many rows into the cells. */
     const ways = (rows: number): readonly (readonly number[])[] =>
       rows === 0 ? [[]] : [...ways(rows - 1), ...ways(rows - 1).flatMap((own) => [0, 1, 2, 3].map((cell) => [...own, cell]))];
     let [sum, squares] = [0, 0];
@@ -41,7 +41,7 @@ describe('a table of counts', () => {
 });
 
 describe('the penalty of a table', () => {
-  it('moves by no more than its reach when the rows of a record are replaced or not there, whatever the model says', () => {
+  it('the penalty moves by at most its sensitivity when the rows of a record are replaced or removed, whatever the model', () => {
     const cell = fc.integer({ min: 0, max: 3 });
     fc.assert(
       fc.property(
@@ -61,7 +61,7 @@ describe('the penalty of a table', () => {
     );
   });
 
-  it('reaches it: all rows of a record leave a cell that has too few of them for one that has too many', () => {
+  it('the penalty reaches its sensitivity when all rows of a record leave a cell with too few for one with too many', () => {
     for (const each of [1, 3]) {
       const model = Float64Array.from([10, 0, 0, 0]);
       const of = (cell: number) => penaltyOf(counts(new Array(each).fill(cell)), model, 32, 0);
@@ -70,17 +70,17 @@ describe('the penalty of a table', () => {
     }
   });
 
-  it('is lowest where rows and model are farthest apart, by more than noise', () => {
+  it('the penalty is lowest for the table in which rows and model differ most, beyond noise', () => {
     const model = Float64Array.from([1, 1, 1, 1]);
     expect(penaltyOf(counts([0, 0, 0, 0]), model, 1, 0) < penaltyOf(counts([0, 0, 1, 2]), model, 1, 0)).toBe(true);
     expect(penaltyOf(counts([0, 0, 0, 0]), model, 1, 5) > penaltyOf(counts([0, 0, 1, 2]), model, 1, 0)).toBe(true);
   });
 
-  it('has weights from one to the largest', () => {
+  it('the weights are between one and the largest', () => {
     expect(wholeWeights([1, 2, 4, 0.001])).toEqual([8, 16, 32, 1]);
   });
 
-  it('moves by no more where noise says that there are more rows than anything can have', () => {
+  it('the penalty moves by no more when noise suggests more rows than any data can have', () => {
     const cells = 7;
     for (const [setting, said] of [
       [{ each: 1 }, 3e16],
@@ -92,7 +92,7 @@ describe('the penalty of a table', () => {
       const model = Float64Array.from({ length: cells }, (_, k) => (total * (k + 1 / 3)) / 24);
       const [here, there] = [Float64Array.of(3, 1, 4, 1, 5, 9, 2), Float64Array.of(2, 1, 4, 1, 5, 9, 3)];
       const moved = penaltyOf(here, model, 31, 0) - penaltyOf(there, model, 31, 0);
-      // A row less in the first cell, one more in the last, both below what the model says.
+      // One row less in the first cell, one more in the last, both below the model's counts.
       expect(moved).toBe(0n);
       expect(penaltyOf(here, model, 31, 0) - penaltyOf(Float64Array.of(3, 1, 4, 1, 5, 9, 1), model, 31, 0)).toBe(31n * 32n);
     }

@@ -1,12 +1,12 @@
-/** How far one row moves the distance of a table from a model, in units: it leaves a cell and enters another (synth.proof.md). */
+/** Most by which one row moves the distance of a table from a model, in units: it leaves a cell and enters another (synth.proof.md). */
 const unitsPerRow = 32;
 /** The largest weight of a table. */
 const largestWeight = 32;
 
-/** More rows than any data has, and more noise than says anything: below it all sums stay whole in doubles. */
+/** More rows than any data has, or than any noise suggests: below it all sums are exact whole numbers in doubles. */
 export const mostRows = 2 ** 40;
 
-/** How far one record of `each` rows moves any penalty: replaced, its rows leave cells and enter others; removed, they leave. */
+/** Sensitivity of any penalty to one record of `each` rows: replaced, its rows leave cells and enter others; removed, they leave. */
 export const reachOf = (each: number, change: 'replaced' | 'removed' = 'replaced'): bigint =>
   (change === 'replaced' ? 2n : 1n) * BigInt(each) * BigInt(unitsPerRow) * BigInt(largestWeight);
 
@@ -17,8 +17,8 @@ export function wholeWeights(weights: readonly number[]): readonly number[] {
 }
 
 /**
- * A table that is far from the model, by more than its noise would be, has a low penalty: -weight x (L1 distance - noise), in whole units. Only the counts are a
- * secret; weight, model and noise are public.
+ * Penalty of a table: -weight x (L1 distance from the model - expected noise), in whole units, low if the table differs by more than
+ * noise. Only the counts are secret.
  */
 export function penaltyOf(counts: Float64Array, model: Float64Array, weight: number, noise: number): bigint {
   let distance = 0;

@@ -6,39 +6,42 @@ import { mostAsked } from './memory.js';
 
 const name = z.string().min(1);
 const names = z.array(name).min(1);
-/** Numbers of a YAML file come as they are written. */
+/** Numbers of a YAML file may be strings. */
 const number = z.union([z.number(), z.string().regex(/^-?\d{1,15}(\.\d{1,15})?$/, 'write a number')]);
 const whole = (least: number, most: number) =>
   z.union([z.number().int().min(least).max(most), z.string().regex(/^\d{1,9}$/, 'write a whole number')]);
-/** A code, or several; null, or nothing between quotes, is no answer. */
+/** A code, or several; null or an empty string is a missing answer. */
 const code = z.union([z.string(), z.number(), z.null()]);
 const condition = z.union([code, z.array(code).min(1), z.strictObject({ from: number.optional(), to: number.optional() })]);
 
-/** Rows that look like the data: what they are made of, and how many. */
+/** Synthetic rows: their columns, tables and number. */
 export const request = z.strictObject({
-  /** How tables are chosen: in rounds (aim), as a tree of pairs (mst), or as a tree grown column by column (privbayes). */
+  /** Choice of tables: in rounds (aim), as a tree of pairs (mst), or as a tree grown column by column (privbayes). */
   mode: z.enum(['aim', 'mst', 'privbayes']).optional(),
   /** Names and patterns; all columns when absent. */
   columns: names.optional(),
   except: names.optional(),
-  /** As many as there are records when absent. */
+  /** The number of records when absent. */
   rows: whole(1, mostAsked).optional(),
-  /** With aim: how many columns the tables have that should come out right; 3 when absent, 2 where there are many columns. */
+  /** With aim: most columns of the tables to reproduce; 3 when absent, 2 with many columns. */
   upTo: whole(1, 3).optional(),
-  /** With aim: tables that count more than others. */
+  /** With aim: tables of higher weight. */
   tables: z
     .array(z.strictObject({ by: names.max(5), weight: number.optional() }))
     .max(10_000)
     .optional(),
-  /** What no row can be: each holds for rows that meet all its conditions. Beside what `merge` of the policy says. */
+  /** Structural zeros besides those of the policy's `merge`: each holds for rows that meet all its conditions. */
   impossible: z.array(z.record(name, condition)).max(1_000).optional(),
-  /** Households: whose name for them is in this column, which a declared tie has; what all of one share; how many members are told apart at most (8). */
+  /**
+   * Households: the column with their names, which a declared tie has; the columns all members share; the largest size counted
+   * separately (8 by default).
+   */
   households: z.strictObject({ by: name, shared: names.optional(), most: whole(2, 20).optional() }).optional(),
   /** Most cells that the model may have, all its cliques together. */
   cells: whole(1_000, limits.graphicalCells.most).optional(),
 });
 export type SynthRequest = z.infer<typeof request>;
-/** The same, its numbers read. */
+/** The same form with its numbers parsed. */
 export interface SynthForm extends Omit<SynthRequest, 'rows' | 'upTo' | 'cells' | 'tables' | 'households'> {
   readonly rows?: number;
   readonly upTo?: number;

@@ -8,17 +8,20 @@ import { learnTree, treeNoise } from '../learn/network/private-tree.js';
 import { cellsOf } from './counts.js';
 import type { Method, Setting } from './method.js';
 
-/** A tree grown from the first column on, each column under the one that says most about it (PrivBayes with one parent each; analysis/learn/network/private-tree.proof.md). */
+/**
+ * A tree grown from the first column on, each column under its most informative parent (PrivBayes with one parent each;
+ * analysis/learn/network/private-tree.proof.md).
+ */
 export function asGrownTree(
   { sizes, records: rows }: Required<Pick<Setting, 'sizes' | 'records'>>,
   allotment: Allotment,
 ): Method {
-  // More answers than there is room for are refused before anything is booked.
+  // More values than fit are refused before anything is reserved.
   cellStarts(sizes);
   const noise = treeNoise(sizes, rows, allotment);
   const sd = Math.sqrt(noise.tables.variance);
   const run = (table: CodedTable, paid: Paid, progress?: (done: number, total: number) => void): readonly Measured[] => {
-    // The noise fits this many rows, which is public; if there are others, somebody is writing to the data.
+    // The noise is planned for this public number of rows; another number means that the data is being written to.
     if (table.rows !== rows) throw new RangeError('the number of records has changed');
     const { parent, tables } = learnTree(pairTables(table), noise, paid, progress);
     return parent.flatMap((p, child): readonly Measured[] => {

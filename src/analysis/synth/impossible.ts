@@ -10,10 +10,13 @@ import type { CodedColumn } from './columns.js';
 import { cellsOf } from './counts.js';
 import type { Condition, SynthForm } from './form.js';
 
-/** Larger groups of merged columns are looked at two by two: a clique of all of them would fill the model. */
+/** Cells beyond which merged columns are handled in pairs: one clique of all would fill the model. */
 const mostTogether = 2 ** 14;
 
-/** What no row can be: combinations that the questionnaire of the policy does not allow (`merge`), and those that are named. Public. Columns whose combinations the model cannot hold are refused before these are listed. */
+/**
+ * Structural zeros: combinations that the policy's questionnaire excludes (`merge`), and declared ones. Public. Columns whose
+ * combinations exceed the model are refused before these are listed.
+ */
 export function impossibleIn(
   policy: Policy,
   coded: readonly CodedColumn[],
@@ -99,7 +102,7 @@ function named(coded: readonly CodedColumn[], conditions: Readonly<Record<string
   return { columns: parts.map(({ at }) => at), cells };
 }
 
-/** Numbers are drawn anywhere in their bin: a range that ends inside one could not be kept. */
+/** Numbers are drawn anywhere in their bin, so a range must end at a bin's edge. */
 function placesWhere(one: CodedColumn, condition: Condition): readonly number[] {
   const { column, name } = one;
   if (typeof condition === 'object' && condition !== null && !Array.isArray(condition)) {

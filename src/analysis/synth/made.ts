@@ -18,12 +18,15 @@ export interface SynthResult {
   readonly mode: Mode;
   readonly rows: number;
   readonly columns: readonly SynthColumn[];
-  /** Everything that was paid for: noisy tables, row-major over the labels of their columns; all rows are made of these. */
+  /** All measurements: noisy tables, row-major over the labels of their columns; the rows are made from these alone. */
   readonly measured: readonly MeasuredTable[];
-  /** How many rows the data has: public, or what the tables say. */
+  /** Number of rows of the data: public, or estimated from the tables. */
   readonly total: number;
   readonly quality: Quality & { readonly predicted: readonly PredictQuality[] };
-  /** Where rows are grouped: the column of made names, how many there are, noisy tables of two members, and how near the rows come to them. */
+  /**
+   * Household part of a result: the column of made-up names, their number, noisy tables of two members, and how near the rows come to
+   * them.
+   */
   readonly households?: {
     readonly by: string;
     readonly count: number;
@@ -39,30 +42,30 @@ export interface MeasuredTable {
   readonly sd: number;
 }
 
-/** What is said before anything is measured, and public. */
+/** Setup before any measurement; public. */
 export interface Ground {
   readonly form: SynthForm;
   readonly mode: Mode;
   readonly columns: readonly Column[];
   readonly coded: readonly CodedColumn[];
-  /** Of the model of people: those that are coded, and how many live together. */
+  /** Columns of the model of people: the coded ones, and the household size. */
   readonly modelled: readonly ModelColumn[];
   readonly household?: Household;
   readonly setting: Setting;
-  /** Most rows that there is room for, where it is not said how many. */
+  /** Most rows that fit into memory, if no number is requested. */
   readonly mostDrawn: number;
 }
 
-/** What was measured, of rows and of two members of a household. */
+/** Measurements of rows and of pairs of household members. */
 export interface Told {
   readonly measured: readonly Measured[];
   readonly pairs: readonly Measured[];
 }
 
-/** Rows on which a classifier is tried. */
+/** Rows used to evaluate a classifier. */
 const mostTried = 20_000;
 
-/** From what was measured to rows: nothing here sees data. */
+/** Synthetic rows from measurements: postprocessing only. */
 export function made(
   { form, mode, columns, coded, modelled, household, setting, mostDrawn }: Ground,
   { measured, pairs }: Told,
@@ -116,7 +119,7 @@ export function made(
   };
 }
 
-/** Of what a household shares, every member has what was written for the first. */
+/** Copies the written value of the first member to all members in shared columns. */
 function asFirst(column: SynthColumn, homes: Uint32Array): SynthColumn {
   const values: SynthColumn['values'][number][] = [];
   for (let row = 0; row < homes.length; row++)

@@ -1,11 +1,11 @@
 import { Fault } from '../../base/errors.js';
 
-/** What a synthesis holds at once, in whole numbers that are public. */
+/** Memory of a synthesis at its peak, in whole numbers that are public. */
 export interface Held {
-  /** Rows of the data and bytes of each; none where their number is a secret. */
+  /** Rows of the data and bytes of each; zero rows if their number is secret. */
   readonly rows: number;
   readonly perRow: number;
-  /** Cells of all tables among which rounds choose: counted, and as the model last said them. */
+  /** Cells of all tables among which rounds choose: counted, and as last computed from the model. */
   readonly counted: number;
   /** Cells of the model. */
   readonly cells: number;
@@ -14,28 +14,31 @@ export interface Held {
   readonly columns: number;
 }
 
-/** Of a cell of the model: beliefs, factors, what descent remembers of its steps. */
+/** Bytes per cell of the model: beliefs, factors, curvature pairs. */
 const perCell = 384;
-/** Of a value that is drawn: its place, and as it is written. */
+/** Bytes per drawn value: its index and its text. */
 const perValue = 24;
 
-/** Bytes, about; beside what the program takes by itself. Measured on Adult: experiments/synth. */
+/** Approximate bytes, besides those of the program itself. Measured on Adult: experiments/synth. */
 const bytesOf = ({ rows, perRow, counted, cells, drawn, columns }: Held): number =>
   rows * perRow + 16 * counted + perCell * cells + perValue * drawn * columns;
 
-/** Cells that the model may have unless `cells` says how many: the more where a quarter of what is allowed holds them. A small budget fills neither (docs/decisions/0084). */
+/**
+ * Default for `cells`: the larger one if it fits into a quarter of the allowed memory. A small budget fills neither
+ * (docs/decisions/0084).
+ */
 export const usualCells = (room: number): number => (4 * perCell * roomy <= room ? roomy : narrow);
 const roomy = 800_000;
 const narrow = 400_000;
 
-/** Most rows that are asked for at once. */
+/** Most rows per request. */
 export const mostAsked = 20_000_000;
 
-/** As many rows as may be drawn beside all else: where their number is read off noisy tables nothing else bounds it. */
+/** Most rows that fit into memory besides everything else: an estimated number of rows has no other bound. */
 export const rowsWithin = (held: Held, room: number): number =>
   Math.max(1, Math.min(mostAsked, Math.floor((room - bytesOf({ ...held, drawn: 0 })) / (perValue * held.columns))));
 
-/** Said before anything is paid for, with what would help most. */
+/** Refusal for lack of memory, before anything is paid for, with the hint that saves most. */
 export function refuseBeyond(held: Held, room: number): number {
   const bytes = bytesOf(held);
   if (bytes <= room) return bytes;

@@ -8,12 +8,12 @@ import type { CodedTable } from '../learn/network/coded.js';
 import { cellsOf, countsOf } from './counts.js';
 import { mostRows, reachOf } from './distance.js';
 
-/** What is known before the data is read; every method makes its noise from this alone. */
+/** Public facts known before the data is read; every method derives its noise from these alone. */
 export interface Setting {
   readonly sizes: readonly number[];
-  /** What neighbours differ in: one record is another, or is not there. */
+  /** Difference between neighbouring data sets: one record replaced or removed. */
   readonly change: 'replaced' | 'removed';
-  /** The public number of records; absent where it is a secret. */
+  /** The public number of records; absent if secret. */
   readonly records?: number;
   /** Records may be left out as a whole: there may be fewer rows than records. */
   readonly leftOut?: boolean;
@@ -24,25 +24,25 @@ export interface Setting {
   readonly mostCells: number;
 }
 
-/** A way to choose tables and to measure them. */
+/** A strategy for choosing and measuring tables. */
 export interface Method {
-  /** For people: how the budget is divided. */
+  /** For people: the division of the budget. */
   readonly why: string;
   readonly mechanisms: readonly Mechanism[];
-  /** Largest model that may come out of it, in cells. */
+  /** Cells of the largest model that may result. */
   readonly cells: number;
-  /** Everything that is told of the rows, in the order in which it was measured. */
+  /** All measurements of the rows, in the order in which they were made. */
   run(rows: CodedTable, paid: Paid, progress?: (done: number, total: number) => void): readonly Measured[];
 }
 
-/** How far one record moves a table of counts. */
+/** Sensitivity of a table of counts to one record. */
 export function countsMoved({ each, change }: Pick<Setting, 'each' | 'change'>): Effects {
   if (change === 'replaced') return rowsMoved(each);
   const m = BigInt(each);
   return ofRecord({ l1: m, l2squared: m * m });
 }
 
-/** How far it moves so many choices among penalties. */
+/** Sensitivity of `choices` choices among penalties to one record. */
 export function choicesMoved({ each, change }: Pick<Setting, 'each' | 'change'>, choices = 1): Effects {
   const [reach, many] = [reachOf(each, change), BigInt(choices)];
   return ofRecord({ l1: many * reach, l2squared: many * reach * reach });
@@ -55,7 +55,10 @@ export function measure(rows: CodedTable, columns: readonly number[], noise: Add
   return { columns, counts, sd: Math.sqrt(noise.variance) };
 }
 
-/** How many rows there are: public where a record is one row and is replaced, else what the tables say together; as many as everybody may have at most where the number of records is public, and one row each at least where nobody is left out. */
+/**
+ * Number of rows: public if a record is one row and is replaced, else estimated from the tables; with public records at most `each`
+ * rows per record, and at least one if nobody is left out.
+ */
 export function totalOf(setting: Pick<Setting, 'records' | 'each' | 'leftOut'>, measured: readonly Measured[]): number {
   if (isOneRowEach(setting)) return setting.records;
   const { records, each, leftOut } = setting;
@@ -69,7 +72,7 @@ export function totalOf(setting: Pick<Setting, 'records' | 'each' | 'leftOut'>, 
   return records === undefined ? said : Math.min(each * records, leftOut ? said : Math.max(records, said));
 }
 
-/** Whether there are as many rows as records, and everybody knows how many. */
+/** True if there are as many rows as records and their number is public. */
 export const isOneRowEach = <S extends Pick<Setting, 'records' | 'each' | 'leftOut'>>(
   setting: S,
 ): setting is S & { readonly records: number } => setting.each === 1 && setting.records !== undefined && setting.leftOut !== true;

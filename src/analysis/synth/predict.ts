@@ -2,22 +2,25 @@ import type { Measured } from '../graphical/fit.js';
 import type { CodedTable } from '../learn/network/coded.js';
 import { cellsOf, countsOf } from './counts.js';
 
-/** How well a column is told by others: what a classifier that was trained on synthetic rows gets right. */
+/** Predictability of a column from the others: accuracy of a classifier trained on synthetic rows. */
 export interface PredictQuality {
   readonly column: string;
-  /** Part of the synthetic rows that have its most common answer: what is right without any other column. */
+  /** Share of the synthetic rows with the most common answer: accuracy without any other column. */
   readonly common: number;
-  /** Naive Bayes by all other columns, trained on the rows and tried on others of the same model: what the rows claim. */
+  /** Naive Bayes on all other columns, trained on the rows and evaluated on others of the same model: the claimed accuracy. */
   readonly claimed: number;
-  /** The part of that which was paid for can be tried on: the likeliest answer by the columns of one measured table. Absent where the column lies in no such table. */
+  /**
+   * Part of that accuracy that measurements can check: the likeliest answer by the columns of one measured table. Absent if the column
+   * is in no such table.
+   */
   readonly tried?: TriedQuality;
 }
 export interface TriedQuality {
   readonly by: readonly string[];
-  /** On the synthetic rows, and on the measured table. */
+  /** Accuracy on the synthetic rows, and on the measured table. */
   readonly synthetic: number;
   readonly measured: number;
-  /** Deviation of the latter by noise; and how much too high it is at most in the mean, because rows were made of the same noise. */
+  /** Standard deviation of the latter from noise; and its largest mean bias, because the rows were made from the same noise. */
   readonly sd: number;
   readonly flattered: number;
 }
@@ -25,7 +28,7 @@ export interface TriedQuality {
 const mostLevels = 32;
 const mostColumns = 16;
 
-/** `fresh` are other rows of the same model. Everything here is made of released numbers. */
+/** `fresh` are other rows of the same model. Depends on released numbers only. */
 export function predictQuality(
   rows: CodedTable,
   fresh: CodedTable,
@@ -69,7 +72,7 @@ function tryOn(rows: CodedTable, { columns, counts, sd }: Measured, y: number, t
     synthetic: synthetic / rows.rows,
     measured: Math.min(1, Math.max(0, told / total)),
     sd: (sd * Math.sqrt(groups)) / total,
-    // The largest of k normal numbers is below sqrt(2 ln k) in the mean.
+    // The expected maximum of k normal numbers is below sqrt(2 ln k).
     flattered: Math.min(1, (groups * sd * Math.sqrt(2 * Math.log(k))) / total),
   };
 }

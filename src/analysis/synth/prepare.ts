@@ -31,13 +31,13 @@ import { asTree } from './tree.js';
 export interface SynthPlan extends Plan {
   readonly synth: {
     readonly mode: Mode;
-    /** Of the model: a column that takes several answers is one for each. */
+    /** Columns of the model; a multi-select column is one per option. */
     readonly columns: number;
-    /** Tables among which rounds choose; pairs of a tree. Those of two members of a household are among them. */
+    /** Candidate tables of the rounds; pairs of a tree. Tables of pairs of household members are included. */
     readonly tables: number;
     /** Most cells that the model may have. */
     readonly cells: number;
-    /** Bytes that rows, counts and model take, about; without the rows where their number is a secret. */
+    /** Approximate bytes of rows, counts and model; without the rows if their number is secret. */
     readonly memory: number;
   };
 }
@@ -49,15 +49,15 @@ export interface Prepared extends Ground {
   readonly plan: SynthPlan;
 }
 
-/** Tables among which rounds choose have no more cells unless `cells` says so: all of them are counted. */
+/** Default for the most cells of a candidate table of the rounds; all candidates are counted. */
 const usualTable = 400_000;
-/** Of the budget, for tables of two members of a household. */
+/** Share of the budget for tables of pairs of household members. */
 const forPairs = rational(1, 3);
 const forPeople = rational(2, 3);
-/** People change places one by one. */
+/** Most people in households: they are swapped one by one. */
 const mostGrouped = 2_000_000;
 
-/** Everything that is decided before the data is read, and what it costs. */
+/** Public decisions before the data is read, and the cost. */
 export async function prepare(session: Session, input: unknown, options: AskOptions): Promise<Prepared> {
   const { policy } = session;
   const form = readForm(input);
@@ -77,7 +77,7 @@ export async function prepare(session: Session, input: unknown, options: AskOpti
   const mostCells = form.cells ?? usualCells(session.room);
   const impossible = [
     ...impossibleIn(policy, coded, form, mostCells),
-    // Rules nothing out: what a household shares stays together in the model, so that it can be drawn first.
+    // Excludes nothing: keeps the shared columns in one clique, so that they can be drawn first.
     ...(household ? [{ columns: [...household.shared, household.members], cells: [] }] : []),
   ];
   refuseLarge(
@@ -86,7 +86,7 @@ export async function prepare(session: Session, input: unknown, options: AskOpti
     mostCells,
     mode,
   );
-  // No row at all would be found out only after it was paid for.
+  // If no row is possible, that must be found before anything is paid for.
   if (impossible.length > 0) modelOf({ sizes, measured: [], total: 1, impossible });
   const allowance = await session.allowance(options, undefined, { comesAndGoes: true });
   const allotment = allotmentOf(allowance);
@@ -101,7 +101,7 @@ export async function prepare(session: Session, input: unknown, options: AskOpti
     );
   const each = rowsPerRecord(policy);
   const change = addsRemoves(policy) ? 'removed' : 'replaced';
-  // Where somebody may be left out it is read off the noisy tables.
+  // If persons may be left out, the number of rows is estimated from the noisy tables.
   const leftOut = leavesOut(policy);
   const common: Setting = { sizes, change, ...(records !== undefined && { records }), leftOut, each, impossible, mostCells };
   const candidates = mode === 'aim' ? candidatesFor(modelled, form, form.cells ?? usualTable) : [];
@@ -155,7 +155,7 @@ export async function prepare(session: Session, input: unknown, options: AskOpti
   };
 }
 
-/** Where the number of records is a secret: nothing is said about it, nor refused because of it. */
+/** Memory check without the number of records, where that is secret: nothing is published about it, nor refused because of it. */
 const anyHeld = (
   session: Session,
   columns: readonly string[],
@@ -181,20 +181,23 @@ function methodOf(mode: Mode, setting: Setting, allotment: Allotment, candidates
   return asGrownTree(setting, allotment);
 }
 
-/** Rounds keep the model as small as they are told. A tree has its pairs; where combinations across its branches are impossible, it may have as much as rounds (small-enough.ts). */
+/**
+ * Most cells of the model: as given for rounds, the pairs for a tree, and at least as many as for rounds if structural zeros cross
+ * its branches (model-size.ts).
+ */
 function largestModel(mode: Mode, { mostCells, impossible }: Setting, { cells }: Method): number {
   if (mode === 'aim') return mostCells;
   return Math.min(limits.graphicalCells.most, impossible.length > 0 ? Math.max(mostCells, cells) : cells);
 }
 
-/** Gaussian noise where the budget has a delta. */
+/** Gaussian noise if the budget has a delta. */
 function allotmentOf({ rho, pure }: Allowance): Allotment {
   const allotment = rho ?? pure;
   if (allotment) return allotment;
   throw nothingLeft();
 }
 
-/** Said before anything is paid for: what is too large, and what to do about it. */
+/** Refusal of a model that is too large, before anything is paid for, with a remedy. */
 function refuseLarge(coded: readonly ModelColumn[], together: readonly (readonly number[])[], most: number, mode: Mode): void {
   const sizes = coded.map(({ size }) => size);
   const needed = (sets: readonly (readonly number[])[]) => treeOf(sizes, sets).cells;

@@ -2,22 +2,22 @@ import type { Measured } from '../graphical/fit.js';
 import type { CodedTable } from '../learn/network/coded.js';
 import { countsOf } from './counts.js';
 
-/** How near synthetic rows come to what was paid for. Nothing else is known of the data. */
+/** Distance of synthetic rows from the measurements. Nothing else is known of the data. */
 export interface Quality {
   readonly tables: readonly TableQuality[];
   readonly pairs: readonly PairQuality[];
-  /** Synthetic rows by the answers of every column, as many in all as the data has. */
+  /** Synthetic rows by the answers of every column, scaled to the number of rows of the data. */
   readonly singles: readonly { readonly column: string; readonly counts: readonly number[] }[];
 }
 export interface TableQuality {
   readonly columns: readonly string[];
   readonly cells: number;
-  /** Part of the rows that would have to be in other cells for the synthetic table to be the measured one. */
+  /** Share of rows that would have to change cells for the synthetic table to equal the measured one. */
   readonly distance: number;
-  /** What noise and the drawing of so many rows make of it, on average, where the synthetic table is the truth. */
+  /** Expected distance from noise and from sampling so many rows, if the synthetic table is the truth. */
   readonly noise: number;
 }
-/** How strongly two columns go together (Cramer's V), in what was measured, less what noise adds, and in the synthetic rows. */
+/** Association of two columns (Cramer's V), as measured (noise subtracted) and in the synthetic rows. */
 export interface PairQuality {
   readonly columns: readonly [string, string];
   readonly measured: number;
@@ -56,7 +56,7 @@ export function qualityOf(rows: CodedTable, measured: readonly Measured[], total
 
 const scaled = (counts: Float64Array, by: number): Float64Array => counts.map((x) => x * by);
 
-/** The tables of two columns that a measured table says. */
+/** The two-column marginals of a measured table. */
 function pairsOf({ columns, counts, sd }: Measured, sizes: readonly number[]): readonly Measured[] {
   if (columns.length < 2) return [];
   return columns.flatMap((b, j) =>
@@ -76,7 +76,7 @@ interface Levels {
   readonly down: readonly number[];
 }
 
-/** Of the levels that stand out of the noise; undefined where fewer than two of a column do. */
+/** Association over levels above the noise; undefined if a column has fewer than two of them. */
 function association(
   counts: Float64Array,
   width: number,

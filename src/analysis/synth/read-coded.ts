@@ -10,10 +10,10 @@ import type { CodedTable } from '../learn/network/coded.js';
 import type { CodedColumn } from './columns.js';
 import type { Homes } from './households/pairs.js';
 
-/** Bytes that a row takes while it is read and counted; one more column, and its name, where it has a household. */
+/** Bytes of a row while it is read and counted; one more column, and its name, with a household. */
 export const bytesPerRow = (columns: number, home = false): number => 4 * columns + (home ? 32 : 0);
 
-/** Every row that counts, as places in the columns of the model; read through the policy exactly as a table of these columns would count it. */
+/** Every counted row as values of the model's columns; read through the policy as a table of these columns would be. */
 export async function readCoded(
   engine: Pinned,
   policy: Policy,

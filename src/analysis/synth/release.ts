@@ -20,7 +20,7 @@ import { smallEnough } from './small-enough.js';
 export type { MeasuredTable, SynthResult } from './made.js';
 export type { SynthPlan } from './prepare.js';
 
-/** What the ledger keeps: the rows are made of it, as many as anybody wants. */
+/** Ledger record of a synthesis: any number of rows can be made from it. */
 interface Recorded {
   readonly measured: readonly Kept[];
   readonly pairs?: readonly Kept[];
@@ -66,7 +66,7 @@ export async function releaseSynth(
   return { result: made(prepared, told), receipt };
 }
 
-/** Tables of rows, and after them tables of two members of a household. */
+/** Marginals of rows, then marginals of pairs of household members. */
 export function measuredOf(
   {
     method,
@@ -96,6 +96,6 @@ export function measuredOf(
 const kept = ({ columns, counts, sd }: Measured): Kept => ({ columns, counts: [...counts], sd });
 const asMeasured = ({ columns, counts, sd }: Kept): Measured => ({ columns, counts: Float64Array.from(counts), sd });
 
-/** How many rows are drawn is nothing that is paid for. */
+/** Request text without the number of rows, which costs nothing. */
 const canonicalOf = ({ rows: _, ...form }: SynthForm, mode: Mode, coded: readonly CodedColumn[]): string =>
   JSON.stringify([mode, form, coded.map((one) => [one.name, 'axis' in one ? one.axis : one.option])]);

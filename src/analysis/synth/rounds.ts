@@ -13,30 +13,33 @@ import { penaltyOf, wholeWeights } from './distance.js';
 import { choicesMoved, countsMoved, type Method, meanNoise, measure, type Setting, totalOf } from './method.js';
 import { modelCells } from './small-enough.js';
 
-/** A table that may be chosen. */
+/** A candidate table. */
 export interface Candidate {
   readonly columns: readonly number[];
-  /** How much it matters. */
+  /** Importance of the table. */
   readonly weight: number;
 }
 
-/** How the budget of rounds is divided. */
+/** Division of the budget of rounds. */
 export interface Schedule {
-  /** Small steps for every column. */
+  /** Small steps of the budget per column. */
   readonly stepsPerColumn: number;
-  /** Of these, for the first round. */
+  /** Steps of the first round. */
   readonly atFirst: number;
-  /** So many times as many are taken once tables of a round's noise tell nothing new. */
+  /** Factor on the steps of a round once a measured table changes the model by no more than its noise. */
   readonly steeper: number;
-  /** Of a round, for choosing; the rest is for measuring. */
+  /** Share of a round for choosing; the rest is for measuring. */
   readonly choosing: Rational;
-  /** Of the mean noise of a cell, what a table must be worth beside its distance: the fit takes a part of it away again (docs/decisions/0086). */
+  /**
+   * Least distance of a useful table, as a multiple of the mean noise of a cell: the fit removes part of the noise again
+   * (docs/decisions/0086).
+   */
   readonly penalty: number;
-  /** Of the fit after each round. */
+  /** Iterations of the fit after each round. */
   readonly iterations: number;
-  /** Part of the model's cells that the first tables may take. */
+  /** Share of the model's cells that the first tables may take. */
   readonly firstRoom: number;
-  /** A table counts less by this power of how large the model becomes with it, above the part `free` of what it may have. */
+  /** Power of the model size, above the share `free` of its limit, by which the weight of a table is divided. */
   readonly thrift: number;
   readonly free: number;
 }
@@ -49,15 +52,15 @@ const alike = {
   thrift: 1 / 2,
   free: 1 / 16,
 };
-/** Gaussian noise falls with the root of a part, Laplace noise with the part itself: its rounds are fewer. */
+/** Gaussian noise falls with the root of a share, Laplace noise linearly: its rounds are fewer. */
 export const usual: Readonly<Record<Allotment['noise'], Schedule>> = {
   zcdp: { ...alike, stepsPerColumn: 16, atFirst: 8 },
   pure: { ...alike, stepsPerColumn: 4, atFirst: 1 },
 };
 
 /**
- * First every column by itself; then in rounds: the table in which rows and model are farthest apart is chosen and measured, and the model made anew, until all is
- * spent (in the manner of McKenna et al. 2022). Guarantee in synth.proof.md.
+ * Every column first; then rounds that measure the table in which rows and model differ most and refit the model, until the budget is
+ * spent (after McKenna et al. 2022). Guarantee in synth.proof.md.
  */
 export function inRounds(
   setting: Setting,
@@ -66,7 +69,7 @@ export function inRounds(
   schedule = usual[allotment.noise],
 ): Method {
   const { sizes } = setting;
-  // Where there is nothing to choose from, columns by themselves take all.
+  // Single columns take the whole budget if there is nothing to choose from.
   const all = (candidates.length > 0 ? schedule.stepsPerColumn : 1) * sizes.length;
   const singles = additive(
     { name: 'tables of one column', cells: Math.max(...sizes), times: sizes.length, effects: countsMoved(setting) },
@@ -94,7 +97,7 @@ export function inRounds(
 
 export interface Rounds {
   readonly reserved: Mechanism;
-  /** What it started from (released numbers), and what was measured after it. */
+  /** `start` are released tables; returns the measurements made after them. */
   run(
     rows: CodedTable,
     paid: Paid,
@@ -104,7 +107,7 @@ export interface Rounds {
   ): readonly Measured[];
 }
 
-/** `left` of `all` steps into which the allotment is divided. */
+/** Rounds on `left` of the `all` steps into which the budget share is divided. */
 export function roundsOf(
   setting: Setting,
   allotment: Allotment,
@@ -141,7 +144,7 @@ export function roundsOf(
     let [steps, at] = [first, schedule.atFirst];
     let held = reserved;
     while (steps > 0 && candidates.length > 0) {
-      // What would not pay for another such round goes into this one.
+      // A remainder too small for another such round is added to this one.
       const take = steps < 2 * at ? steps : at;
       const [choose, add] = [chosenBy(take), measuredBy(take)];
       const room = setting.mostCells * Math.max(schedule.firstRoom, 1 - (steps - take) / first);
@@ -176,13 +179,16 @@ export function roundsOf(
   return { reserved, run };
 }
 
-/** A candidate, and how many cells the model has with it. */
+/** A candidate, and the cells of the model with it. */
 interface Open {
   readonly k: number;
   readonly cells: number;
 }
 
-/** Tables whose noise is smaller than any distance can be and with which the model stays small enough; all that keep it small where there are none. Public. */
+/**
+ * Candidates with noise below any possible distance and with which the model stays small enough; without any, all that keep it small.
+ * Public.
+ */
 function openFor(
   { sizes, impossible, mostCells }: Setting,
   candidates: readonly Candidate[],

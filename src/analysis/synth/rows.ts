@@ -9,18 +9,21 @@ import { cryptoBits } from '../../privacy/noise/bits.js';
 import type { Graphical } from '../graphical/graphical.js';
 import type { CodedColumn } from './columns.js';
 
-/** A column of synthetic rows, in the form of the data: codes as text, numbers on their grid, no answer as the data writes it (null where it has no code for it). */
+/**
+ * A column of synthetic rows in the format of the data: codes as text, numbers on their grid, missing answers as the data writes them
+ * (null if it has no code for them).
+ */
 export interface SynthColumn {
   readonly name: string;
   readonly type: 'text' | 'number';
-  /** Of numbers: none has a fraction. */
+  /** For numbers: none has a fraction. */
   readonly whole?: boolean;
   readonly values: readonly (string | number | null)[];
 }
 
 export const uniform = (): number => cryptoBits.below(2 ** 48) / 2 ** 48;
 
-/** So many rows as places in the columns of the model. Nothing here sees data: whoever has the measurements can draw as many as they want. */
+/** So many rows as values of the model's columns. Postprocessing: any number of rows can be drawn from the measurements. */
 export const drawCodes = (model: Graphical, rows: number): readonly Uint16Array[] => model.rows(rows, uniform);
 
 export function writtenRows(
@@ -50,7 +53,7 @@ export function writtenRows(
   });
 }
 
-/** Answers that are counted as one are drawn evenly. */
+/** Codes that are counted as one are drawn uniformly. */
 const oneOf = (codes: readonly string[]): string | undefined =>
   codes.length > 1 ? codes[cryptoBits.below(codes.length)] : codes[0];
 
@@ -66,7 +69,7 @@ function numbers(column: NumberColumn, places: Uint16Array): readonly (number | 
   });
 }
 
-/** A code for no answer may be any number. */
+/** A code for a missing answer may be any number. */
 const isWhole = (column: NumberColumn): boolean =>
   column.type === 'integer' && gridOf(column).missing.every(Number.isSafeInteger);
 

@@ -5,13 +5,13 @@ import type { Setting } from './method.js';
 
 type Columns = readonly number[];
 
-/** How many cells a model of these tables has. */
+/** Number of cells of a model of these tables. */
 export const modelCells = (sizes: readonly number[], sets: readonly Columns[], impossible: readonly Impossible[]): number =>
   treeOf(sizes, [...sets, ...impossible.map(({ columns }) => columns)]).cells;
 
 /**
- * What was measured, without tables that would make the model too large. Rounds choose none of these; a tree of pairs may, where combinations are declared impossible across its branches. They are
- * paid for when that is seen: what they say is told, and the rows are made without them. What one says of a column that no other table has is kept.
+ * Measurements without those that make the model too large; only trees with structural zeros across branches have any. They are paid
+ * for, so still published; the marginal of a column in no other table is kept.
  */
 export function smallEnough(
   { sizes, impossible, mostCells }: Pick<Setting, 'sizes' | 'impossible' | 'mostCells'>,
@@ -32,7 +32,7 @@ export function smallEnough(
   return kept;
 }
 
-/** What a table says of one of its columns: sums of cells whose noise is each by itself. */
+/** One-column marginal of a table: sums of cells with independent noise. */
 function ofColumn(sizes: readonly number[], { columns, counts, sd }: Measured, column: number): Measured {
   const sums = new Float64Array(sizes[column]!);
   sumInto(placesOf(sizes, columns, [column]), counts, sums);

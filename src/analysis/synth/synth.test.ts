@@ -4,7 +4,7 @@ import { planPaid } from '../learn/network/learn-columns.js';
 import { refuseBeyond, usualCells } from './memory.js';
 import { planSynth, releaseSynth, type SynthResult } from './release.js';
 
-// What is drawn here is the same in every run.
+// Seeded noise: every run draws the same.
 vi.mock('../../privacy/noise/bits.js', async (original) =>
   (await import('../../../test/seeded-source.js')).seededNoise(
     await original<typeof import('../../privacy/noise/bits.js')>(),
@@ -17,7 +17,7 @@ afterAll(() => {
   for (const shop of shops) shop.remove();
 });
 
-/** Who is young has no job, says so with -9 where it is not asked, and the party follows the town. */
+/** Young people have no job and the code -9 (not applicable); the party depends on the town. */
 const people = (n: number): string =>
   `id,town,party,age,job,media,height,wide,wider\n${Array.from({ length: n }, (_, i) => {
     const town = ['north', 'south'][i % 2]!;
@@ -55,22 +55,25 @@ const shareOf = (result: SynthResult, is: (row: (name: string) => unknown) => bo
 };
 
 describe('synthetic rows', () => {
-  it.each(['aim', 'mst', 'privbayes'] as const)('have the tables of the data where there is budget enough: %s', async (mode) => {
-    const session = await opened();
-    const { result } = await releaseSynth(session, { mode }, { epsilon: '50' });
-    await session.close();
-    expect(result.rows).toBe(2000);
-    expect(result.columns.map(({ name }) => name)).toEqual(['town', 'party', 'age', 'job', 'media', 'height']);
-    expect(Math.abs(shareOf(result, (at) => at('town') === 'north' && at('party') === 'dem') - 0.4)).toBeLessThan(0.03);
-    expect(shareOf(result, (at) => at('town') === 'south' && at('party') === 'dem')).toBeLessThan(0.03);
-    expect(Math.abs(shareOf(result, (at) => at('party') === null) - 0.1)).toBeLessThan(0.03);
-    expect(Math.abs(shareOf(result, (at) => at('media') === 'tv;web') - 1 / 3)).toBeLessThan(0.04);
-    const pair = result.quality.pairs.find(({ columns }) => columns.join() === 'town,party')!;
-    expect(Math.abs(pair.measured - pair.synthetic)).toBeLessThan(0.05);
-    for (const { distance, noise } of result.quality.tables) expect(distance).toBeLessThan(3 * noise + 0.03);
-  });
+  it.each(['aim', 'mst', 'privbayes'] as const)(
+    'synthetic rows have the tables of the data when the budget is large: %s',
+    async (mode) => {
+      const session = await opened();
+      const { result } = await releaseSynth(session, { mode }, { epsilon: '50' });
+      await session.close();
+      expect(result.rows).toBe(2000);
+      expect(result.columns.map(({ name }) => name)).toEqual(['town', 'party', 'age', 'job', 'media', 'height']);
+      expect(Math.abs(shareOf(result, (at) => at('town') === 'north' && at('party') === 'dem') - 0.4)).toBeLessThan(0.03);
+      expect(shareOf(result, (at) => at('town') === 'south' && at('party') === 'dem')).toBeLessThan(0.03);
+      expect(Math.abs(shareOf(result, (at) => at('party') === null) - 0.1)).toBeLessThan(0.03);
+      expect(Math.abs(shareOf(result, (at) => at('media') === 'tv;web') - 1 / 3)).toBeLessThan(0.04);
+      const pair = result.quality.pairs.find(({ columns }) => columns.join() === 'town,party')!;
+      expect(Math.abs(pair.measured - pair.synthetic)).toBeLessThan(0.05);
+      for (const { distance, noise } of result.quality.tables) expect(distance).toBeLessThan(3 * noise + 0.03);
+    },
+  );
 
-  it('are in the form of the data: codes, numbers on their grid, no answer as it is written', async () => {
+  it('synthetic rows have the format of the data: codes, numbers on their grid, missing answers as written', async () => {
     const session = await opened();
     const { result } = await releaseSynth(session, { mode: 'mst', rows: 500 }, { epsilon: '20' });
     await session.close();
@@ -82,7 +85,7 @@ describe('synthetic rows', () => {
     for (const media of valuesOf(result, 'media')) expect([null, 'tv', 'web', 'tv;web']).toContain(media);
   });
 
-  it('are drawn again, and more of them, for nothing', async () => {
+  it('synthetic rows are drawn again, and more of them, at no cost', async () => {
     const session = await opened();
     const first = await releaseSynth(session, { mode: 'mst', columns: ['town', 'party'] }, { epsilon: '1' });
     const more = await releaseSynth(session, { mode: 'mst', columns: ['town', 'party'], rows: 5000 }, { epsilon: '1' });
@@ -94,7 +97,7 @@ describe('synthetic rows', () => {
     await session.close();
   });
 
-  it('are never what the questionnaire does not allow, nor what is said to be impossible', async () => {
+  it('synthetic rows never contain what the questionnaire excludes or what is declared impossible', async () => {
     const extra = `merge:
   - columns: [town, party]
     support: [[north, dem], [south, rep], [north, other], [south, other], [north, ""], [south, ""]]
@@ -111,55 +114,64 @@ describe('synthetic rows', () => {
     expect(shareOf(result, (at) => at('age') !== null && +(at('age') as number) < 20)).toBeGreaterThan(0);
   });
 
-  it('spend all on columns by themselves where there is no table to choose', async () => {
+  it('the whole budget is spent on single columns when there is no table to choose', async () => {
     const session = await opened(policy({ budget: '{ epsilon: 8 }' }));
     const { result, receipt } = await releaseSynth(session, { upTo: 1, columns: ['town', 'party'] }, { epsilon: '8' });
     await session.close();
     expect(receipt.profile.perRecord).toEqual({ '*': '8' });
-    // Four for each of two columns, which a row that is replaced moves by two.
+    // Four for each of two columns, which a replaced row moves by two.
     expect(result.measured.map(({ sd }) => sd < 0.71)).toEqual([true, true]);
   });
 
-  it('need no public number of rows where a person has several', async () => {
+  it('synthetic rows need no public number of rows when a person has several', async () => {
     const session = await opened(policy({ protect: '{ secret: person, unit: id, maxRows: 3 }' }));
     const { result } = await releaseSynth(session, { columns: ['town', 'party'] }, { epsilon: '50' });
     await session.close();
     expect(Math.abs(result.total - 2000)).toBeLessThan(100);
   });
 
-  it.each(['aim', 'mst'] as const)('read their number off noisy tables where pairs leave persons out: %s', async (mode) => {
-    const shop = openWorkshop(
-      policy({ budget: '{ epsilon: 400 }', protect: '{ secret: person, unit: id, maxRows: 1, pairs: { age: { within: 5 } } }' }),
-    );
-    shops.push(shop);
-    // Nineteen people who have two rows each.
-    shop.write('people.csv', people(2000).concat(people(20).split('\n').slice(1, 20).join('\n'), '\n'));
-    const session = await shop.session();
-    const { result } = await releaseSynth(session, { mode, columns: ['town', 'party'] }, { epsilon: '400' });
-    expect(Math.abs(result.total - 1981)).toBeLessThan(10);
-    await expect(planSynth(session, { mode: 'privbayes' }, { epsilon: '1' })).rejects.toMatchObject({
-      code: 'QUERY_UNSUPPORTED',
-    });
-    await expect(planPaid(session, { epsilon: '1' })).rejects.toMatchObject({ code: 'QUERY_UNSUPPORTED' });
-    await session.close();
-  });
+  it.each(['aim', 'mst'] as const)(
+    'the number of synthetic rows is estimated from noisy tables when pairs leave persons out: %s',
+    async (mode) => {
+      const shop = openWorkshop(
+        policy({
+          budget: '{ epsilon: 400 }',
+          protect: '{ secret: person, unit: id, maxRows: 1, pairs: { age: { within: 5 } } }',
+        }),
+      );
+      shops.push(shop);
+      // Nineteen people with two rows each.
+      shop.write('people.csv', people(2000).concat(people(20).split('\n').slice(1, 20).join('\n'), '\n'));
+      const session = await shop.session();
+      const { result } = await releaseSynth(session, { mode, columns: ['town', 'party'] }, { epsilon: '400' });
+      expect(Math.abs(result.total - 1981)).toBeLessThan(10);
+      await expect(planSynth(session, { mode: 'privbayes' }, { epsilon: '1' })).rejects.toMatchObject({
+        code: 'QUERY_UNSUPPORTED',
+      });
+      await expect(planPaid(session, { epsilon: '1' })).rejects.toMatchObject({ code: 'QUERY_UNSUPPORTED' });
+      await session.close();
+    },
+  );
 
-  it.each(['aim', 'mst'] as const)('read their number off noisy tables where records come and go: %s', async (mode) => {
-    const session = await opened(policy({ budget: '{ epsilon: 200 }', protect: '{ secret: row, neighbours: add-remove }' }));
-    const plan = await planSynth(session, { mode, columns: ['town', 'party'] }, { epsilon: '100' });
-    // No row of the data is counted before it is paid for.
-    const few = await opened(policy({ budget: '{ epsilon: 200 }', protect: '{ secret: row, neighbours: add-remove }' }), 20);
-    const other = await planSynth(few, { mode, columns: ['town', 'party'] }, { epsilon: '100' });
-    await few.close();
-    expect(other).toEqual(plan);
-    const { result, receipt } = await releaseSynth(session, { mode, columns: ['town', 'party'] }, { epsilon: '100' });
-    await session.close();
-    expect(receipt.profile.perRecord).toEqual({ '*': '100' });
-    expect(Math.abs(result.total - 2000)).toBeLessThan(20);
-    expect(Math.abs(shareOf(result, (at) => at('town') === 'north' && at('party') === 'dem') - 0.4)).toBeLessThan(0.03);
-  });
+  it.each(['aim', 'mst'] as const)(
+    'the number of synthetic rows is estimated from noisy tables when records are added or removed: %s',
+    async (mode) => {
+      const session = await opened(policy({ budget: '{ epsilon: 200 }', protect: '{ secret: row, neighbours: add-remove }' }));
+      const plan = await planSynth(session, { mode, columns: ['town', 'party'] }, { epsilon: '100' });
+      // No row of the data is counted before it is paid for.
+      const few = await opened(policy({ budget: '{ epsilon: 200 }', protect: '{ secret: row, neighbours: add-remove }' }), 20);
+      const other = await planSynth(few, { mode, columns: ['town', 'party'] }, { epsilon: '100' });
+      await few.close();
+      expect(other).toEqual(plan);
+      const { result, receipt } = await releaseSynth(session, { mode, columns: ['town', 'party'] }, { epsilon: '100' });
+      await session.close();
+      expect(receipt.profile.perRecord).toEqual({ '*': '100' });
+      expect(Math.abs(result.total - 2000)).toBeLessThan(20);
+      expect(Math.abs(shareOf(result, (at) => at('town') === 'north' && at('party') === 'dem') - 0.4)).toBeLessThan(0.03);
+    },
+  );
 
-  it('take Laplace noise where the budget has no delta, and pay for the whole record once', async () => {
+  it('Laplace noise is used when the budget has no delta, and the whole record is paid for once', async () => {
     const session = await opened(policy({ budget: '{ epsilon: 3 }' }));
     const plan = await planSynth(session, { columns: ['town', 'party'] }, { epsilon: '3' });
     expect(plan.measures.map(({ noise }) => noise.kind)).toEqual(['laplace', 'laplace']);
@@ -170,8 +182,8 @@ describe('synthetic rows', () => {
   });
 });
 
-describe('what cannot be made is refused before anything is spent', () => {
-  it('more than there is memory for, with what helps most', () => {
+describe('refusals of synthetic rows before anything is spent', () => {
+  it('a synthesis beyond the memory is refused with the hint that helps most', () => {
     const held = { rows: 1e6, perRow: 40, counted: 1e6, cells: 2e5, drawn: 1e6, columns: 10 };
     expect(refuseBeyond(held, 1e9)).toBe(4e7 + 1.6e7 + 7.68e7 + 2.4e8);
     expect(() => refuseBeyond(held, 1e8)).toThrow(
@@ -185,7 +197,7 @@ describe('what cannot be made is refused before anything is spent', () => {
     );
   });
 
-  it('no model for want of memory that a smaller one, as usual before, would have fitted', async () => {
+  it('a model is not refused for memory when the former smaller default would have fitted', async () => {
     expect([256e6, 1.2e9, 1.3e9, 1e11].map(usualCells)).toEqual([400_000, 400_000, 800_000, 800_000]);
     const session = await opened(policy());
     const { synth } = await planSynth(session, {}, { epsilon: '1' });
@@ -194,7 +206,7 @@ describe('what cannot be made is refused before anything is spent', () => {
     await session.close();
   });
 
-  it('no table of three wide columns that was not looked at before either, unless more cells are asked for', async () => {
+  it('a table of three wide columns, which was never a candidate before, is not a reason to refuse unless more cells are requested', async () => {
     const values = Array.from({ length: 90 }, (_, i) => i).join(', ');
     const columns = ['id', 'wide', 'wider'];
     const extra = columns.map((name) => `  ${name}: { type: category, values: [${values}] }\n`).join('');
@@ -224,7 +236,7 @@ describe('what cannot be made is refused before anything is spent', () => {
       policy({ budget: '{ epsilon: 2 }', protect: '{ secret: row, neighbours: add-remove }' }),
     ],
     ['a mode that is not there', { mode: 'gan' }, /QUERY_INVALID/],
-  ])('%s', async (_, question, code, text = policy()) => {
+  ])('synthetic rows are refused, at no cost: %s', async (_, question, code, text = policy()) => {
     const numbers = (n: number) => Array.from({ length: n }, (_, i) => i).join(', ');
     const extra = `  wide: { type: category, values: [${numbers(40)}] }\n  wider: { type: category, values: [${numbers(50)}] }\n`;
     const session = await opened(text.replace(/$/, extra), 20);

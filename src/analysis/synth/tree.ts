@@ -12,8 +12,8 @@ import { choicesMoved, countsMoved, type Method, measure, type Setting, totalOf 
 const third = rational(1, 3);
 
 /**
- * Every column by itself, then a tree of pairs: one pair after the other that joins two parts of it, chosen by how far it is from independent, and measured (MST, in
- * the manner of McKenna et al. 2021). Guarantee in synth.proof.md.
+ * Single columns, then a tree of pairs: each edge is chosen among pairs between components by distance from independence, and
+ * measured (MST, after McKenna et al. 2021). Guarantee in synth.proof.md.
  */
 export function asTree(setting: Setting, allotment: Allotment): Method {
   const { sizes } = setting;
@@ -65,5 +65,5 @@ export function asTree(setting: Setting, allotment: Allotment): Method {
     run,
   };
 }
-/** All pairs matter alike. */
+/** All pairs have the same weight. */
 const largest = 32;

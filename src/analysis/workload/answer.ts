@@ -7,14 +7,14 @@ import type { ShownTable, Workload } from './form.js';
 import { answersOf, variancesIn } from './question.js';
 import { variancesBeside } from './ways.js';
 
-/** Standard errors in half a 95 % interval: a cell is a sum of many noises, at worst one of Laplace's by itself (estimate.proof.md). */
+/** Standard errors in half a 95 % interval: a cell is a sum of many noises, at worst a single Laplace noise (estimate.proof.md). */
 export const halfWidths = (kind: AdditiveLaw['kind']): number => (kind === 'laplace' ? Math.log(20) / Math.SQRT2 : 1.959964);
 
 const namesOf = ({ views }: ShownTable): readonly string[] => views.map(({ view }) => view.name);
 const titleOf = (table: ShownTable): string => namesOf(table).join(' x ');
 const queryOf = (table: ShownTable): Query => ({ kind: 'count', by: [...namesOf(table)] });
 
-/** The error of every table, before anything is drawn: that of its worst answer, where they differ. */
+/** Expected error of every table before anything is drawn: that of its worst answer, if they differ. */
 export function foreseen(
   { tables }: Pick<Workload, 'tables'>,
   { layout, variance, mechanism }: NoisedTables,
@@ -43,7 +43,7 @@ function labelsOf({ views }: ShownTable): readonly (readonly string[])[] {
   return cells;
 }
 
-/** Every table as it was noised: unbiased, with intervals that hold the truth as often as they say. */
+/** Every table as measured: unbiased, with confidence intervals of stated coverage. */
 export function answerTables(
   { tables }: Pick<Workload, 'tables'>,
   estimate: Estimate,
@@ -69,8 +69,8 @@ export function answerTables(
 }
 
 /**
- * Better values for the cells of noisy tables, none below zero. Intervals stay those of the noisy ones, without what is below zero, where no count is, and widened to hold the value: the truth is in them no
- * less often (non-negative.proof.md).
+ * Nearer values for the cells of noisy tables, none negative. Intervals are those of the noisy tables, clamped at zero and widened to
+ * hold the value, so coverage does not fall (non-negative.proof.md).
  */
 export const tidied = (
   { tables }: Pick<Workload, 'tables'>,

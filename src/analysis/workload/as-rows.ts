@@ -2,20 +2,23 @@ import type { Policy } from '../../policy/policy.js';
 import type { Foreseen } from '../../query/bound.js';
 import type { Workload } from './form.js';
 
-/** Tables from which on it was measured (decision 0073): with few of them there is nothing to leave out. */
+/** Least number of tables of the hint (decision 0073): with few tables there is nothing to leave out. */
 const fewest = 20;
-/** Of the rows of an average table. Above it synthetic rows were nearer wherever both were measured, below half of it they were not. */
+/** Share of the rows of an average table; above it synthetic rows were nearer in every measurement, below half of it they were not. */
 const muchNoise = 1 / 20;
-/** Longer lists are the reader's own. */
+/** Most columns listed by name in the hint. */
 const mostNamed = 12;
 
-/** Part of the rows of an average table that noise is expected to put into wrong cells: half of what all cells are off by, in rows. Above 1 it is more than all of them. */
+/**
+ * Share of the rows of an average table that noise is expected to put into wrong cells: half of the absolute error of all cells. May
+ * exceed 1.
+ */
 export function misplacedBy(errors: readonly Foreseen[], records: number): number {
   const each = errors.map(({ cells, standardError }) => (cells * standardError * Math.sqrt(2 / Math.PI)) / 2 / records);
   return each.reduce((a, b) => a + b, 0) / each.length;
 }
 
-/** Where noise on all of many tables is much of what they say: that rows made of the tables that matter most come nearer, and what they do not have. */
+/** Hint that synthetic rows would be nearer, where noise is a large part of many tables, and what they lack. */
 export function nearerAsRows(
   { known, protect }: Pick<Policy, 'known' | 'protect'>,
   { tables, columns, aim }: Pick<Workload, 'tables' | 'columns' | 'aim'>,
@@ -23,10 +26,10 @@ export function nearerAsRows(
   records: number,
 ): string | undefined {
   const plain = tables.every(({ views }) => views.every(({ view }) => !view.questions));
-  // Where answers are the secret a table pays for its own columns, and a row for all of them: another cost.
+  // If answers are the secret a table pays for its own columns and a row for all of them: another cost, so no hint.
   if (known || protect.secret === 'answer' || aim === 'largest' || !plain) return undefined;
   if (tables.length < fewest || records <= 0) return undefined;
-  // Of persons the most rows they can have: rather too little is said than too much.
+  // For persons the most rows they can have: the hint is given too rarely rather than too often.
   const part = misplacedBy(errors, records * (protect.secret === 'person' ? protect.maxRows : 1));
   if (part <= muchNoise) return undefined;
   const moved = part < 1 ? `about ${Math.round(100 * part)} of 100 rows` : 'more rows than there are';

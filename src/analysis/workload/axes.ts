@@ -1,21 +1,21 @@
 import type { LabelledKey } from '../../query/keys.js';
 import type { Question, View } from './question.js';
 
-/** A column of the workload: its axes are `first` and those that follow, one for each level. Places of its axes that no value stands at hold no row. */
+/** A column of the workload with its axes, `first` and those that follow, one per level. Axis positions without a value hold no row. */
 export interface WorkloadColumn extends LabelledKey {
   readonly name: string;
   readonly first: number;
-  /** Of its axes. */
+  /** Sizes of its axes. */
   readonly sizes: readonly number[];
-  /** By place of the key: where it stands in the row-major grid of the axes. */
+  /** Position of each key value in the row-major grid of the axes. */
   readonly at: readonly number[];
-  /** What may be asked of it, by name; its own values first. */
+  /** Views that can be requested, by name; its own values first. */
   readonly views: readonly View[];
 }
 export const axesOf = ({ first, sizes }: Pick<WorkloadColumn, 'first' | 'sizes'>): readonly number[] =>
   sizes.map((_, k) => first + k);
 
-/** How the places of a column are put onto axes: group, group inside it, and so on. */
+/** Layout of the values of a column on axes: group, group inside it, and so on. */
 export interface Grid {
   readonly sizes: readonly number[];
   readonly at: readonly number[];
@@ -23,8 +23,8 @@ export interface Grid {
 const strideAfter = (sizes: readonly number[], k: number): number => sizes.slice(k).reduce((n, m) => n * m, 1);
 
 /**
- * Of every group of a level that holds a value, in the order of the grid: how it is told from a table over the axes down to that level. What noise put where no row can be goes to
- * the groups of the same parent alike, so every level adds up to the one above it (levels.proof.md).
+ * Query for each nonempty group of a level, in grid order, over the axes down to that level. Noise in empty places is divided evenly
+ * among the groups of a parent, so every level adds up to the one above (levels.proof.md).
  */
 export function questionsAt({ sizes, at }: Grid, level: number): ReadonlyMap<number, Question> {
   let above = new Map<number, ReadonlyMap<number, number>>([[0, new Map([[0, 1]])]]);
@@ -49,13 +49,13 @@ export function questionsAt({ sizes, at }: Grid, level: number): ReadonlyMap<num
   return new Map([...above].map(([group, shares]) => [group, { cells: [...shares.keys()], shares: [...shares.values()] }]));
 }
 
-/** The groups of a level in which the places of the key stand. */
+/** The nonempty groups of a level. */
 export const groupsAt = ({ sizes, at }: Grid, level: number): readonly number[] => {
   const finer = strideAfter(sizes, level);
   return at.map((place) => Math.floor(place / finer));
 };
 
-/** Questions added up. */
+/** Sum of queries. */
 export function sumOf(questions: readonly Question[]): Question {
   const sums = new Map<number, number>();
   for (const { cells, shares } of questions)
@@ -64,7 +64,7 @@ export function sumOf(questions: readonly Question[]): Question {
   return { cells: kept.map(([cell]) => cell), shares: kept.map(([, x]) => x) };
 }
 
-/** How a table over axes is counted: by which columns, and where each of their cells goes. */
+/** Counting of a table over axes: its columns, and the destination of each of their cells. */
 export function countedBy(columns: readonly WorkloadColumn[], axes: readonly number[]) {
   const own = [...columns.entries()].filter(([, column]) => axesOf(column).some((axis) => axes.includes(axis)));
   const goes = own.map(([, { at, first, sizes }]) => {

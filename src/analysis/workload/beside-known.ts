@@ -5,14 +5,14 @@ import { axesOf } from './axes.js';
 import { type Estimate, tableFrom } from './estimate.js';
 import type { Workload } from './form.js';
 
-/** Columns of a margin that everybody knows, as far as the workload has them cell by cell; none where nothing is known. */
+/** Columns of a published marginal that the workload includes cell by cell; none without known totals. */
 function knownColumns({ known }: Policy, { columns }: Workload) {
   const named = known?.margin?.map(({ column }) => column) ?? [];
   return columns.filter(({ name, sizes, at }) => named.includes(name) && sizes.length === 1 && at.length === sizes[0]);
 }
 const askedOf = (columns: ReturnType<typeof knownColumns>) => ({ kind: 'count', by: columns.map(({ name }) => name) });
 
-/** Axes whose table is known to everybody: it is told without noise wherever a count by them is. */
+/** Axes whose table is public knowledge: counts by them are published without noise. */
 export async function knownAxes(session: Session, workload: Workload): Promise<readonly number[]> {
   const columns = knownColumns(session.policy, workload);
   if (columns.length === 0) return [];
@@ -20,7 +20,7 @@ export async function knownAxes(session: Session, workload: Workload): Promise<r
   return mechanism === 'none' ? columns.flatMap(axesOf) : [];
 }
 
-/** The known table itself, as a count of it is told: published numbers as published, others from the data, for nothing. */
+/** The known table, as a count of it is released: published numbers as published, others from the data, at no cost. */
 export async function knownTable(session: Session, workload: Workload, fresh = false): Promise<readonly number[]> {
   const { tables } = await session.release(askedOf(knownColumns(session.policy, workload)), { fresh });
   return tables[0]!.rows.map(({ value }) => value!);
@@ -29,20 +29,20 @@ export async function knownTable(session: Session, workload: Workload, fresh = f
 const isKnown = (text: string, known: readonly number[]): boolean =>
   text === '' || text.split(',').every((axis) => known.includes(Number(axis)));
 
-/** What follows from the known table has no error. */
+/** The estimate with no error in tables that follow from the known one. */
 export const withoutError = ({ sizes, by }: Estimate, known: readonly number[]): Estimate => ({
   sizes,
   by: new Map([...by].map(([text, own]) => [text, isKnown(text, known) ? { ...own, variance: 0 } : own])),
 });
 
-/** For a fit, which needs some: next to none. */
+/** For a fit, which requires some: a negligible error. */
 export function withLittleError({ sizes, by }: Estimate, known: readonly number[]): Estimate {
   const least = Math.min(...[...by].flatMap(([text, { variance }]) => (isKnown(text, known) ? [] : [variance])));
   const little = Number.isFinite(least) ? 1e-4 * least : 1;
   return { sizes, by: new Map([...by].map(([text, own]) => [text, isKnown(text, known) ? { ...own, variance: little } : own])) };
 }
 
-/** Tables without negative cells that come near to the known table, with exactly its numbers: every cell takes its share of what is missing. */
+/** Tables without negative cells, scaled proportionally to the public table, which they then match exactly. */
 export function raked(
   sizes: readonly number[],
   known: readonly number[],

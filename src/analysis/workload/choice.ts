@@ -14,18 +14,18 @@ import type { Workload } from './form.js';
 import { evened } from './largest.js';
 import { answersIn, errorOf, largestErrorOf, plainLayout, residualLayout } from './ways.js';
 
-/** A way to release all tables, and the root mean square error over all their cells, or the largest error of one, weights included. */
+/** A strategy for all tables, with the root mean square error over all their cells, or the largest error of one, weights included. */
 export interface Way {
   readonly name: 'without smaller tables' | 'every table by itself';
   readonly noised: NoisedTables;
   readonly error: number;
 }
 
-/** What one record may do, by the secret of the policy (residual.proof.md). */
+/** Protected changes of one record, by the secret of the policy (residual.proof.md). */
 export function changesOf(policy: Policy, workload: Workload): readonly Changes[] {
   const { protect, columns } = policy;
   const whole: Change = addsRemoves(policy) ? 'removed' : 'replaced';
-  // Beside known totals so many rows change at once, each by any other (query/count/effects.proof.md).
+  // With known totals so many rows change at once, each to any other (query/count/sensitivity.proof.md).
   const rows = protect.secret === 'person' ? protect.maxRows : (policy.known?.together ?? 1);
   const all: Changes = { of: everyRecord, change: whole, rows };
   if (protect.secret !== 'answer') return [all];
@@ -35,7 +35,7 @@ export function changesOf(policy: Policy, workload: Workload): readonly Changes[
   return answers.length > 0 ? [...answers, all] : [];
 }
 
-/** The least error first. */
+/** Strategies by increasing error. */
 export function waysFor(
   workload: Workload,
   changes: readonly Changes[],

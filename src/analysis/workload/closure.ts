@@ -1,7 +1,7 @@
 /** Sets of at most so many of a list, in its order: small ones first. */
 export function subsetsUpTo<T>(list: readonly T[], most: number): T[][] {
   const sets: T[][] = [[]];
-  // Every set is made of the one without its last: those of one size follow one another.
+  // Every set extends the one without its last element: sets of one size are consecutive.
   const last = [-1];
   for (let k = 0; k < sets.length; k++)
     if (sets[k]!.length < most)
@@ -14,7 +14,7 @@ export function subsetsUpTo<T>(list: readonly T[], most: number): T[][] {
 
 export const subsets = <T>(list: readonly T[]): T[][] => subsetsUpTo(list, list.length);
 
-/** Every table that is said by one of these, themselves and the number of rows included: small ones first. */
+/** Every table that is a marginal of one of these, themselves and the number of rows included: small ones first. */
 export function closureOf(tables: readonly (readonly number[])[]): readonly (readonly number[])[] {
   const found = new Map<string, readonly number[]>();
   for (const axes of tables) for (const set of subsets(axes)) found.set(set.join(), set);
@@ -25,7 +25,7 @@ const compareLists = (a: readonly number[], b: readonly number[]): number => {
   return k < 0 ? 0 : a[k]! - b[k]!;
 };
 
-/** Those that no other says. */
+/** Tables that are no marginal of another. */
 export function maximalOf(tables: readonly (readonly number[])[]): readonly (readonly number[])[] {
   const said = new Set<string>();
   for (const axes of tables) for (const set of subsets(axes)) if (set.length < axes.length) said.add(set.join());

@@ -7,7 +7,7 @@ import { addedUp, type Groups, type Level, nested, valuesView } from './levels.j
 import type { Placed, View } from './question.js';
 import { gridFor, type Ranges, rangesView, spansOf } from './ranges.js';
 
-/** What may be asked for beside columns: a coarser level of one (0 is the first above its values), or ranges of its values. */
+/** Views besides columns: a coarser level of one (0 is the first above its values), or ranges of its values. */
 export interface NamedView {
   readonly column: string;
   readonly level?: number;
@@ -18,7 +18,7 @@ export interface NamedView {
 
 type ByColumn<T> = Readonly<Record<string, Readonly<Record<string, T>>>>;
 
-/** By name. */
+/** Views by name. */
 export function namedViews(policy: Policy, levels: ByColumn<Groups>, ranges: ByColumn<Ranges>): ReadonlyMap<string, NamedView> {
   const found = new Map<string, NamedView>();
   const add = (where: string, name: string, view: NamedView): void => {
@@ -40,7 +40,7 @@ export function namedViews(policy: Policy, levels: ByColumn<Groups>, ranges: ByC
   return found;
 }
 
-/** The columns behind all names that are asked for, on axes that suit what is asked of each; and where every name stands. */
+/** Columns behind all requested names, on axes that suit their views, and the position of every name. */
 export function laidOut(
   policy: Policy,
   asked: readonly string[],
@@ -64,7 +64,7 @@ export function laidOut(
   return { columns, placed };
 }
 
-/** Whoever has no answer is counted with the last value. */
+/** Missing answers are counted with the last value. */
 function withoutMissing({ labels }: LabelledKey) {
   const values = labels.filter((label) => label !== missingLabel);
   const last = values.length - 1;
@@ -73,7 +73,10 @@ function withoutMissing({ labels }: LabelledKey) {
   return { labels: values.with(last, `${values[last]} or ${missingLabel}`), at };
 }
 
-/** On the axes of its levels where one is asked for, on those that suit its ranges, or on one. Whatever is declared is read, asked for or not. */
+/**
+ * Layout on the axes of its levels if one is requested, on axes that suit its ranges, or on one axis. Every declared view is read,
+ * requested or not.
+ */
 function gridOf(
   name: string,
   labels: readonly string[],
@@ -102,7 +105,7 @@ function gridOf(
   };
 }
 
-/** A row has one place on an axis. */
+/** A row has one value on an axis. */
 function keyed(policy: Policy, column: string): LabelledKey {
   const key = keyOf(policy, column);
   if (key.key.kind === 'options')

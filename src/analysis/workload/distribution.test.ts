@@ -13,7 +13,7 @@ import { readWorkload } from './form.js';
 import { nonNegative } from './non-negative.js';
 import { plainLayout, residualLayout } from './ways.js';
 
-// What is drawn here is the same in every run.
+// Seeded noise: every run draws the same.
 vi.mock('../../privacy/noise/bits.js', async (original) =>
   (await import('../../../test/seeded-source.js')).seededNoise(
     await original<typeof import('../../privacy/noise/bits.js')>(),
@@ -39,7 +39,7 @@ const workload = readWorkload(policy, { tables: [{ all: [1, 2] }] });
 const { sizes, tables } = workload;
 const cells = sizes.reduce((a, b) => a * b);
 
-/** Answers that hang together, some of them rare. */
+/** Dependent answers, some of them rare. */
 function dataOf(rows: number): Float64Array {
   const full = new Float64Array(cells);
   for (let r = 0; r < rows; r++) {
@@ -66,13 +66,13 @@ const ways: readonly (readonly [string, Layout, ReturnType<typeof zcdp> | Return
   ['Gaussian noise on every table', plainLayout(workload, 'zcdp'), zcdp(rational(1, 50))],
   ['Laplace noise on every table', plainLayout(workload, 'pure'), pure(rational(1, 2))],
 ];
-/** 16 in the suite, which may stray a little further; FUGU_COVERAGE of them in a long run. */
+/** 16 draws in the suite, with a small tolerance; FUGU_COVERAGE of them in a long run. */
 const draws = Number(process.env.FUGU_COVERAGE ?? 16);
 
 const stray = process.env.FUGU_COVERAGE ? 0 : 0.015;
 
 describe('the distribution behind all tables', () => {
-  it('is fitted where its junction tree is small, and that is known before anything is drawn', () => {
+  it('the distribution is fitted when its junction tree is small, which is known before anything is drawn', () => {
     expect(distributionCells(workload)).toBe(cells);
     const many = { sizes: new Array<number>(40).fill(3), tables: [] as { axes: number[]; weight: number }[] };
     for (let a = 0; a < 40; a++) for (let b = 0; b < a; b++) many.tables.push({ axes: [b, a], weight: 1 });
@@ -82,57 +82,60 @@ describe('the distribution behind all tables', () => {
 });
 
 describe.each(ways)('%s', (name, layout, allotment) => {
-  it.each([300, 3_000, 100_000])('intervals hold the truth of 93 to 98 of 100 cells, tidied or not, of %i rows', (rows) => {
-    const noised = noisedTables('tables', layout, [{ of: everyRecord, change: 'replaced', rows: 1 }], allotment);
-    const full = dataOf(rows);
-    const vector = noised.vector(layout.parts.map(({ axes }) => Array.from(marginOf(full, axes), BigInt)));
-    const paid = new Paid(Array.from({ length: draws }, () => noised.mechanism));
-    const kinds = ['as noised', 'one distribution', 'nearest'] as const;
-    const sums = new Map(kinds.map((kind) => [kind, { held: 0, cells: 0, square: 0, width: 0 }]));
-    for (let turn = 0; turn < draws; turn++) {
-      const told = noised.apart(noised.mechanism.ready(paid)(vector).map(Number));
-      const estimate = estimateFrom(layout, told, noised.variance);
-      const raw = answerTables(workload, estimate, halfWidths(noised.mechanism.law.kind));
-      const near = nonNegative(
-        estimate,
-        tables.map(({ axes }) => axes),
-        rows,
-      );
-      const better = (valuesOf: (axes: readonly number[]) => Float64Array) => tidied(workload, raw, valuesOf);
-      const asked = tables.map(({ axes }) => axes);
-      const answers = {
-        'as noised': raw,
-        'one distribution': better(distributionFrom(estimate, asked, rows).table),
-        nearest: better((axes) => tableFrom(near, axes)),
-      };
-      for (const kind of kinds)
-        for (const [t, { axes }] of tables.entries()) {
-          const sum = sums.get(kind)!;
-          const exact = marginOf(full, axes);
-          for (const [cell, { value, low, high, standardError }] of answers[kind][t]!.rows.entries()) {
-            const x = exact[cell]!;
-            sum.held += Number(x >= low! && x <= high!);
-            sum.square += ((value! - x) / standardError!) ** 2;
-            sum.width += (high! - low!) / standardError!;
-            sum.cells++;
-          }
-        }
-    }
-    if (process.env.FUGU_COVERAGE)
-      for (const [kind, { held, cells: n, square, width }] of sums)
-        console.log(
-          name,
+  it.each([300, 3_000, 100_000])(
+    'confidence intervals hold the truth of 93 to 98 of 100 cells, tidied or not, of %i rows',
+    (rows) => {
+      const noised = noisedTables('tables', layout, [{ of: everyRecord, change: 'replaced', rows: 1 }], allotment);
+      const full = dataOf(rows);
+      const vector = noised.vector(layout.parts.map(({ axes }) => Array.from(marginOf(full, axes), BigInt)));
+      const paid = new Paid(Array.from({ length: draws }, () => noised.mechanism));
+      const kinds = ['as noised', 'one distribution', 'nearest'] as const;
+      const sums = new Map(kinds.map((kind) => [kind, { held: 0, cells: 0, square: 0, width: 0 }]));
+      for (let turn = 0; turn < draws; turn++) {
+        const told = noised.apart(noised.mechanism.ready(paid)(vector).map(Number));
+        const estimate = estimateFrom(layout, told, noised.variance);
+        const raw = answerTables(workload, estimate, halfWidths(noised.mechanism.law.kind));
+        const near = nonNegative(
+          estimate,
+          tables.map(({ axes }) => axes),
           rows,
-          kind,
-          `held ${(held / n).toFixed(4)} error ${Math.sqrt(square / n).toFixed(3)} width ${(width / n).toFixed(2)}`,
         );
-    for (const kind of kinds) {
-      const { held, cells: n } = sums.get(kind)!;
-      expect(held / n).toBeGreaterThan(0.93 - stray);
-      expect(held / n).toBeLessThan(0.98 + stray);
-    }
-    const error = (kind: (typeof kinds)[number]) => sums.get(kind)!.square;
-    expect(error('one distribution')).toBeLessThan(1.01 * error('as noised'));
-    expect(error('one distribution')).toBeLessThan(1.02 * error('nearest'));
-  });
+        const better = (valuesOf: (axes: readonly number[]) => Float64Array) => tidied(workload, raw, valuesOf);
+        const asked = tables.map(({ axes }) => axes);
+        const answers = {
+          'as noised': raw,
+          'one distribution': better(distributionFrom(estimate, asked, rows).table),
+          nearest: better((axes) => tableFrom(near, axes)),
+        };
+        for (const kind of kinds)
+          for (const [t, { axes }] of tables.entries()) {
+            const sum = sums.get(kind)!;
+            const exact = marginOf(full, axes);
+            for (const [cell, { value, low, high, standardError }] of answers[kind][t]!.rows.entries()) {
+              const x = exact[cell]!;
+              sum.held += Number(x >= low! && x <= high!);
+              sum.square += ((value! - x) / standardError!) ** 2;
+              sum.width += (high! - low!) / standardError!;
+              sum.cells++;
+            }
+          }
+      }
+      if (process.env.FUGU_COVERAGE)
+        for (const [kind, { held, cells: n, square, width }] of sums)
+          console.log(
+            name,
+            rows,
+            kind,
+            `held ${(held / n).toFixed(4)} error ${Math.sqrt(square / n).toFixed(3)} width ${(width / n).toFixed(2)}`,
+          );
+      for (const kind of kinds) {
+        const { held, cells: n } = sums.get(kind)!;
+        expect(held / n).toBeGreaterThan(0.93 - stray);
+        expect(held / n).toBeLessThan(0.98 + stray);
+      }
+      const error = (kind: (typeof kinds)[number]) => sums.get(kind)!.square;
+      expect(error('one distribution')).toBeLessThan(1.01 * error('as noised'));
+      expect(error('one distribution')).toBeLessThan(1.02 * error('nearest'));
+    },
+  );
 });

@@ -6,10 +6,13 @@ import { maximalOf, subsets } from './closure.js';
 import { type Estimate, tableFrom } from './estimate.js';
 import type { AskedTable } from './form.js';
 
-/** Cells of all cliques up to which one distribution is fitted to all tables: some seconds. */
+/** Most cells of all cliques for which one distribution is fitted to all tables: some seconds. */
 const mostCells = 2 ** 17;
 
-/** How many cells the distribution behind all tables needs; undefined where that is too many. It speaks about the workload alone, before anything starts. */
+/**
+ * Cells of the distribution behind all tables; undefined if there are too many. Depends on the workload alone, before anything
+ * starts.
+ */
 export function distributionCells({
   sizes,
   tables,
@@ -22,8 +25,8 @@ export function distributionCells({
 }
 
 /**
- * The distribution of so many rows whose tables lie nearest to those of an estimate, in units of their noise (analysis/graphical/fit.proof.md). What several tables say of a smaller one is the same, so
- * each counts for its share of it. Told numbers only.
+ * Distribution whose marginals are nearest to an estimate, in units of noise (analysis/graphical/fit.proof.md). Tables agree on a
+ * shared marginal, so each counts for its share of it. Published numbers only.
  */
 export function distributionFrom(estimate: Estimate, tables: readonly (readonly number[])[], rows: number): Graphical {
   const { sizes, by } = estimate;

@@ -1,13 +1,13 @@
 import { cellsOf, type Layout, placesWithout } from '../../privacy/mechanism/residual/part.js';
 import { subsets } from './closure.js';
 
-/** What noisy parts say of every table, best read: a centred table for each set of axes, and the variance of its noise before centring. */
+/** Best linear estimate from noisy parts: a centred table for each set of axes, and the variance of its noise before centring. */
 export interface Estimate {
   readonly sizes: readonly number[];
   readonly by: ReadonlyMap<string, { readonly values: Float64Array; readonly variance: number }>;
 }
 
-/** Which parts speak of a centred table, and how noisily: their variances, noise of variance 1 on every number. */
+/** Parts that contribute to each centred table, with their variances for noise of variance 1 on every number. */
 function speaking({
   sizes,
   parts,
@@ -28,11 +28,11 @@ function speaking({
 const together = (list: readonly { readonly variance: number }[]): number =>
   1 / list.reduce((sum, { variance }) => sum + 1 / variance, 0);
 
-/** Variances of all centred tables that a layout tells, for noise of variance 1; nothing is drawn or read. */
+/** Variances of all centred tables of a layout, for noise of variance 1; nothing is drawn or read. */
 export const variancesOf = (layout: Layout): ReadonlyMap<string, number> =>
   new Map([...speaking(layout)].map(([text, { from }]) => [text, together(from)]));
 
-/** Of one cell of a table, from the variances of the centred ones inside it. */
+/** Variance of one cell of a table, from the variances of the centred ones inside it. */
 export function cellVariance(sizes: readonly number[], axes: readonly number[], variances: ReadonlyMap<string, number>): number {
   return subsets(axes).reduce((sum, inner) => {
     const held = new Set(inner);
@@ -41,7 +41,7 @@ export function cellVariance(sizes: readonly number[], axes: readonly number[], 
   }, 0);
 }
 
-/** The best reading of all parts together (estimate.proof.md). `told` are their noisy numbers, of this variance each. */
+/** The best estimate from all parts (estimate.proof.md), given their noisy numbers and the variance of each. */
 export function estimateFrom(layout: Layout, told: readonly (readonly number[])[], variance: number): Estimate {
   const { estimate } = readTogether(
     layout,
@@ -52,13 +52,13 @@ export function estimateFrom(layout: Layout, told: readonly (readonly number[])[
   return { ...estimate, by: new Map([...estimate.by].map(([text, { values }]) => [text, { values, variance: 0 }])) };
 }
 
-/** How far readings of the same numbers lie apart: the sum of squares in units of their noise, and how many numbers it is about. */
+/** Discrepancy of repeated measurements: the sum of squares in units of their noise, and the degrees of freedom. */
 export interface Apart {
   readonly squares: number;
   readonly freedom: number;
 }
 
-/** The same for parts whose noise differs; and how well each part agrees with the others (past.proof.md). */
+/** The same for parts whose noise differs, with each part's agreement with the others (recorded-parts.proof.md). */
 export function readTogether(
   layout: Layout,
   told: readonly (readonly number[])[],
@@ -93,7 +93,7 @@ export function readTogether(
     for (const [r, { part, variance }] of noisy.entries()) {
       const reading = readings[r]!;
       centre(reading, own);
-      // A reading less the mean of all has what is left of its variance; all squares together are those of one reading less than there are.
+      // A measurement minus the mean of all has its variance less the mean's; the degrees of freedom are one fewer than the measurements.
       const squares = reading.reduce((sum, x, cell) => sum + (x - values[cell]!) ** 2, 0) / variance;
       apart[part]!.squares += squares;
       apart[part]!.freedom += (1 - all / variance) * freedom;
@@ -102,7 +102,7 @@ export function readTogether(
   return { estimate: { sizes, by }, apart };
 }
 
-/** Takes the mean along every axis out; of cells of so many numbers each, for each number by itself. */
+/** Subtracts the mean along every axis; with vectors as cells, for each component. */
 export function centre(values: Float64Array, own: readonly number[], each = 1): void {
   let inner = each;
   for (let k = own.length - 1; k >= 0; k--) {
@@ -118,7 +118,7 @@ export function centre(values: Float64Array, own: readonly number[], each = 1): 
   }
 }
 
-/** A table as it follows from the estimate: all tables agree with one another. Never larger than itself, whatever else was asked. */
+/** A table of the estimate; all tables agree with one another. Its size is its own, whatever else was requested. */
 export function tableFrom({ sizes, by }: Estimate, axes: readonly number[]): Float64Array {
   const own = axes.map((axis) => sizes[axis]!);
   const out = new Float64Array(own.reduce((n, m) => n * m, 1));

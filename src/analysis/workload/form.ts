@@ -11,14 +11,14 @@ import { laidOut, type NamedView, namedViews } from './columns.js';
 import type { Placed } from './question.js';
 
 const name = z.string().min(1);
-/** Numbers of a YAML file come as they are written. */
+/** Numbers of a YAML file may be strings. */
 const whole = z.union([z.number().int().min(1).max(5), z.string().regex(/^[1-5]$/, 'write a whole number from 1 to 5')]);
 const weight = z
   .union([z.number().gt(0).max(1e6), z.string().regex(/^\d{1,6}(\.\d{1,6})?$/, 'write a number above zero')])
   .optional();
 
 const everyTable = z.strictObject({
-  /** How many columns each table has; a list for several. */
+  /** Number of columns of each table; a list for several. */
   all: z.union([whole, z.array(whole).min(1).max(5)]),
   /** Names and patterns (`q*`); every column that has one answer per row when absent. */
   of: z.array(name).min(1).optional(),
@@ -30,25 +30,33 @@ const value = z.union([name, z.number()]);
 
 /** Many tables at once: those of all sets of so many columns, and tables by name. */
 export const request = z.strictObject({
-  /** Each {all, of, except, weight}: every table of `all` columns; or {by, weight}: one table. A weight says how much its squared errors count. */
+  /**
+   * Each {all, of, except, weight}: every table of `all` columns; or {by, weight}: one table. The weight is that of its squared errors.
+   */
   tables: z
     .array(z.union([everyTable, namedTable]))
     .min(1)
     .max(10_000),
-  /** Of a column, coarser levels: the name of each with its groups, first of values, then of the groups of the level before. They may be asked for like columns. */
+  /**
+   * Coarser levels of a column: the name of each with its groups, first of values, then of the groups of the level before. Requested
+   * like columns.
+   */
   levels: z.record(name, z.record(name, z.record(name, z.array(value).min(1)))).optional(),
-  /** Of a column whose values are in order, ranges of them: all, prefixes, or a list of [first, last], under a name that may be asked for like a column. */
+  /** Ranges of a column with ordered values: all, prefixes, or a list of [first, last], under a name that is requested like a column. */
   ranges: z
     .record(name, z.record(name, z.union([z.enum(['all', 'prefixes']), z.array(z.tuple([value, value])).min(1)])))
     .optional(),
-  /** Columns without a cell of their own for missing answers; names and patterns. Whoever has none is counted with the last value, and the tables say so. */
+  /**
+   * Columns without a separate cell for missing answers; names and patterns. Missing answers are counted with the last value, and the
+   * tables state that.
+   */
   complete: z.array(name).min(1).optional(),
-  /** What is made as small as can be: the mean of squared errors over all cells, or the largest error of any cell. */
+  /** Objective to minimise: the mean of squared errors over all cells, or the largest error of any cell. */
   aim: z.enum(['mean', 'largest']).optional(),
 });
 export type WorkloadForm = z.input<typeof request>;
 
-/** What is asked for, over columns that are now axes. */
+/** Requested tables, over columns that are now axes. */
 export interface Workload {
   readonly columns: readonly WorkloadColumn[];
   readonly sizes: readonly number[];
@@ -58,14 +66,14 @@ export interface Workload {
 export interface AskedTable {
   /** In increasing order. */
   readonly axes: readonly number[];
-  /** How much a squared error of one of its cells counts, beside those of other tables. */
+  /** Weight of a squared error of one of its cells, compared with those of other tables. */
   readonly weight: number;
-  /** What is asked along its axes; every cell by itself when absent. */
+  /** Queries along its axes; every cell separately when absent. */
   readonly views?: readonly Placed[];
 }
 export type ShownTable = AskedTable & { readonly views: readonly Placed[] };
 
-/** `onOneAxis` says of which columns levels and ranges are not given axes of their own: nothing was measured by them. */
+/** `onOneAxis` selects columns whose levels and ranges get no axes of their own, because nothing was measured on such axes. */
 export function readWorkload(policy: Policy, form: WorkloadForm, onOneAxis: (column: string) => boolean = () => false): Workload {
   const { tables, levels = {}, ranges = {}, complete, aim = 'mean' } = parsed(form);
   const named = namedViews(policy, levels, ranges);
@@ -108,13 +116,13 @@ export function readWorkload(policy: Policy, form: WorkloadForm, onOneAxis: (col
         'workloadAxes',
         views.reduce((n, { axes }) => n + axes.length, 0),
       );
-      // What is asked twice counts twice.
+      // Tables requested twice count twice.
       found.set(text, { axes: views.flatMap(({ axes }) => axes), weight: (found.get(text)?.weight ?? 0) + weight, views });
     }
   return { columns, sizes: columns.flatMap(({ sizes }) => sizes), tables: [...found.values()], aim };
 }
 
-/** A table shows a column once: of several levels the finest; undefined where ranges stand beside another view of their column. */
+/** A table with one view per column: of several levels the finest; undefined if ranges and another view of a column are in it. */
 function oneViewEach(named: ReadonlyMap<string, NamedView>, set: readonly string[]): readonly string[] | undefined {
   const by = new Map<string, string>();
   for (const own of set) {

@@ -1,12 +1,12 @@
 import type { AskedTable } from './form.js';
 import { addsOf, answersIn } from './ways.js';
 
-/** How often weights are moved; each turn looks at every table once. */
+/** Iterations on the weights; each visits every table once. */
 const turns = 400;
 
 /**
- * Tables with other weights: what leaves the least sum of squared errors for these leaves the least largest error for those asked for, the weight of a table times
- * the square of its cells' error, their mean square where they differ (optimal.proof.md). All sums come out alike where they can; a table that is read off others well enough weighs nothing.
+ * Reweighted tables whose least weighted squared error is the least maximal error (weight times squared error, averaged over unequal
+ * cells) of the requested ones (optimal.proof.md). Tables derived well from others get weight zero.
  */
 export function evened(
   { sizes, tables }: { readonly sizes: readonly number[]; readonly tables: readonly AskedTable[] },
@@ -14,7 +14,7 @@ export function evened(
 ): readonly AskedTable[] {
   const place = new Map<string, number>();
   const costs: number[] = [];
-  // What a unit of variance of a centred table adds to an answer of the table, in the mean of its answers, by the tables inside it.
+  // Mean increase of an answer's variance per unit variance of a centred table, for the centred tables inside each table.
   const inside = tables.map((table) =>
     addsOf(sizes, table).map(({ axes: inner, times }) => {
       const text = inner.join();
@@ -22,7 +22,7 @@ export function evened(
       if (at === undefined) {
         at = costs.length;
         place.set(text, at);
-        // Whoever is replaced leaves the number of rows as it is.
+        // Replacing a record does not change the number of rows.
         costs.push(change === 'replaced' && inner.length === 0 ? 0 : inner.reduce((x, axis) => x * (1 - 1 / sizes[axis]!), 1));
       }
       return { at, adds: (table.weight * times) / answersIn(sizes, table) };
@@ -33,7 +33,7 @@ export function evened(
   for (let turn = 0; turn < turns; turn++) {
     const weights = new Float64Array(costs.length);
     for (const [t, list] of inside.entries()) for (const { at, adds } of list) weights[at]! += shares[t]! * adds;
-    // The best variances for these weights, where one record costs 1.
+    // The best variances for these weights, if one record costs 1.
     const whole = costs.reduce((sum, cost, at) => sum + Math.sqrt(cost * weights[at]!), 0);
     const variances = costs.map((cost, at) => (cost === 0 ? 0 : whole * Math.sqrt(cost / weights[at]!)));
     const errors = Float64Array.from(inside, (list) =>
@@ -41,7 +41,7 @@ export function evened(
     );
     const largest = errors.reduce((a, b) => Math.max(a, b));
     if (largest < best.largest) best = { largest, shares };
-    // No noise leaves less than the mean by shares, which is the square of `whole`.
+    // No noise has less than the weighted mean, which is the square of `whole`.
     if (largest <= 1.0005 * whole ** 2) break;
     const moved = shares.map((share, t) => share * (errors[t]! / whole ** 2));
     const sum = moved.reduce((a, b) => a + b, 0);

@@ -32,11 +32,11 @@ const tables = [
   table(1, district!, sex),
 ];
 
-describe('what is asked of levels and ranges', () => {
+describe('queries on levels and ranges', () => {
   it.each([
     ['without smaller tables', residualLayout({ sizes, tables }, 'replaced')],
     ['every table by itself', plainLayout({ sizes, tables }, 'zcdp')],
-  ])('errs by what all noises together do to it: %s', (_, layout) => {
+  ])('the variance of a query includes all noises that enter it: %s', (_, layout) => {
     const variances = variancesOf(layout);
     let weighted = 0;
     for (const { axes, views, weight } of tables) {
@@ -54,7 +54,7 @@ describe('what is asked of levels and ranges', () => {
     expect(errorOf({ sizes, tables }, layout) / weighted).toBeCloseTo(1, 10);
   });
 
-  it('is told exactly where there is no noise, and every level adds up to the one above it', () => {
+  it('a query is exact without noise, and every level adds up to the one above it', () => {
     const counts = towns.map((_, k) => 7 * k + 3);
     const told = new Float64Array(grid.sizes.reduce((n, m) => n * m, 1));
     for (const [k, at] of grid.at.entries()) told[at] = counts[k]!;
@@ -80,7 +80,7 @@ describe('what is asked of levels and ranges', () => {
     expect(regions[2]).toBeCloseTo(values[6]!, 9);
   });
 
-  it('is a range where its values add up to it', () => {
+  it("a query is a range when it is the sum of the range's values", () => {
     const told = Float64Array.from({ length: 9 }, (_, k) => (k < 8 ? k * k : 0));
     const answers = answersOf([range], told);
     for (const [k, [from, to]] of spans.entries()) {
@@ -93,7 +93,10 @@ describe('what is asked of levels and ranges', () => {
 
 describe('ranges', () => {
   const labels = (n: number) => Array.from({ length: n }, (_, k) => `${k}`);
-  /** Root mean square error of all ranges, where a record that comes or goes costs rho = 1/2: of the layout, and of the best weights for the levels of a tree of the same axes. */
+  /**
+   * Root mean square error of all ranges at rho = 1/2 under add-or-remove: of the layout, and of the best weights for the levels of a
+   * tree of the same axes.
+   */
   const errorsOn = (own: Grid, n: number) => {
     const view = rangesView('x', labels(n), own, spansOf('x', labels(n), 'all'));
     const asked = { sizes: own.sizes, tables: [table(1, place(0, view))] };
@@ -115,7 +118,7 @@ describe('ranges', () => {
     [16, 2],
     [64, 2.8],
     [128, 3.3],
-  ])('of %i values are told over the order of axes that leaves least error, and no weights of a tree leave less', (n, most) => {
+  ])('ranges of %i values use the order of axes with the least error, below that of any weights of a tree', (n, most) => {
     const chosen = gridFor(n, spansOf('x', labels(n), 'all'));
     expect(chosen.sizes.length).toBeGreaterThan(1);
     const [own, flat] = [errorsOn(chosen, n), errorsOn({ sizes: [n], at: chosen.at }, n)];
@@ -133,7 +136,7 @@ describe('ranges', () => {
     ['[["5", "2"]]', [['5', '2']]],
     ['[["2", "(missing)"]]', [['2', '(missing)']]],
     ['[["2", "nine"]]', [['2', 'nine']]],
-  ] as const)('are refused: %s', (_, asked) => {
+  ] as const)('the range list is refused: %s', (_, asked) => {
     expect(() => spansOf('age', ages, asked)).toThrow(/a range goes from a value/);
   });
 });

@@ -3,7 +3,7 @@ import { missingLabel } from '../../policy/code.js';
 import { type Grid, groupsAt, questionsAt } from './axes.js';
 import type { View } from './question.js';
 
-/** Groups of the values of a column, or of the groups of the level before, by their names, as written. */
+/** Groups of the values of a column, or of the groups of the level before, by name, as written. */
 export type Groups = Readonly<Record<string, readonly (string | number)[]>>;
 /** A coarser level: its name, and its groups. */
 export type Level = readonly [name: string, groups: Groups];
@@ -14,7 +14,7 @@ interface Group {
   readonly members: readonly number[];
 }
 
-/** The values of a column in groups, those in groups again, and so on: an axis for each, the coarsest first. */
+/** Nested groups of the values of a column: one axis per level, the coarsest first. */
 export function nested(column: string, labels: readonly string[], levels: readonly Level[]) {
   let below = labels;
   const grouped = levels.map(([, groups]) => {
@@ -24,13 +24,13 @@ export function nested(column: string, labels: readonly string[], levels: readon
   });
   const fromTop = [...grouped].reverse();
   const sizes = [Math.max(2, below.length)];
-  // The path of every group, and at last of every value: its place in each axis.
+  // Path of every group, and finally of every value: its index on each axis.
   let paths: readonly (readonly number[])[] = below.map((_, k) => [k]);
   for (const groups of fromTop) {
     const next: (readonly number[])[] = [];
     for (const [g, { members }] of groups.entries())
       for (const [k, member] of members.entries()) next[member] = [...paths[g]!, k];
-    // An axis of one place would say nothing.
+    // An axis of one value would carry no information.
     sizes.push(Math.max(2, ...groups.map(({ members }) => members.length)));
     paths = next;
   }
@@ -38,7 +38,7 @@ export function nested(column: string, labels: readonly string[], levels: readon
   return { grid, views: levels.map(([name], l) => levelView(grid, name, grouped, l)) };
 }
 
-/** The same levels of a column that stands on one axis: every group is its values added up. */
+/** The same levels of a column on one axis: every group is the sum of its values. */
 export function addedUp(column: string, labels: readonly string[], levels: readonly Level[]): readonly View[] {
   let below: readonly Group[] = labels.map((name, k) => ({ name, members: [k] }));
   return levels.map(([name, groups]) => {
@@ -50,7 +50,7 @@ export function addedUp(column: string, labels: readonly string[], levels: reado
   });
 }
 
-/** A level as it is asked for: a question for each of its groups, as they were written. */
+/** A requested level: one query for each of its groups, in the order of the form. */
 function levelView(grid: Grid, name: string, grouped: readonly (readonly Group[])[], level: number): View {
   const axes = grouped.length - level;
   const questions = questionsAt(grid, axes);
@@ -65,7 +65,7 @@ function levelView(grid: Grid, name: string, grouped: readonly (readonly Group[]
   };
 }
 
-/** Every value is in one group; what is missing is one of its own, unless it is named. */
+/** Every value is in one group; missing answers are a group of their own, unless named. */
 function grouping(column: string, labels: readonly string[], groups: Groups): readonly Group[] {
   const lists = Object.entries(groups).map(([name, values]) => ({ name, values: values.map(String) }));
   if (!lists.some(({ values }) => values.includes(missingLabel)) && labels.includes(missingLabel))
@@ -91,7 +91,7 @@ const wrong = (column: string, what: string) =>
     `Put each value that a table of the column shows into one group, and each group of a level into one of the next; ${missingLabel} may be left out.`,
   );
 
-/** The values of a column themselves. */
+/** The view of a column's values themselves. */
 export function valuesView(name: string, labels: readonly string[], grid: Grid): View {
   const { sizes, at } = grid;
   const plain = sizes.length === 1 && sizes[0] === labels.length;

@@ -5,7 +5,7 @@ import { type Estimate, estimateFrom, tableFrom, variancesOf } from './estimate.
 import { near, nonNegative } from './non-negative.js';
 import { residualLayout } from './ways.js';
 
-// What is drawn here is the same in every run.
+// Seeded noise: every run draws the same.
 vi.mock('../../privacy/noise/bits.js', async (original) =>
   (await import('../../../test/seeded-source.js')).seededNoise(
     await original<typeof import('../../privacy/noise/bits.js')>(),
@@ -23,7 +23,7 @@ const uniform = () => {
 };
 const normal = () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform());
 
-/** What exact counts of a few rows say of every centred table, and the same with noise. */
+/** Estimates of every centred table from exact counts of a few rows, without and with noise. */
 const layout = residualLayout({ sizes, tables: tables.map((axes) => ({ axes, weight: 1 })) }, 'replaced');
 const variances = variancesOf(layout);
 function estimateOf(full: readonly number[], noise: number): Estimate {
@@ -36,7 +36,7 @@ function estimateOf(full: readonly number[], noise: number): Estimate {
     full.forEach((x, cell) => {
       counts[at[cell]!]! += x;
     });
-    // Whatever smaller tables say is centred away again.
+    // The contribution of smaller tables is removed again by centring.
     return Array.from(counts, (x) => Number(scale) * x + noise * normal());
   });
   return estimateFrom(layout, told, noise ** 2 || 1);
@@ -60,7 +60,7 @@ describe('tables without negative cells', () => {
   /** Standard error of the finest part. */
   const spread = 6;
   const noise = spread * Number(layout.parts.at(-1)!.scale);
-  it('have none, and agree with one another', () => {
+  it('tidied tables have no negative cells, and agree with one another', () => {
     for (let turn = 0; turn < 20; turn++) {
       const found = nonNegative(estimateOf(sparse(), noise), tables);
       for (const axes of tables) expect(Math.min(...tableFrom(found, axes))).toBeGreaterThan(-2 * near * spread);
@@ -71,7 +71,7 @@ describe('tables without negative cells', () => {
     }
   });
 
-  it('are the nearest such: from there no tables of real rows lie towards the noisy ones', () => {
+  it('tidied tables are the nearest ones: no tables of real rows lie from there towards the noisy ones', () => {
     for (let turn = 0; turn < 20; turn++) {
       const noisy = estimateOf(sparse(), noise);
       const found = nonNegative(noisy, tables);
@@ -83,7 +83,7 @@ describe('tables without negative cells', () => {
     }
   });
 
-  it('lie nearer to the truth than the noisy ones, every time, and by a good part where rows are few', () => {
+  it('tidied tables are nearer to the truth than the noisy ones, every time, and much nearer when rows are few', () => {
     let [before, after] = [0, 0];
     for (let turn = 0; turn < 40; turn++) {
       const full = sparse();
@@ -97,13 +97,13 @@ describe('tables without negative cells', () => {
     expect(after / before).toBeLessThan(0.75);
   });
 
-  it('stay as they are where nothing is negative', () => {
+  it('tidied tables are unchanged when nothing is negative', () => {
     const estimate = estimateOf(new Array<number>(cells).fill(1000), 1);
     const found = nonNegative(estimate, tables);
     for (const axes of tables) expect(tableFrom(found, axes)).toEqual(tableFrom(estimate, axes));
   });
 
-  it('have as many rows as everybody knows there are, and are nearer to the truth for it', () => {
+  it('tidied tables keep a public number of rows, and are nearer to the truth for it', () => {
     let [free, bound] = [0, 0];
     for (let turn = 0; turn < 20; turn++) {
       const full = sparse();
@@ -120,7 +120,7 @@ describe('tables without negative cells', () => {
     expect(bound).toBeLessThan(free);
   });
 
-  it('are empty where noise leaves less than no rows', () => {
+  it('tidied tables are empty when the noisy number of rows is negative', () => {
     const found = nonNegative(estimateOf(new Array<number>(cells).fill(-5), 1), tables);
     for (const axes of tables) for (const x of tableFrom(found, axes)) expect(Math.abs(x)).toBeLessThan(0.01);
   });

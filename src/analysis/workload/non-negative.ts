@@ -2,13 +2,13 @@ import { placesWithout } from '../../privacy/mechanism/residual/part.js';
 import { maximalOf, subsets } from './closure.js';
 import { centre, type Estimate } from './estimate.js';
 
-/** How far below zero a cell may stay, in standard errors of the finest tables; and how many rounds are tried. */
+/** Most by which a cell may stay below zero, in standard errors of the finest tables; and the most rounds tried. */
 export const near = 0.002;
 const mostRounds = 400;
 
 /**
- * The estimate nearest to a noisy one, in units of its noise, of which no table that is asked for has a negative cell worth telling: the tables still agree with one another.
- * Where the number of rows is known to everybody it stays as it is. Whatever the truth is, it has no negative cells either, so what is found lies nearer to it than the noisy one did (non-negative.proof.md). Public numbers only.
+ * Projection of a noisy estimate onto consistent tables without relevant negative cells, in units of noise; `rows`, if given, is
+ * kept. If `rows` is exact the truth is in that set, and the result is nearer to it (non-negative.proof.md).
  */
 export function nonNegative(estimate: Estimate, tables: readonly (readonly number[])[], rows?: number): Estimate {
   const { sizes, by } = estimate;
@@ -42,7 +42,7 @@ export function nonNegative(estimate: Estimate, tables: readonly (readonly numbe
   });
   const finest = Math.max(...maximal.map((axes) => by.get(axes.join())!.variance));
   if (finest === 0) return estimate;
-  // Any force leads to the same place; this one takes few rounds.
+  // Any penalty parameter converges to the same point; this one takes few rounds.
   const force = 2 / finest;
   for (const { inner } of all) for (const { margin, part } of inner) margins[margin]!.weight += force * part;
   const close = near * Math.sqrt(finest);
@@ -72,7 +72,7 @@ export function nonNegative(estimate: Estimate, tables: readonly (readonly numbe
   }
   return { sizes, by: new Map(margins.map(({ text, now, variance }) => [text, { values: now, variance }])) };
 
-  /** Every table as the margins now say it: the lowest cell of all, and how far any has moved since the last time. */
+  /** Recomputes every table from the centred tables: the lowest cell of all, and the largest move since the last time. */
   function spread(): { readonly lowest: number; readonly moved: number } {
     let [lowest, moved] = [Number.POSITIVE_INFINITY, 0];
     for (const { inner, sum, was } of all) {

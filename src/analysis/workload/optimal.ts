@@ -1,12 +1,12 @@
 import { mostAxesTried } from '../../privacy/mechanism/residual/worst.js';
 
-/** A table without what smaller ones say, and how much a variance of it counts in all that is asked. */
+/** A centred table (its marginals subtracted), and the weight of its variance in all requested answers. */
 export interface Weighed {
   readonly axes: readonly number[];
   readonly weight: number;
 }
 
-/** Squares that one row moves of a centred table with scale 1, by the axes on which it changes, as bits (residual.proof.md). */
+/** Squared change of a centred table with scale 1 by one row, by the axes on which it changes, as bits (residual.proof.md). */
 const squaresOf = (sizes: readonly number[], axes: readonly number[]): Float64Array => {
   const left = stays(sizes, axes);
   return Float64Array.from(
@@ -14,13 +14,13 @@ const squaresOf = (sizes: readonly number[], axes: readonly number[]): Float64Ar
     (_, set) => 2 * (left - axes.reduce((x, axis, k) => x * (1 - 1 / sizes[axis]! - ((set >> k) & 1)), 1)),
   );
 };
-/** The same where a row comes or goes. */
+/** The same for an added or removed row. */
 const stays = (sizes: readonly number[], axes: readonly number[]): number =>
   axes.reduce((x, axis) => x * (1 - 1 / sizes[axis]!), 1);
 
 /**
- * Precisions (1 / variance, up to a common factor) of the tables that make the weighted sum of variances least for what one record may cost (optimal.proof.md).
- * Only the choice is made here, in doubles: what the choice costs is worked out exactly by the mechanism.
+ * Precisions (1 / variance, up to a common factor) of the tables with the least weighted variance for one record's privacy cost
+ * (optimal.proof.md). Only the choice is made here, in doubles: the mechanism computes its cost exactly.
  */
 export function precisions(sizes: readonly number[], tables: readonly Weighed[], change: 'replaced' | 'removed'): Float64Array {
   const best = (costs: Float64Array) => Float64Array.from(tables, ({ weight }, k) => Math.sqrt(weight / costs[k]!));
@@ -28,7 +28,7 @@ export function precisions(sizes: readonly number[], tables: readonly Weighed[],
   if (change === 'removed') return best(removed);
   const squares = tables.map(({ axes }) => squaresOf(sizes, axes));
   const used = [...new Set(tables.flatMap(({ axes }) => axes))];
-  // What replacing by a row at random costs: twice what coming and going does.
+  // Cost of replacement by a random row: twice that of adding or removing.
   const start = removed.map((x) => 2 * x);
   return used.length <= mostAxesTried ? byWorst(tables, squares, start, used) : byLevels(tables, squares, best(start), used);
 }
@@ -36,7 +36,10 @@ export function precisions(sizes: readonly number[], tables: readonly Weighed[],
 const sumOf = (tables: readonly Weighed[], c: Float64Array): number =>
   tables.reduce((sum, { weight }, k) => sum + weight / c[k]!, 0);
 
-/** Frank and Wolfe's steps towards the mixture of changes that is hardest to pay for: each adds the change that is worst for the noise that the mixture so far asks for. */
+/**
+ * Frank-Wolfe over mixtures of changes for the most expensive one: each step adds the worst change under the noise that is optimal so
+ * far.
+ */
 function byWorst(
   tables: readonly Weighed[],
   squares: readonly Float64Array[],
@@ -61,7 +64,7 @@ function byWorst(
   return best!.c;
 }
 
-/** The highest point of a concave function between 0 and 1/2. */
+/** Maximum of a concave function between 0 and 1/2. */
 function highest(f: (x: number) => number): number {
   let [low, high] = [0, 0.5];
   for (let turn = 0; turn < 24; turn++) {
@@ -75,7 +78,7 @@ function highest(f: (x: number) => number): number {
 const bitsOf = (axes: readonly number[], changed: ReadonlySet<number>): number =>
   axes.reduce((set, axis, k) => (changed.has(axis) ? set | (1 << k) : set), 0);
 
-/** The set of axes whose change costs most, by looking at all sets. */
+/** The set of axes whose change costs most, by enumeration. */
 function worstSet(tables: readonly Weighed[], squares: readonly Float64Array[], used: readonly number[]) {
   const place = new Map(used.map((axis, k) => [axis, k]));
   const terms = tables.map(({ axes }, p) => {
@@ -98,7 +101,7 @@ function worstSet(tables: readonly Weighed[], squares: readonly Float64Array[], 
   };
 }
 
-/** With many axes: precisions as for a row at random, and how much tables of one, two, … axes get beside one another by search. */
+/** With many axes: precisions as for a random row, scaled by the number of axes of a table; the scales are found by search. */
 function byLevels(
   tables: readonly Weighed[],
   squares: readonly Float64Array[],
@@ -126,7 +129,7 @@ function byLevels(
   return at(levels);
 }
 
-/** A set of axes whose change costs much: from all of them, one is taken out or put back as long as that costs more. Good enough to choose by. */
+/** A set of axes whose change costs nearly most, by local search from all axes. Good enough for a choice. */
 function worstNear(tables: readonly Weighed[], squares: readonly Float64Array[], used: readonly number[]) {
   const place = new Map(used.map((axis, k) => [axis, k]));
   const own = tables.map(({ axes }) => Int32Array.from(axes, (axis) => place.get(axis)!));

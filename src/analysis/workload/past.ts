@@ -8,34 +8,34 @@ import { onGroundOf, tableBy } from '../../release/session/ground.js';
 import { axesOf, type WorkloadColumn } from './axes.js';
 import type { Recorded } from './release.js';
 
-/** A recorded answer, as the ledger keeps it. */
+/** A recorded answer in the ledger. */
 export interface Kept {
   readonly entry: Entry;
   readonly answer: string;
 }
 
-/** Noisy numbers of the record about a table over the axes of a workload. */
+/** Recorded noisy numbers of a table over the axes of a workload. */
 export interface Heard {
   readonly entry: number;
   readonly part: Part;
   readonly told: readonly number[];
-  /** Of the noise on each of them. */
+  /** Variance of the noise on each of them. */
   readonly variance: number;
-  /** Whether that noise may be Laplace's. */
+  /** True if that noise may be Laplace noise. */
   readonly wide: boolean;
 }
 
-/** What the record says about tables over these columns; and of entries that say nothing, why. */
+/** Evidence in the record about tables over these columns; and the reasons why other entries were not used. */
 export interface Past {
   readonly heard: readonly Heard[];
   readonly unused: readonly { readonly entry: number; readonly label: string; readonly why: string }[];
-  /** How many rows there were, where an entry that is used says so; the latest, and the earliest where that differs. */
+  /** Numbers of rows that used entries state: the latest, and the earliest if it differs. */
   readonly rows: readonly number[];
 }
 
 type Text = Partial<RecordedBatch> & { readonly result?: Partial<Recorded> };
 
-/** Numbers that are told without noise stand for themselves to within this variance. */
+/** Variance assigned to numbers released without noise. */
 const exactly = 1e-12;
 
 export function heardIn(policy: Policy, columns: readonly WorkloadColumn[], kept: readonly Kept[]): Past {
@@ -61,7 +61,7 @@ export function heardIn(policy: Policy, columns: readonly WorkloadColumn[], kept
 
 type Own = Omit<Heard, 'entry'>;
 
-/** Counts, histograms and crosstabs of a batch of queries: a column stands on one axis there. */
+/** Counts, histograms and crosstabs of a batch of queries: a column is on one axis there. */
 function fromBatch(policy: Policy, columns: readonly WorkloadColumn[], { told, noisy }: Text): readonly Own[] {
   const flat = new Map(columns.filter(isFlat).map((column) => [column.name, column]));
   return told!.tables.flatMap((table, k): readonly Own[] => {
@@ -93,7 +93,7 @@ function fromBatch(policy: Policy, columns: readonly WorkloadColumn[], { told, n
 }
 const isFlat = ({ sizes, at }: WorkloadColumn): boolean => sizes.length === 1 && at.every((place, k) => place === k);
 
-/** Parts of another workload, where its columns are laid out on the same axes. */
+/** Parts of another workload with the same layout of columns on axes. */
 function fromWorkload(
   policy: Policy,
   columns: readonly WorkloadColumn[],

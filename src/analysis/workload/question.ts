@@ -1,24 +1,22 @@
 import { placesWithout } from '../../privacy/mechanism/residual/part.js';
 import { centre } from './estimate.js';
 
-/** A sum of cells of the row-major grid of some axes, each with its share. */
+/** A linear query: cells of the row-major grid of some axes, each with its coefficient. */
 export interface Question {
   readonly cells: readonly number[];
   readonly shares: readonly number[];
 }
 
-/** What is asked along the axes of one column, and what each is called; without questions, every place of its one axis by itself. */
+/** Queries along the axes of one column, with their labels; without queries, every place of its one axis separately. */
 export interface View {
   readonly name: string;
   readonly labels: readonly string[];
-  /** Of the axes it is about: the first ones of the column. */
+  /** Sizes of the axes it is about: the first ones of the column. */
   readonly sizes: readonly number[];
   readonly questions?: readonly Question[];
 }
 
-/**
- * By sets of the axes (bit i for the i-th): what a unit of variance of the table that is centred along these adds to the variance of a question (levels.proof.md).
- */
+/** Variance of a query per unit variance of each centred table, by sets of axes (bit i for the i-th; levels.proof.md). */
 function normsOf(sizes: readonly number[], { cells, shares }: Question): Float64Array {
   const sets = 1 << sizes.length;
   const whole = sizes.reduce((n, m) => n * m, 1);
@@ -31,16 +29,16 @@ function normsOf(sizes: readonly number[], { cells, shares }: Question): Float64
       sizes.filter((_, k) => (set >> k) & 1),
     );
     const squares = sums.reduce((sum, x) => sum + x * x, 0);
-    // What rounding leaves of nothing.
+    // Rounding error of a zero.
     return squares < 1e-20 ? 0 : squares / (whole / kept) ** 2;
   });
 }
 
-/** Questions with the same norms are of one class: their errors are the same. */
+/** Queries with equal norms form one class: their errors are equal. */
 export interface Classes {
   readonly norms: readonly Float64Array[];
   readonly of: readonly number[];
-  /** Added up over all questions. */
+  /** Sum over all queries. */
   readonly total: Float64Array;
 }
 const known = new WeakMap<View, Classes>();
@@ -68,13 +66,13 @@ function classify({ sizes, labels, questions }: View): Classes {
   return { norms, of, total };
 }
 
-/** A view where it stands in a table: the axes it is about. */
+/** A view placed in a table, with its axes. */
 export interface Placed {
   readonly axes: readonly number[];
   readonly view: View;
 }
 
-/** Every set of axes of a table, and the product over its views of what each says of its own part of the set. */
+/** Every set of axes of a table, with the product over its views of each view's factor for its part of the set. */
 export function products(
   views: readonly Placed[],
   of: (placed: Placed, k: number) => Float64Array,
@@ -92,7 +90,7 @@ export function products(
   return all;
 }
 
-/** The variance of every answer of a table, from those of the centred tables inside it. */
+/** The variance of every answer of a table, from the variances of the centred tables inside it. */
 export function variancesIn(views: readonly Placed[], variance: (axes: string) => number): Float64Array {
   const classes = views.map(({ view }) => classesOf(view));
   const found = new Map<string, number>();
@@ -114,7 +112,7 @@ export function variancesIn(views: readonly Placed[], variance: (axes: string) =
   });
 }
 
-/** Answers to all questions of a table, from its cells: column by column. */
+/** Answers to all queries of a table, from its cells: column by column. */
 export function answersOf(views: readonly Placed[], told: Float64Array): Float64Array {
   let now = told;
   let outer = 1;

@@ -4,13 +4,13 @@ import { type Grid, questionsAt, sumOf } from './axes.js';
 import { centre } from './estimate.js';
 import type { Question, View } from './question.js';
 
-/** Ranges of an ordered column: all of neighbouring values, those from the first value on, or those that are named by their first and last value. */
+/** Ranges of an ordered column: all intervals, prefixes, or those named by their first and last value. */
 export type Ranges = 'all' | 'prefixes' | readonly (readonly [first: string | number, last: string | number])[];
 
-/** More values than this are not put into ranges of every kind. */
+/** Most values of a column with ranges. */
 const mostOrdered = 256;
 
-/** First and last place of every range that is asked for, of the values that are answers. */
+/** First and last place of every requested range, among values that are answers. */
 export function spansOf(column: string, labels: readonly string[], ranges: Ranges): readonly (readonly [number, number])[] {
   const n = labels.filter((label) => label !== missingLabel).length;
   if (n > mostOrdered || n === 0)
@@ -41,7 +41,7 @@ const ends = (label: string): readonly [string, string] => {
 /** "17 to 24" up to "65 to 90" is "17 to 90". */
 const spanLabel = (from: string, to: string): string => (from === to ? from : `${ends(from)[0]} to ${ends(to)[1]}`);
 
-/** Ranges as they are asked for: each is its values added up, in whatever order of axes they stand. */
+/** Requested ranges: each is the sum of its values, in any order of axes. */
 export function rangesView(
   name: string,
   labels: readonly string[],
@@ -59,7 +59,7 @@ export function rangesView(
 }
 
 const widths = [2, 3, 4, 5, 6, 8, 10, 12, 16];
-/** In one axis, or as digits of two or three: neighbouring values share the first ones. */
+/** Candidate layouts: one axis, or two or three digits, of which adjacent values share the first. */
 function layouts(n: number): readonly (readonly number[])[] {
   const two = widths.filter((b) => b < n).map((b) => [Math.ceil(n / b), b]);
   const three = two.flatMap(([a, b]) => widths.filter((c) => c < a!).map((c) => [Math.ceil(a! / c), c, b!]));
@@ -67,8 +67,8 @@ function layouts(n: number): readonly (readonly number[])[] {
 }
 
 /**
- * The order of axes in which what is asked of a column by itself has the least error, were its rows to come and go (levels.proof.md). It only chooses: costs and errors are worked out for
- * whatever was chosen. `spans` are all ranges asked for, each value by itself where those are asked for, too.
+ * Axes with the least error for one column's queries under add-or-remove (levels.proof.md). A choice only: costs and errors are
+ * computed for whatever was chosen. `spans`: all requested ranges, single values included if requested.
  */
 export function gridFor(n: number, spans: readonly (readonly [number, number])[]): Grid {
   const together = gram(n, spans);
@@ -81,7 +81,7 @@ export function gridFor(n: number, spans: readonly (readonly [number, number])[]
   return { sizes: best!.sizes, at };
 }
 
-/** How many of the ranges hold both of two values. */
+/** Number of ranges that hold both of two values. */
 function gram(n: number, spans: readonly (readonly [number, number])[]): Float64Array {
   const out = new Float64Array((n + 1) * (n + 1));
   // A square of ones for every range, by its corners.
@@ -96,7 +96,7 @@ function gram(n: number, spans: readonly (readonly [number, number])[]): Float64
   return Float64Array.from({ length: n * n }, (_, k) => out[Math.floor(k / n) * (n + 1) + (k % n)]!);
 }
 
-/** The square of the sum over sets of axes of the root of what a set costs times what its variance counts. */
+/** The squared sum over sets of axes of the root of cost times weight. */
 function errorWith(grid: Grid, together: Float64Array): number {
   const { sizes, at } = grid;
   const n = at.length;

@@ -33,35 +33,38 @@ interface Prepared {
   readonly best: Way;
   readonly plan: WorkloadPlan;
   readonly canonical: string;
-  /** Axes whose table everybody knows. */
+  /** Axes whose table is public. */
   readonly known: readonly number[];
 }
 
-/** A plan, with what the tables are together. */
+/** A plan with the totals over its tables. */
 export interface WorkloadPlan extends Plan {
   readonly workload: {
     readonly tables: number;
-    /** Of all tables. */
+    /** Cells of all tables. */
     readonly cells: number;
-    /** How many numbers noise is drawn for; memory and time go with it. */
+    /** Count of numbers that get noise; memory and time are proportional to it. */
     readonly noised: number;
-    /** Bytes that a release will hold at most, beside what the program takes itself. */
+    /** Most bytes that a release holds, besides those of the program itself. */
     readonly memory: number;
     readonly aim: Workload['aim'];
-    /** Root mean square error of a cell, or the largest standard error where that is the aim, by every way: the first is taken. */
+    /** Root mean square error of a cell, or the largest standard error if that is the objective, by strategy: the first is taken. */
     readonly ways: readonly { readonly name: string; readonly noise: string; readonly error: number }[];
-    /** Cells of the one distribution that --tidy fits to all tables; absent where it is too large, and the nearest tables without negative cells are told. */
+    /**
+     * Cells of the distribution that --tidy fits to all tables; absent if too large, and the nearest tables without negative cells are
+     * published.
+     */
     readonly distribution?: number;
   };
 }
 
-/** A cell is held as counts, as noisy numbers, as text of the record and as a row of its table: 580 to 640 bytes measured. */
+/** Bytes of a cell as counts, noisy numbers, recorded text and table row: 580 to 640 measured. */
 const bytesPerCell = 800;
 
 export const planWorkload = async (session: Session, form: WorkloadForm, options: AskOptions): Promise<WorkloadPlan> =>
   (await prepare(session, form, options)).plan;
 
-/** What the ledger keeps: all that is needed to make the tables again, and to put them together with others. */
+/** Ledger record of a workload: enough to make the tables again, and to combine them with others. */
 export interface Recorded {
   readonly parts: readonly {
     readonly axes: readonly number[];
@@ -71,9 +74,9 @@ export interface Recorded {
   }[];
   readonly variance: number;
   readonly wide: number;
-  /** How many rows were counted, where that is public. */
+  /** Number of rows counted, if public. */
   readonly rows?: number;
-  /** Of which rows, and how the columns behind the axes are read and laid out. */
+  /** Population counted, and the coding and layout of the columns behind the axes. */
   readonly ground?: string;
   readonly columns?: readonly {
     readonly name: string;
@@ -135,7 +138,7 @@ export async function releaseWorkload(session: Session, form: WorkloadForm, opti
   return { tables: tidied(workload, tables, better(estimate, workload, result.rows)), receipt };
 }
 
-/** All tables put together with one that everybody knows, which they then agree with (estimate.proof.md). */
+/** All tables combined with a public one, with which they then agree (estimate.proof.md). */
 async function agreeing(
   session: Session,
   workload: Workload,
@@ -160,7 +163,10 @@ async function agreeing(
   return tidied(workload, tables, raked(workload.sizes, known, estimate, near));
 }
 
-/** Tables of one distribution, or where that is too large the nearest, without negative cells. Where nobody knows how many rows there are, the noisy number: left free, negative cells of all tables would push it up. */
+/**
+ * Tables of one distribution, or if that is too large the nearest without negative cells. A secret number of rows stays at its noisy
+ * value: left free, negative cells of all tables would raise it.
+ */
 export function better(
   estimate: Estimate,
   workload: Pick<Workload, 'sizes' | 'tables'>,
@@ -172,7 +178,10 @@ export function better(
   return (axes) => tableFrom(found, axes);
 }
 
-/** Where records are replaced there are as many afterwards, and every row is one (query/count/kept-rows.ts). */
+/**
+ * True if the number of rows is public: replacing records keeps their number, and every record is one row
+ * (query/count/contribution-bound.ts).
+ */
 const rowsArePublic = (policy: Policy): boolean => !addsRemoves(policy) && policy.protect.secret !== 'person';
 
 async function prepare(session: Session, form: WorkloadForm, options: AskOptions): Promise<Prepared> {
@@ -238,7 +247,7 @@ async function prepare(session: Session, form: WorkloadForm, options: AskOptions
   };
 }
 
-/** Two workloads with one text are the same: columns that are one axis each, and tables that ask for every cell, as they always were. */
+/** Workloads with equal texts are equal: columns of one axis each, and tables of all cells, keep the text of earlier versions. */
 function canonicalOf({ columns, tables, aim }: Workload): string {
   const plain = columns.every(({ sizes, at }) => sizes.length === 1 && sizes[0] === at.length);
   const asksCells = tables.every(({ views }) => views.every(({ view }) => !view.questions));
@@ -261,7 +270,7 @@ function refuseOthers({ protect }: Policy): void {
     );
 }
 
-/** What is known to everybody where the secret is an answer, and so pays nothing (release/session/relied.proof.md). */
+/** Public facts relied on, which pay nothing, if the secret is an answer (release/session/public-facts.proof.md). */
 function reliedBy({ protect, columns }: Policy, { columns: asked }: Workload, { cost }: Mechanism): readonly Relied[] {
   if (protect.secret !== 'answer') return [];
   return [
@@ -270,7 +279,7 @@ function reliedBy({ protect, columns }: Policy, { columns: asked }: Workload, { 
   ];
 }
 
-/** The tables that no other says are counted; the counts of every part follow. */
+/** Counting of the maximal tables; the counts of every part follow from these. */
 function countedFor({ columns, sizes, tables }: Workload, { parts }: Layout) {
   const maximal = maximalOf(tables.map((t) => t.axes));
   const how = maximal.map((own) => countedBy(columns, own));

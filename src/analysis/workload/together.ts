@@ -15,34 +15,37 @@ import { better, type Recorded } from './release.js';
 export interface EstimateOptions {
   /** No negative counts: the tables of one distribution, or the nearest. */
   readonly tidy?: boolean;
-  /** Only what was paid for since then. */
+  /** Only releases since then. */
   readonly since?: Date;
   /** Only these entries of the ledger. */
   readonly entries?: readonly number[];
 }
 
-/** Tables from all that was paid for. Nothing is read from the data, and nothing is spent. */
+/** Tables from all paid releases. Reads no data, and spends nothing. */
 export interface Estimated {
   readonly tables: readonly AnswerTable[];
   readonly population: string;
-  /** The entries of the ledger that the tables are made of. */
+  /** The ledger entries used for the tables. */
   readonly used: readonly {
     readonly entry: number;
     readonly hash: string;
     readonly at: string;
     readonly label: string;
-    /** How many noisy tables were taken from it. */
+    /** Number of noisy tables taken from it. */
     readonly tables: number;
   }[];
   readonly unused: Past['unused'];
-  /** Tables that were asked for, and that nothing paid for says. */
+  /** Requested tables that no paid release covers. */
   readonly untold: readonly string[];
-  /** Readings of the same numbers against each other: the sum of their squared differences in units of their noise, and what it is expected to be. */
+  /** Repeated measurements against each other: the sum of their squared differences in units of noise, and its expectation. */
   readonly agreement: { readonly squares: number; readonly expected: number };
   readonly spent: 0;
 }
 
-/** One estimate of all tables asked for (of every table that was paid for, when none is named) from everything on record that speaks of them (past.proof.md). */
+/**
+ * One estimate of all requested tables (of every paid table when none is named) from all recorded evidence about them
+ * (recorded-parts.proof.md).
+ */
 export async function estimateTables(
   session: Session,
   form: WorkloadForm | undefined,
@@ -87,13 +90,13 @@ export async function estimateTables(
   };
 }
 
-/** Whether Laplace noise enters a table. */
+/** Predicate of tables that Laplace noise enters. */
 function widths(heard: readonly Heard[]): (axes: readonly number[]) => boolean {
   const wide = heard.filter((own) => own.wide).map(({ part }) => part);
   return (axes) => wide.some((part) => !part.centred || part.axes.every((axis) => axes.includes(axis)));
 }
 
-/** A column is on the axes that its levels and ranges ask for where something was paid for on those, and else on one. */
+/** A column is on the axes of its levels and ranges if something was measured on those, and else on one. */
 function laidOutAsPaid(policy: Policy, form: WorkloadForm, kept: readonly Kept[]): Workload {
   const asked = readWorkload(policy, form);
   if (asked.columns.every(({ sizes }) => sizes.length === 1)) return asked;
@@ -106,7 +109,7 @@ function laidOutAsPaid(policy: Policy, form: WorkloadForm, kept: readonly Kept[]
   return readWorkload(policy, form, (column) => !split.has(column));
 }
 
-/** Every whole table on record that no other says, of columns that are declared now. */
+/** Every whole table on record that is no marginal of another, of columns that are declared now. */
 function everyTable(policy: Policy, kept: readonly Kept[]): WorkloadForm {
   const isOn = onGroundOf(policy);
   const names: string[] = [];
@@ -136,13 +139,13 @@ const nothingTold = (untold: readonly string[]) =>
     'Pay for such tables first: fugu release POLICY --workload FILE.',
   );
 
-/** Beyond this many deviations answers are not about the same rows: one in a million by chance. */
+/** Deviations beyond which answers are about different rows: one in a million by chance. */
 const beyond = 4.75;
 
-/** What was told before and after the data changed must not be put together; public numbers only. */
+/** Refusal to combine releases from before and after a change of the data; public numbers only. */
 function refuseApart(kept: readonly Kept[], heard: readonly Heard[], apart: readonly Apart[], rows: readonly number[]): void {
   const others = rows.some((n) => n !== rows[0]);
-  // Laplace noise strays further: where there is some, squares count a fourth.
+  // Laplace noise has heavier tails: if any entered, squares count a fourth.
   const by = heard.some(({ wide }) => wide) ? 4 : 1;
   const sum = (own: readonly number[]) => ({
     squares: own.reduce((s, k) => s + apart[k]!.squares / by, 0),
@@ -162,7 +165,7 @@ function refuseApart(kept: readonly Kept[], heard: readonly Heard[], apart: read
   );
 }
 
-/** How far a sum of squares is above what is expected, as a normal deviate (Wilson and Hilferty's cube root). */
+/** Excess of a sum of squares over its expectation, as a normal deviate (Wilson and Hilferty's cube root). */
 function deviations({ squares, freedom }: Apart): number {
   if (freedom < 1e-9) return 0;
   const spread = 2 / (9 * freedom);

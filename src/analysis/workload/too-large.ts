@@ -5,7 +5,7 @@ import { closureOf } from './closure.js';
 import type { ShownTable, Workload } from './form.js';
 import { answersIn } from './ways.js';
 
-/** Asked before anything of that size is made: it speaks about policy and workload alone. */
+/** Refusal of a workload that is too large, before anything is allocated: depends on policy and workload alone. */
 export function refuseLarge(workload: Workload): void {
   const { sizes, tables } = workload;
   for (const table of tables) {
@@ -23,7 +23,7 @@ export function refuseLarge(workload: Workload): void {
   );
 }
 
-/** With the column that makes it large: among all tables of so many columns nobody would find it. */
+/** Names the column that makes a table large: among all tables of so many columns nobody would find it. */
 function refuseTable(workload: Workload, { axes }: ShownTable, size: number, what: string): void {
   if (size <= mostCells) return;
   const owner = ownersOf(workload);
@@ -38,10 +38,10 @@ function refuseTable(workload: Workload, { axes }: ShownTable, size: number, wha
   );
 }
 
-/** By axis: the column it is of. */
+/** Column of each axis. */
 const ownersOf = ({ columns }: Workload): readonly string[] => columns.flatMap((column) => column.sizes.map(() => column.name));
 
-/** Which columns to leave out: always the one whose tables have most cells, until the rest fits. */
+/** Columns to leave out: always the one whose tables have most cells, until the rest fits. */
 function dropHint(workload: Workload, all: readonly (readonly number[])[]): string {
   const { sizes } = workload;
   const dropped: string[] = [];

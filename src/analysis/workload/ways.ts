@@ -10,17 +10,17 @@ import { classesOf, products, variancesIn } from './question.js';
 interface Asked {
   readonly sizes: readonly number[];
   readonly tables: readonly AskedTable[];
-  /** Axes whose table everybody knows: no error of it counts. */
+  /** Axes whose table is public: their errors do not count. */
   readonly known?: readonly number[];
 }
 const isKnown = (axes: readonly number[], known: readonly number[] = []): boolean =>
   known.length > 0 && axes.every((axis) => known.includes(axis));
 
-/** How many answers a table has. */
+/** Number of answers of a table. */
 export const answersIn = (sizes: readonly number[], { axes, views }: AskedTable): number =>
   views ? views.reduce((n, { view }) => n * view.labels.length, 1) : cellsOf(sizes, { axes });
 
-/** What a unit of variance of every centred table inside a table adds to the variances of its answers, all added up. */
+/** Sum over all answers of a table of the variance that one unit of variance of each centred table inside it adds. */
 export function addsOf(
   sizes: readonly number[],
   { axes, views }: AskedTable,
@@ -32,7 +32,7 @@ export function addsOf(
   });
 }
 
-/** The tables and all that they say, each without what smaller ones say, with the scales that leave least error over all that is asked. */
+/** The tables and all their marginals as centred tables, with the scales of least error over all requested answers. */
 export function residualLayout({ sizes, tables, known = [] }: Asked, change: Extract<Change, string>): Layout {
   const weighed = weighedClosure({ sizes, tables, known }).filter(({ axes }) => change === 'removed' || axes.length > 0);
   const c = precisions(sizes, weighed, change);
@@ -41,8 +41,8 @@ export function residualLayout({ sizes, tables, known = [] }: Asked, change: Ext
 }
 
 /**
- * Whoever is replaced leaves the number of rows as it is; whoever comes or goes moves every table by less. What is left of the cost of replacing goes to the
- * number of rows, at no price (optimal.proof.md).
+ * The number of rows, measured with the rest of the cost of replacement, at no price: replacing a record keeps the number, adding or
+ * removing one moves every table by less (optimal.proof.md).
  */
 function numberOfRows(sizes: readonly number[], parts: readonly Part[]): Part {
   const left = effectOf({ sizes, parts }, 'replaced').l2squared - effectOf({ sizes, parts }, 'removed').l2squared;
@@ -50,7 +50,7 @@ function numberOfRows(sizes: readonly number[], parts: readonly Part[]): Part {
   return { axes: [], scale: scale > 0n ? scale : 1n, centred: true };
 }
 
-/** How much a unit of variance of every centred table adds to the weighted sum of the variances of all cells asked for. */
+/** Weight of every centred table: what one unit of its variance adds to the weighted variance of all requested cells. */
 function weighedClosure({ sizes, tables, known }: Asked): readonly Weighed[] {
   const weights = new Map<string, number>();
   for (const table of tables)
@@ -58,7 +58,7 @@ function weighedClosure({ sizes, tables, known }: Asked): readonly Weighed[] {
       const text = axes.join();
       weights.set(text, (weights.get(text) ?? 0) + table.weight * times);
     }
-  // What no answer hangs on is still told, at next to no price: every table can be read off whole.
+  // Tables that no answer depends on are still measured, at almost no cost, so that every table can be derived whole.
   const least = 1e-8 * [...weights.values()].reduce((a, b) => Math.max(a, b), 0);
   return closureOf(tables.map(({ axes }) => axes)).map((axes) => ({
     axes,
@@ -66,7 +66,7 @@ function weighedClosure({ sizes, tables, known }: Asked): readonly Weighed[] {
   }));
 }
 
-/** Noise on every table that no other says, by itself; the smaller ones are read off them. */
+/** Independent noise on every maximal table; its marginals are derived from it. */
 export function plainLayout({ sizes, tables }: Asked, noise: 'pure' | 'zcdp'): Layout {
   const maximal = maximalOf(tables.map(({ axes }) => axes));
   const weights = new Map<string, number>();
@@ -87,10 +87,10 @@ export function plainLayout({ sizes, tables }: Asked, noise: 'pure' | 'zcdp'): L
   };
 }
 
-/** How many times a scale is larger than what is rounded off beside it: what rounding adds to an effect goes with the square. */
+/** Ratio of a scale to its rounding error; rounding adds to the sensitivity by the inverse square of it. */
 const fineness = 16;
 
-/** Whole scales in proportion to these numbers, fine enough that rounding costs nothing worth telling. */
+/** Whole scales proportional to these numbers, fine enough that the cost of rounding is negligible. */
 function scaled(sizes: readonly number[], tables: readonly Weighed[], wanted: Float64Array, centred: boolean): readonly Part[] {
   const alike = wanted.every((x) => x === wanted[0]);
   const needed = tables.map(({ axes }) => {
@@ -105,7 +105,7 @@ function scaled(sizes: readonly number[], tables: readonly Weighed[], wanted: Fl
   return tables.map(({ axes }, k) => ({ axes, scale: BigInt(Math.max(1, Math.round(unit * wanted[k]!))), centred }));
 }
 
-/** Variances of all centred tables, none of what is known. */
+/** Variances of all centred tables, zero for public ones. */
 export function variancesBeside(layout: Layout, known: readonly number[] = []): ReadonlyMap<string, number> {
   const variances = variancesOf(layout);
   if (known.length === 0) return variances;
@@ -114,7 +114,7 @@ export function variancesBeside(layout: Layout, known: readonly number[] = []): 
   );
 }
 
-/** The largest of the weighted variances of an answer, for noise of variance 1; before anything is drawn. */
+/** The largest weighted variance of an answer for noise of variance 1, before anything is drawn. */
 export function largestErrorOf({ sizes, tables, known }: Asked, layout: Layout): number {
   const variances = variancesBeside(layout, known);
   return tables.reduce((most, { axes, weight, views }) => {
@@ -125,7 +125,7 @@ export function largestErrorOf({ sizes, tables, known }: Asked, layout: Layout):
   }, 0);
 }
 
-/** The weighted sum of the variances of all answers that are asked for, for noise of variance 1; before anything is drawn. */
+/** Weighted sum of the variances of all requested answers for noise of variance 1, before anything is drawn. */
 export function errorOf({ sizes, tables, known }: Asked, layout: Layout): number {
   const variances = variancesBeside(layout, known);
   return tables.reduce(

@@ -12,7 +12,7 @@ import { cellVariance, estimateFrom, tableFrom, variancesOf } from './estimate.j
 import { evened } from './largest.js';
 import { errorOf, largestErrorOf, plainLayout, residualLayout } from './ways.js';
 
-// What is drawn here is the same in every run.
+// Seeded noise: every run draws the same.
 vi.mock('../../privacy/noise/bits.js', async (original) =>
   (await import('../../../test/seeded-source.js')).seededNoise(
     await original<typeof import('../../privacy/noise/bits.js')>(),
@@ -27,7 +27,7 @@ const all = (sizes: readonly number[], ...orders: number[]) => ({
     .map((axes) => ({ axes, weight: 1 })),
 });
 const cellsIn = ({ sizes, tables }: ReturnType<typeof all>) => tables.reduce((n, t) => n + cellsOf(sizes, t), 0);
-/** Root mean square error of a cell where a record costs rho = 1/2. */
+/** Root mean square error of a cell if a record costs rho = 1/2. */
 const rmse = (asked: ReturnType<typeof all>, layout: Layout, change: 'replaced' | 'removed') =>
   Math.sqrt((errorOf(asked, layout) * Number(effectOf(layout, change).l2squared)) / cellsIn(asked));
 
@@ -44,7 +44,7 @@ const margin = (sizes: readonly number[], full: readonly bigint[], axes: readonl
   return sums;
 };
 
-/** What the best linear unbiased estimator of a sum of cells errs by, from the whole matrix: q (E'E)^-1 q by conjugate gradients. */
+/** Variance of the best linear unbiased estimator of a sum of cells, from the whole matrix: q (E'E)^-1 q by conjugate gradients. */
 function denseVariance({ sizes, parts }: Layout, q: readonly number[]): number {
   const n = q.length;
   const columns = Array.from({ length: n }, (_, c) => {
@@ -95,7 +95,7 @@ const sumOf = (axes: readonly number[]) => {
   return Array.from(at, (place) => firstCell(axes)[place]!);
 };
 const layouts: readonly (readonly [string, Layout])[] = [
-  // Multiples of all cells: whole numbers centre exactly.
+  // Multiples of all cell numbers: whole numbers centre exactly.
   [
     'without smaller tables',
     { sizes, parts: residualLayout(asked, 'replaced').parts.map((p) => ({ ...p, scale: (p.scale / 24n + 1n) * 24n })) },
@@ -104,13 +104,13 @@ const layouts: readonly (readonly [string, Layout])[] = [
 ];
 
 describe('the variance of a cell', () => {
-  it.each(layouts)('is that of the best linear estimator over the whole domain: %s', (_, layout) => {
+  it.each(layouts)('the variance is that of the best linear estimator over the whole domain: %s', (_, layout) => {
     const variances = variancesOf(layout);
     for (const { axes } of [...asked.tables, { axes: [1] }, { axes: [] as number[] }])
       expect(cellVariance(sizes, axes, variances) / denseVariance(layout, sumOf(axes))).toBeCloseTo(1, 8);
   });
 
-  it('is at most a hundredth above it where whole numbers do not centre exactly', () => {
+  it('the variance is at most a hundredth above it when whole numbers do not centre exactly', () => {
     const layout = residualLayout(asked, 'replaced');
     for (const { axes } of asked.tables) {
       const ratio = cellVariance(sizes, axes, variancesOf(layout)) / denseVariance(layout, sumOf(axes));
@@ -124,7 +124,7 @@ describe('the variance of a cell', () => {
     ['Gaussian noise on every table', plainLayout(asked, 'zcdp'), zcdp(rational(1, 10))],
     ['Laplace noise on every table', plainLayout(asked, 'pure'), pure(rational(1))],
   ] as const)(
-    '%s: is that of what is drawn, around the truth, and intervals hold it as often as they say',
+    'the variance is that of the noise drawn around the truth, and confidence intervals have their coverage: %s',
     (_, layout, allotment) => {
       const noised = noisedTables('tables', layout, [{ of: everyRecord, change: 'replaced', rows: 1 }], allotment);
       const full = Array.from({ length: 24 }, (_, i) => BigInt((i * 37) % 50));
@@ -163,7 +163,7 @@ describe('the variance of a cell', () => {
 });
 
 describe('tables of one estimate', () => {
-  it('agree with one another in whatever they share', () => {
+  it('tables of one estimate agree in their common marginals', () => {
     const layout = residualLayout(all(sizes, 2), 'replaced');
     const told = layout.parts.map((part) => Array.from({ length: cellsOf(sizes, part) }, (_, k) => 1000 + ((k * 7919) % 613)));
     const estimate = estimateFrom(layout, told, 1);
@@ -175,7 +175,7 @@ describe('tables of one estimate', () => {
     }
   });
 
-  it('are read off the tables that no other says', () => {
+  it('tables of one estimate are derived from the maximal ones', () => {
     expect(maximalOf([[0], [0, 1], [1, 2], [0, 1], []])).toEqual([
       [0, 1],
       [1, 2],
@@ -183,10 +183,10 @@ describe('tables of one estimate', () => {
   });
 });
 
-describe('the noise that is chosen', () => {
+describe('the chosen noise', () => {
   const adult = [100, 100, 100, 99, 85, 42, 16, 15, 9, 7, 6, 5, 2, 2];
   it.each([[[1]], [[2]], [[3]], [[1, 2, 3]]])(
-    'leaves what the closed form of Xiao et al. 2023 does on Adult, all tables of %j columns, records that come and go',
+    'the error is that of the closed form of Xiao et al. 2023 on Adult, all tables of %j columns, under add-or-remove',
     (orders) => {
       const workload = all(adult, ...orders);
       const roots = subsetsUpTo([...adult.keys()], 3).reduce((sum, inner) => {
@@ -205,7 +205,7 @@ describe('the noise that is chosen', () => {
     },
   );
 
-  it('leaves at most 1.5 % more than half the cost of coming and going would, where records are replaced: no noise leaves less', () => {
+  it('the error under replacement is at most 1.5 % above the lower bound, sqrt(2) times that under add-or-remove', () => {
     const workload = all(adult, 2);
     const least = Math.SQRT2 * rmse(workload, residualLayout(workload, 'removed'), 'removed');
     const found = rmse(workload, residualLayout(workload, 'replaced'), 'replaced');
@@ -219,7 +219,7 @@ describe('the noise that is chosen', () => {
     [[3], 236.843],
     [[0, 1, 2, 3], 253.605],
   ])(
-    'leaves the largest variance that Xiao et al. 2023 do on Adult, where that is the aim, all tables of %j columns',
+    'the maximal variance is that of Xiao et al. 2023 on Adult, when it is the objective, all tables of %j columns',
     (orders, published) => {
       const workload = all(adult, ...orders);
       const layout = residualLayout({ sizes: adult, tables: evened(workload, 'removed') }, 'removed');
@@ -233,15 +233,18 @@ describe('the noise that is chosen', () => {
     [40, 2, 0.35],
     [40, 3, 0.53],
     [12, 3, 0.6],
-  ])('of all tables of two of %i columns with %i answers each has at most %f of the error of independent noise', (d, m, most) => {
-    const workload = all(new Array<number>(d).fill(m), 2);
-    const independent = Math.sqrt(2 * workload.tables.length);
-    const found = rmse(workload, residualLayout(workload, 'replaced'), 'replaced');
-    expect(found / independent).toBeLessThan(most);
-    expect(found).toBeLessThan(rmse(workload, plainLayout(workload, 'zcdp'), 'replaced'));
-  });
+  ])(
+    'the error of all tables of two of %i columns with %i answers each is at most %f of that of independent noise',
+    (d, m, most) => {
+      const workload = all(new Array<number>(d).fill(m), 2);
+      const independent = Math.sqrt(2 * workload.tables.length);
+      const found = rmse(workload, residualLayout(workload, 'replaced'), 'replaced');
+      expect(found / independent).toBeLessThan(most);
+      expect(found).toBeLessThan(rmse(workload, plainLayout(workload, 'zcdp'), 'replaced'));
+    },
+  );
 
-  it('is a lowest point: other scales of any table leave more error for the same cost', () => {
+  it('the scales are a minimum: other scales of any table have more error for the same cost', () => {
     for (const change of ['replaced', 'removed'] as const) {
       const workload = all([2, 3, 4, 5], 1, 2);
       const layout = residualLayout(workload, change);
@@ -254,7 +257,7 @@ describe('the noise that is chosen', () => {
     }
   });
 
-  it('costs what it is allotted and no more, however many tables there are', () => {
+  it('the privacy cost is at most the share, however many tables there are', () => {
     const workload = all(new Array<number>(20).fill(3), 2);
     const { mechanism } = noisedTables(
       'tables',

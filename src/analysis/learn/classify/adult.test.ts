@@ -7,7 +7,7 @@ let bench: Bench | undefined;
 afterAll(() => bench?.remove());
 
 describe.skipIf(!adultFolder)('the census file at epsilon 1, rows declared independent', () => {
-  it('is classified within two points of what is possible without privacy', async () => {
+  it('a classifier is within two points of the accuracy that is possible without privacy', async () => {
     bench = openBench(adultTask(adultFolder!));
     expect(bench.task.train).toHaveLength(30_162);
     const plain = await bench.plain('logistic', 1e-5);

@@ -10,7 +10,7 @@ import { huberHinge } from './loss.js';
 import { outputTrainer } from './output.js';
 import type { Setting, Trainer } from './trainer.js';
 
-/** The worst neighbours there are: a single row, as long as a row may be, that changes its label. */
+/** The worst neighbouring data sets: a single row of maximal length that changes its label. */
 const map = numberMap(1);
 const world = (y: 1 | -1, stretch = 1): Examples => {
   const examples = madeExamples(map, [{ x: [1], y }]);
@@ -29,31 +29,31 @@ const audit = (trainer: Trainer, samples: number, stretch = 1, make = train) =>
   ).epsilon;
 
 describe('the statistical audit of the classifiers', () => {
-  it('stays below epsilon for output perturbation and sees most of it', () => {
+  it('output perturbation stays below epsilon, and the audit detects most of it', () => {
     const found = audit(outputTrainer(setting, pure), 20_000);
     expect(found).toBeLessThanOrEqual(1);
     expect(found).toBeGreaterThan(0.6);
   });
 
-  it('stays below epsilon for descent, in one step and in three', () => {
+  it('noisy descent stays below epsilon, in one step and in three', () => {
     const one = audit(descentTrainer(setting, pure), 20_000);
     expect(one).toBeLessThanOrEqual(1);
     expect(one).toBeGreaterThan(0.25);
     expect(audit(descentTrainer({ ...setting, steps: 3 }, pure), 20_000)).toBeLessThanOrEqual(1);
   });
 
-  it('catches rows that were not scaled to length one', () => {
+  it('the audit detects rows that were not scaled to length one', () => {
     expect(audit(descentTrainer(setting, pure), 20_000, 4)).toBeGreaterThan(1);
     expect(audit(outputTrainer(setting, pure), 20_000, 4)).toBeGreaterThan(1);
   });
 
-  it('catches a tolerance or a number of records that is not what was paid for', () => {
+  it('the audit detects a tolerance or a number of records that was not paid for', () => {
     // Noise for two records where there is one: half of what is needed.
     expect(audit(outputTrainer({ ...setting, records: 2 }, pure), 20_000, 1, shifted)).toBeGreaterThan(1);
   });
 });
 
-/** The minimiser over one record with the noise of another trainer. */
+/** The minimiser for one record with the noise of another trainer. */
 function shifted(quiet: Trainer, examples: Examples): Float64Array {
   const noise = train(quiet, { ...examples, count: 0 });
   return train(outputTrainer(setting, pureOf(rational(10n ** 9n))), examples).map((x, j) => x + noise[j]!);

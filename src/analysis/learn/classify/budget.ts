@@ -13,7 +13,7 @@ export interface ErmTerms {
 export const outputRate = ({ rows, regularisation, epsilon }: Omit<ErmTerms, 'curvature'>): number =>
   (rows * regularisation * epsilon) / 2;
 
-/** What is left of epsilon for the random linear term, and the extra penalty that is needed when nothing would be left. */
+/** Epsilon remaining for the random linear term, and the extra penalty that is needed if none would remain. */
 export function objectiveTerms({ rows, regularisation, curvature, epsilon }: ErmTerms): {
   readonly epsilon: number;
   readonly penalty: number;

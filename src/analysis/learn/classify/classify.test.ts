@@ -3,7 +3,7 @@ import { openWorkshop, policyYaml } from '../../../../test/workshop.js';
 import { planClassify, releaseClassify } from './classify.js';
 import { type ClassifierWeight, type ClassifyResult, predict } from './predict.js';
 
-/** Grown people are those above 45; two rows per id. */
+/** People above 45 count as grown; two rows per id. */
 const csv = `id,grown,age,sex,town,one,media\n${Array.from({ length: 3000 }, (_, i) => {
   const age = 18 + (i % 60);
   return `p${i >> 1},${i % 50 === 0 ? '' : age > 45 ? 'yes' : 'no'},${age},${i % 3 === 0 ? 'm' : 'f'},t${i % 4},only,tv`;
@@ -32,8 +32,8 @@ afterAll(() => {
 });
 const ask = { label: 'grown', positive: ['yes'], features: ['age', 'sex', 'town'] };
 
-describe('releasing a classifier', () => {
-  it('learns, tells what it promised, spends once and replays', async () => {
+describe('the release of a classifier', () => {
+  it('a release trains the classifier, states its promise, spends once and answers again from the record', async () => {
     const session = await open({ budget: '{ epsilon: 4, delta: 1e-6 }' });
     const plan = await planClassify(session, ask, { epsilon: '3' });
     expect(plan.epsilon).toBe(3);
@@ -53,7 +53,7 @@ describe('releasing a classifier', () => {
     await session.close();
   });
 
-  it('puts the bounds of number columns back into a recorded answer of version 0.2', async () => {
+  it('a recorded answer of version 0.2 gets back the bounds of its number columns', async () => {
     const session = await open({ budget: '{ epsilon: 4 }' });
     const request = { ...ask, method: 'output' };
     const { result } = await releaseClassify(session, request, { epsilon: '3' });
@@ -72,7 +72,7 @@ describe('releasing a classifier', () => {
     await session.close();
   });
 
-  it('chooses from public numbers: the same plan whatever the rows say', async () => {
+  it('the plan depends on public numbers only, whatever the rows contain', async () => {
     const session = await open({ budget: '{ epsilon: 1 }' });
     const shop = openWorkshop(yaml({ budget: '{ epsilon: 1 }' }));
     shops.push(shop);
@@ -86,7 +86,7 @@ describe('releasing a classifier', () => {
     await other.close();
   });
 
-  it('under group ties adds more noise for the same promise', async () => {
+  it('a plan with group ties has more noise for the same promise', async () => {
     const scale = async (dependence: string) => {
       const session = await open({ budget: '{ epsilon: 1 }', dependence });
       const plan = await planClassify(session, { ...ask, method: 'output', regularisation: 0.01 });
@@ -97,16 +97,16 @@ describe('releasing a classifier', () => {
     expect(tied / alone).toBeCloseTo(5, 1);
   });
 
-  it('counts a person once: the noise covers all rows of a person, and n is the number of persons', async () => {
+  it('a plan counts persons: the noise covers all rows of a person, and n is the number of persons', async () => {
     const session = await open({ protect: '{ secret: person, unit: id, maxRows: 2 }' });
     const { measures } = await planClassify(session, { ...ask, method: 'output', regularisation: 0.01 }, { epsilon: '1' });
-    // 1500 persons of two rows: reach 2 x 2 / (1500 x 0.01), seven weights.
+    // 1500 persons of two rows: sensitivity 2 x 2 / (1500 x 0.01), seven weights.
     const reach = ((2 * 2) / (1500 * 0.01)) * Math.sqrt(7);
     expect(measures[0]!.error95! / (reach * Math.log(20))).toBeCloseTo(1, 1);
     await session.close();
   });
 
-  it('keeps fewer features as a paid step', async () => {
+  it('feature selection is a paid step that keeps fewer features', async () => {
     const session = await open({ budget: '{ epsilon: 10 }' });
     const { result, receipt } = await releaseClassify(session, { ...ask, select: { keep: 1, share: 0.3 } }, { epsilon: '9' });
     expect(result.features).toEqual(['age']);
@@ -115,7 +115,7 @@ describe('releasing a classifier', () => {
     await session.close();
   });
 
-  it('labels objective perturbation as published and not certified', async () => {
+  it('objective perturbation is labelled as published and not certified', async () => {
     const session = await open({ budget: '{ epsilon: 10 }' });
     await expect(planClassify(session, { ...ask, method: 'objective' })).rejects.toMatchObject({ code: 'NOT_PRIVATE' });
     const { receipt } = await releaseClassify(session, { ...ask, method: 'objective', asPublished: true });
@@ -123,7 +123,7 @@ describe('releasing a classifier', () => {
     await session.close();
   });
 
-  it('refuses what cannot be learned before anything is spent or read', async () => {
+  it('requests that cannot be learned are refused before anything is spent or read', async () => {
     const session = await open();
     const wrong: [object, string][] = [
       [{ ...ask, features: ['agee'] }, 'COLUMN_UNKNOWN'],

@@ -46,14 +46,14 @@ export async function releaseClassify(
     execute: async (engine, paid) => {
       const kept = features && joinFeatures(await features.choice.choose(engine, paid), map.label);
       const used = kept ? features.trainerFor(kept) : trainer;
-      // The features are published by now: noise that fits fewer of them costs the same.
+      // The features are published by now: noise for fewer of them costs the same.
       if (kept) for (const [k, booked] of trainer.mechanisms.entries()) paid.exchange(booked, used.mechanisms[k]!);
       const train = used.ready(paid);
       const rows = kept ?? map;
       return tell(ask, used, rows, train((await readExamples(engine, session.policy, rows)).open()));
     },
   });
-  // A recorded answer may be of version 0.2; its request key holds the columns' bounds, so those of the policy are its own.
+  // A recorded answer may be of version 0.2; its request key includes the columns' bounds, so the policy's bounds apply.
   return { result: currentForm(result, boundsIn(map)), receipt };
 }
 
@@ -65,18 +65,18 @@ interface Prepared {
   readonly allowance: Allowance;
   readonly trainer: Trainer;
   readonly records: number;
-  /** Where features are chosen first: the method is fixed, the noise follows the features that are kept. */
+  /** Present if features are chosen first: the method is fixed, the noise follows the features that are kept. */
   readonly features?: { readonly choice: FeatureChoice; readonly trainerFor: (map: FeatureMap) => Trainer };
 }
 
-/** Faults that the reading would meet are met here, before anything is spent. */
+/** Faults of reading the data are raised here, before anything is spent. */
 function refuseUncountable(policy: Policy, names: readonly string[]): void {
   const counted = (name: string): Query =>
     isCoded(columnNamed(policy, name)) ? { kind: 'count', by: [name] } : { kind: 'sum', column: name };
   bindBatch({ queries: names.map(counted) }, policy);
 }
 
-/** An entry of a row with its place, in lists that double as they grow. */
+/** One entry of a row with its index, in lists that double as they grow. */
 const bytesPerSlot = 24;
 
 async function prepare(session: Session, input: unknown, options: AskOptions): Promise<Prepared> {
@@ -132,14 +132,14 @@ interface Choice {
   readonly makeTrainer: (map: FeatureMap, allotment: Allotment) => Trainer;
 }
 
-/** Noise this short beside weights of a length around ten does no harm: then the true minimiser beats any number of steps. */
+/** Length of noise that does no harm to weights of length about ten: the exact minimiser then beats any number of steps. */
 const harmless = 0.5;
-/** Noise this long still leaves a useful classifier. */
+/** Length of noise that still leaves a useful classifier. */
 const bearable = 2.5;
 const defaultPenalty = { output: 1e-3, sgd: 1e-4, objective: 1e-3 };
 /**
- * How steep the loss may be and how strong the penalty, fitted to census data of 400 to 70,000 rows: with few rows beside the noise it is better that wrong
- * ones pull less. The curvature costs at most an eighth of the budget.
+ * Slope limit of the loss and strength of the penalty, fitted to census data of 400 to 70,000 rows: under much noise wrongly
+ * classified rows should pull less. The curvature costs at most an eighth of the budget.
  */
 function tiltTerms(
   { records, each, loss }: Omit<Setting, 'regularisation'>,
@@ -151,7 +151,7 @@ function tiltTerms(
   return { regularisation: penalty / records, loss: loss.name === 'svm' || steepest === 1 ? loss : easedLogistic(steepest) };
 }
 
-/** Which method with which noise; decided from public numbers alone. */
+/** Method and noise, chosen from public numbers alone. */
 function choose(
   ask: ClassifyRequest,
   base: Omit<Setting, 'regularisation'>,
@@ -179,7 +179,7 @@ function choose(
     (penalty: number) =>
     (map: FeatureMap, allotment: Allotment): Trainer =>
       outputTrainer(setting('output', map, penalty), allotment);
-  // The noise is as long as the penalty is small: as small a penalty as keeps the noise bearable.
+  // The noise is inversely proportional to the penalty: the smallest penalty that keeps the noise bearable.
   const output = (map: FeatureMap, allotment: Allotment): Trainer => {
     const { blur } = outputAt(defaultPenalty.output)(map, allotment);
     return outputAt(Math.min(0.1, Math.max(defaultPenalty.sgd, (defaultPenalty.output * blur) / bearable)))(map, allotment);
@@ -194,13 +194,13 @@ function choose(
   const exact = least(outputAt(defaultPenalty.sgd));
   if (ask.method === 'output' || (ask.method === 'auto' && exact.blur <= harmless))
     return { allotment: exact.allotment, makeTrainer: output };
-  // Gaussian noise grows only with the root of the steps; without it, noise once is better than in every step.
+  // Gaussian noise grows with the root of the number of steps only; without it, noise added once is better than in every step.
   if (ask.method === 'auto' && pure && within.length === 1) return { allotment: pure, makeTrainer: tilt };
   return { allotment: least(descent).allotment, makeTrainer: descent };
 }
 
 function tell(ask: ClassifyRequest, { method, half, intervals }: Trainer, map: FeatureMap, w: Float64Array): ClassifyResult {
-  // Weights are for rows divided by the radius; told for features in -1 .. 1.
+  // Weights are for rows divided by the radius; published ones are for features in -1 .. 1.
   const natural = unit / map.radius;
   const terms = map.features.flatMap((feature) => feature.terms);
   const around = (x: number): readonly [number, number] => [(x - half!) * natural, (x + half!) * natural];

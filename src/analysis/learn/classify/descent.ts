@@ -14,8 +14,8 @@ import { descend } from './walk.js';
 export const fineness = 1024;
 
 /**
- * What a row adds to the gradient: its slope (a whole number within +-fineness, whatever the arithmetic did) times its whole-number row.
- * It depends on the row and on published weights only, so its size alone bounds what replacing the row can do.
+ * Gradient contribution of a row: its slope (a whole number within +-fineness, whatever rounding did) times its whole-number row. It
+ * depends on the row and on published weights only, so its size bounds the effect of replacing the row.
  */
 export function addSlopes(examples: Examples, loss: Loss, radius: number, w: Float64Array): Float64Array {
   const { count, slots, entry, value, label, width } = examples;
@@ -36,7 +36,7 @@ function addRows({ count, slots, entry, value, width }: Examples): Float64Array 
   return total;
 }
 
-/** Laplace noise grows with the steps, Gaussian noise with their root: they are compared at this many. */
+/** Laplace noise grows linearly with the steps, Gaussian noise with their root: they are compared at this many. */
 const commonSteps = 15;
 /** Share of the budget for the mean row, around which descent is far better conditioned. */
 const meanShare = rational(2, 25);
@@ -50,7 +50,7 @@ export function descentTrainer(setting: Setting, allotment: Allotment): Trainer 
   const gradients = gradientNoise(setting, allotment, steps);
   const mean = meanNoise(setting, allotment);
   const spread = spreadOf(gradients);
-  // A mean drowned in noise is worse than none.
+  // Shrinkage: a mean with much noise is worse than none.
   const trust = 1 / (1 + (Math.sqrt(mean.variance) / (0.1 * unit * records)) ** 2);
   return {
     method: 'sgd',
@@ -88,7 +88,7 @@ const meanNoise = ({ map, each }: Setting, allotment: Allotment): Additive =>
     partOf(allotment, meanShare),
   );
 
-/** A row adds itself times a slope of at most `fineness`. */
+/** A row contributes itself times a slope of at most `fineness`. */
 const gradientNoise = ({ map, each, records }: Setting, allotment: Allotment, steps: number): Additive =>
   additive(
     {
@@ -102,8 +102,8 @@ const gradientNoise = ({ map, each, records }: Setting, allotment: Allotment, st
   );
 
 /**
- * More steps get closer but share the budget. The rule is fitted to census data; it uses only the length of one gradient's noise if there were one
- * step, which is public.
+ * More steps converge further but divide the budget. The rule is fitted to census data; it depends only on the length of the gradient
+ * noise of a single step, which is public.
  */
 export const stepsFor = (noise: Allotment['noise'], blurOfOneStep: number): number => {
   const room = 0.003 / blurOfOneStep;

@@ -31,7 +31,7 @@ class Column<T extends Int32Array | Int8Array> {
   }
 }
 
-/** A row without a label is left out: it adds nothing to any gradient. */
+/** A row without a label is left out: it contributes nothing to any gradient. */
 export async function readExamples(engine: Pinned, policy: Policy, map: FeatureMap): Promise<Exact<Examples>> {
   const names = [map.label.column, ...map.features.map((f) => f.column)];
   const entry = new Column(new Int32Array(1 << 14));

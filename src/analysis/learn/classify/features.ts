@@ -12,7 +12,7 @@ import type { ClassifyRequest } from './request.js';
 /** Features are whole numbers in -unit .. unit, so that gradients add up exactly. */
 export const unit = 1024;
 
-/** One entry of the weight vector, told so that anyone can apply it. */
+/** One entry of the weight vector, described so that anyone can apply it. */
 export type Term =
   /** -1 at the column's lower bound, 1 at its upper one. */
   | { readonly column: string; readonly kind: 'number'; readonly low: number; readonly high: number }
@@ -22,14 +22,14 @@ export type Term =
   /** from <= number < to. */
   | { readonly column: string; readonly kind: 'bin'; readonly from: number | null; readonly to: number | null };
 
-/** How one declared column enters a row: at most one entry of the vector, of size at most `unit`; nothing when the cell is missing. */
+/** Encoding of one declared column: at most one nonzero entry of the vector, of size at most `unit`; none for a missing cell. */
 export interface Feature {
   readonly column: string;
   readonly terms: readonly Term[];
   /** The entry (within this feature) and value of a cell read as an index (codes) or a grid position (numbers); -1 is missing. */
   readonly entry: (index: number) => number;
   readonly value: (index: number) => number;
-  /** The same cell as one of `levels` classes (missing is the last), for judging how much it says. */
+  /** The same cell as one of `levels` classes (missing is the last), for scoring how informative the column is. */
   readonly levels: number;
   readonly level: (index: number) => number;
 }
@@ -76,7 +76,7 @@ export function joinFeatures(features: readonly Feature[], label: FeatureMap['la
   return { features, width, start, slots, radius: Number(root * root === square ? root : root + 1n), label };
 }
 
-/** Whether there are two classes is judged from the declared domain: the data is not looked at. */
+/** Label column; whether it has two classes is checked against the declared domain, without reading the data. */
 function labelOf(policy: Policy, ask: ClassifyRequest): FeatureMap['label'] {
   const column = codedNamed(policy, ask.label);
   const codes = codesOf(column);
@@ -132,7 +132,7 @@ function levels(column: string, codes: readonly string[]): Feature {
   };
 }
 
-/** A number without declared bins is judged in eight equal parts of its range. */
+/** Number columns without declared bins are scored in eight equal parts of their range. */
 const eighths = 8;
 const line = (column: string, grid: Grid): Feature => ({
   column,
@@ -146,7 +146,7 @@ const line = (column: string, grid: Grid): Feature => ({
 function bins(declared: NumberColumn, grid: Grid, edges: readonly Rational[]): Feature {
   const { name: column } = declared;
   const starts = edges.map((edge) => startOf(grid, edge));
-  // Whoever applies the model has cells: they are divided where they are read to be.
+  // Cut points at the values where cells change bins when read: whoever applies the model has cells, not grid positions.
   const limits = edges.map((edge, k) => (isReadAsIs(declared) ? toNumber(edge) : firstAt(grid, starts[k]!)));
   const entry = (p: number) => starts.filter((s) => p >= s).length;
   return {

@@ -21,7 +21,7 @@ export function margin({ entry, value, label, slots }: Examples, radius: number,
 }
 
 const blockRows = 1024;
-/** Sums are taken block by block, so that their rounding grows with the blocks and not with the rows. */
+/** Blockwise sums, so that rounding errors grow with the blocks and not with the rows. */
 export function gradient(objective: Objective, w: Float64Array): Float64Array {
   const { examples, loss, records, radius, regularisation, linear } = objective;
   const { count, slots, entry, value, label, width } = examples;
@@ -49,7 +49,10 @@ export const length = (w: ArrayLike<number>): number => {
 };
 
 const half = 2 ** -53;
-/** Most that `gradient` can be off, in length, for a weight vector of length `size` and `perRecord` rows per record (output.proof.md). */
+/**
+ * Upper bound on the length of the rounding error of `gradient`, for weights of length `size` and `perRecord` rows per record
+ * (output.proof.md).
+ */
 export function gradientError(objective: {
   readonly rows: number;
   readonly perRecord: number;

@@ -25,7 +25,7 @@ export const logistic: Loss = {
   },
 };
 
-/** The logistic loss that goes on straight where it would become steeper: rows on the wrong side pull less, and one record moves less. */
+/** Logistic loss continued linearly where it would be steeper: misclassified rows pull less, and one record moves less. */
 export const easedLogistic = (steepest: number): Loss => {
   const from = Math.log(1 / steepest - 1);
   return {
@@ -37,7 +37,7 @@ export const easedLogistic = (steepest: number): Loss => {
   };
 };
 
-/** The hinge with its corner rounded over 1 - h .. 1 + h. */
+/** Hinge loss with its corner rounded over 1 - h .. 1 + h. */
 export const huberHinge = (h: number): Loss => ({
   name: 'svm',
   curvature: 1 / (2 * h),

@@ -1,11 +1,11 @@
 import { gradient, gradientAtMost, length, margin, type Objective } from './gradient.js';
 
-/** Beyond this the dense second derivative costs more than it saves. */
+/** Columns beyond which the dense second derivative costs more than it saves. */
 const widest = 400;
 
 /**
- * A point where the true gradient is certainly no longer than `tolerance`. Newton steps first; then accelerated gradient steps, which converge
- * linearly from anywhere, so this ends for every data set as long as the tolerance is above the rounding error of the gradient.
+ * A point where the exact gradient is provably no longer than `tolerance`. Newton steps, then accelerated gradient steps, which
+ * converge linearly from anywhere; ends for every data set if the tolerance exceeds the rounding error.
  */
 export function minimise(objective: Objective, tolerance: number): Float64Array {
   let w: Float64Array = new Float64Array(objective.examples.width);
@@ -46,7 +46,7 @@ function cost({ examples, loss, records, radius, regularisation, linear }: Objec
   return sum / records + (regularisation / 2) * length(w) ** 2 + tilt;
 }
 
-/** A damped Newton step that lowers the cost; undefined when rounding leaves nothing to lower. */
+/** A damped Newton step that lowers the cost; undefined if rounding prevents any decrease. */
 function newtonStep(objective: Objective, w: Float64Array, g: Float64Array): Float64Array | undefined {
   const direction = solve(curvature(objective, w), g);
   const slope = direction.reduce((s, x, j) => s + x * g[j]!, 0);

@@ -14,7 +14,7 @@ const uniform = (): number => (cryptoBits.below(2 ** 53) + 0.5) / 2 ** 53;
 const exponential = (): number => -Math.log(uniform());
 const normal = (): number => Math.sqrt(2 * exponential()) * Math.cos(2 * Math.PI * uniform());
 
-/** Length Gamma(width, 2 / epsilon), any direction alike. */
+/** Random vector of length Gamma(width, 2 / epsilon) and uniform direction. */
 function linearTerm(width: number, epsilon: number): Float64Array {
   const direction = Float64Array.from({ length: width }, normal);
   let size = 0;
@@ -24,8 +24,8 @@ function linearTerm(width: number, epsilon: number): Float64Array {
 }
 
 /**
- * Objective perturbation as published: the minimiser of the objective plus a random linear term. Its proof is about real numbers and the exact
- * minimiser; a computer has neither, so this is for comparison only and has to be asked for by name.
+ * Objective perturbation as published. Its proof assumes real arithmetic and the exact minimiser, which no computer has: for
+ * comparison only, on explicit request.
  */
 export function objectiveTrainer(setting: Setting, epsilon: Rational): Trainer {
   const { map, loss, regularisation, records, each } = setting;
@@ -39,7 +39,7 @@ export function objectiveTrainer(setting: Setting, epsilon: Rational): Trainer {
   const penalty = regularisation + terms.penalty;
   const mechanism: Mechanism = {
     law: { kind: 'published' },
-    // As published: nothing here works out that the noise costs this.
+    // As published: no proof here shows that the noise costs this.
     cost: pureProfile([[everyRecord, epsilon]]),
     draws: 1,
     told: { name: `linear term of length Gamma(${map.width}, 2/${toText(epsilon)}) or more`, cells: map.width },

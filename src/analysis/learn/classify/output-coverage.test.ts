@@ -20,7 +20,10 @@ const asked = Number(process.env.FUGU_COVERAGE ?? 0);
 if (asked) vi.setConfig({ testTimeout: 3_600_000 });
 const map = numberMap(3);
 
-/** How often, in percent, the intervals of trained weights hold the best weights of the very rows; those of one so many times as wide. */
+/**
+ * Coverage in percent of the confidence intervals of trained weights for the best weights of the same rows; intervals widened by
+ * `wide`.
+ */
 function held(n: number, noise: 'Laplace' | 'Gaussian', draws: number, wide = 1): number {
   const random = seeded(n);
   const rows = Array.from({ length: n }, () => {
@@ -43,7 +46,7 @@ function held(n: number, noise: 'Laplace' | 'Gaussian', draws: number, wide = 1)
   return (100 * times) / (draws * best.length);
 }
 
-describe('95 % intervals of weights with noise added', () => {
+describe('95 % confidence intervals of weights with added noise', () => {
   it.each([
     [300, 'Laplace', 500],
     [300, 'Gaussian', 500],
@@ -55,16 +58,19 @@ describe('95 % intervals of weights with noise added', () => {
           [100_000, 'Gaussian', asked / 10],
         ] as const)
       : []),
-  ] as const)('hold the best weights of the rows in 93 to 98 of 100 draws: %d rows, %s', (n, noise, draws) => {
-    const share = held(n, noise, asked && n < 10_000 ? asked : draws);
-    if (asked) console.log(`${n} ${noise} ${share.toFixed(1)}`);
-    // Few draws of many rows stray farther.
-    const stray = asked && n > 10_000 ? 3 : 0;
-    expect(share).toBeGreaterThanOrEqual(93 - stray);
-    expect(share).toBeLessThanOrEqual(98 + stray);
-  });
+  ] as const)(
+    'confidence intervals hold the best weights of the rows in 93 to 98 of 100 draws: %d rows, %s',
+    (n, noise, draws) => {
+      const share = held(n, noise, asked && n < 10_000 ? asked : draws);
+      if (asked) console.log(`${n} ${noise} ${share.toFixed(1)}`);
+      // Few draws of many rows scatter more.
+      const stray = asked && n > 10_000 ? 3 : 0;
+      expect(share).toBeGreaterThanOrEqual(93 - stray);
+      expect(share).toBeLessThanOrEqual(98 + stray);
+    },
+  );
 
-  it('would not if they were half as wide', () => {
+  it('intervals half as wide fail the coverage test', () => {
     expect(held(300, 'Laplace', 100, 0.5)).toBeLessThan(85);
   });
 });

@@ -14,8 +14,8 @@ import type { Setting, Trainer } from './trainer.js';
 export const rootUp = (n: bigint): Rational => rational(integerRoot(n * 10n ** 12n) + 1n, 10n ** 6n);
 
 /**
- * How far the weights can move when one record is replaced (output.proof.md): 2 each / (records regularisation) for the true minimiser, plus
- * 2 tolerance / regularisation because the solver stops early; then in whole steps of a public grid.
+ * Sensitivity of the weights to replacing one record (output.proof.md): 2 each / (records regularisation) for the exact minimiser,
+ * plus 2 tolerance / regularisation for stopping early; then in steps of a public grid.
  */
 export interface OutputReach {
   readonly tolerance: number;
@@ -28,7 +28,7 @@ export interface OutputReach {
 }
 
 export function outputReach({ map, loss, regularisation, records, each }: Setting): OutputReach {
-  // Small against one row's pull, but safely above what rounding can hide. Only public numbers go in.
+  // Small compared with one row's contribution, but safely above rounding errors. Public numbers only.
   const blind = gradientError({
     rows: each * records,
     perRecord: each,
@@ -43,7 +43,7 @@ export function outputReach({ map, loss, regularisation, records, each }: Settin
   return { tolerance, l2, ...onGrid(l2, map.width) };
 }
 
-/** Weights that lie at most `l2` apart, in whole steps of a grid that is fine beside it: how far apart then, rounding included. */
+/** Sensitivity on a grid that is fine compared with it, of weights that differ by at most `l2`; rounding included. */
 export function onGrid(l2: Rational, width: number): Pick<OutputReach, 'grid' | 'effect'> {
   const root = rootUp(BigInt(width));
   const grid = 2 ** Math.floor(Math.log2(toNumber(l2) / (1000 * Math.sqrt(width))));
@@ -67,7 +67,7 @@ export function outputTrainer(setting: Setting, allotment: Allotment): Trainer {
     why: `The best weights with ${lawWords(weights.law.kind)} noise; one record can move them by at most ${toNumber(l2).toPrecision(3)}.`,
     mechanisms: [weights],
     blur: grid * Math.sqrt(weights.variance * map.width),
-    // Beside the noise: the rounding to the grid, and a solver that stops early.
+    // Noise, plus rounding to the grid and a solver that stops early.
     half: grid * (halfWidth(inDoubles(weights.law), 0.05) + 0.5) + tolerance / regularisation,
     intervals: `95 % intervals of the noise around the weights that are best for these very rows under the penalty ${regularisation.toPrecision(2)}; what the penalty pulls towards 0 and the error of sampling are not in them.`,
     ready: (paid) => {

@@ -1,9 +1,9 @@
 import type { Term } from './features.js';
 
-/** One weight with the part of a column it belongs to. `interval` is the weight's confidence interval. */
+/** One weight with its part of a column. `interval` is the weight's confidence interval. */
 export type ClassifierWeight = Term & { readonly weight: number; readonly interval?: readonly [number, number] };
 
-/** A linear classifier in the columns' own terms. Plain data. */
+/** A linear classifier in the columns' own units. Plain data. */
 export interface ClassifyResult {
   readonly model: 'logistic' | 'svm';
   readonly method: 'output' | 'objective' | 'sgd' | 'tilt';
@@ -11,10 +11,10 @@ export interface ClassifyResult {
   readonly positive: readonly string[];
   readonly features: readonly string[];
   readonly intercept: number;
-  /** Its confidence interval, where weights have some. */
+  /** Confidence interval of the intercept, if weights have intervals. */
   readonly interceptInterval?: readonly [number, number];
   readonly weights: readonly ClassifierWeight[];
-  /** What the confidence intervals are: 95 % intervals of the noise, or why there are none (output.proof.md). */
+  /** Meaning of the confidence intervals: 95 % intervals of the noise, or the reason why there are none (output.proof.md). */
   readonly intervals: string;
 }
 
@@ -28,7 +28,7 @@ export interface Prediction {
 
 type Row = Readonly<Record<string, string | number | bigint | boolean | null | undefined>>;
 
-/** Applies a released classifier to a row given as column: value. A missing value counts for nothing. */
+/** Applies a released classifier to a row given as column: value. A missing value contributes zero. */
 export function predict(result: Pick<ClassifyResult, 'model' | 'intercept' | 'weights'>, row: Row): Prediction {
   const score = result.weights.reduce((s, w) => s + w.weight * enters(w, row[w.column]), result.intercept);
   return {

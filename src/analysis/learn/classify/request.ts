@@ -12,9 +12,9 @@ export const request = z.strictObject({
   /** Width of the rounded corner of the Huber hinge. */
   huber: z.number().min(0.1).max(1).default(0.5),
   steps: z.number().int().min(1).max(1000).optional(),
-  /** Keep this many features, chosen privately to say much about the label and little about each other, with this share of the budget. */
+  /** Number of features to keep, selected privately with this share of the budget for relevance to the label and low redundancy. */
   select: z.strictObject({ keep: z.number().int().min(1), share: z.number().min(0.01).max(0.9).default(0.2) }).optional(),
-  /** Accept a mechanism whose proof does not cover what a computer does. */
+  /** Accepts a mechanism whose proof assumes exact arithmetic. */
   asPublished: z.boolean().default(false),
 });
 export type ClassifyRequest = z.infer<typeof request>;

@@ -17,9 +17,9 @@ const n = 300;
 const same = Array.from({ length: n - 1 }, (): Row => [0, 0, 0, 0]);
 const world = (row: Row): Row[] => [row, ...same];
 
-describe('the choice of features', () => {
-  it('keeps what says much about the label and little about what is kept', () => {
-    // The label needs both halves; the second feature is a copy of the first.
+describe('feature selection', () => {
+  it('the selection keeps features that are informative about the label and not redundant', () => {
+    // The label depends on both halves; the second feature is a copy of the first.
     const rows = Array.from({ length: n }, (_, i): Row => {
       const [a, b] = [i & 1, (i >> 1) & 1];
       return [a & b, a, a, b];
@@ -27,7 +27,7 @@ describe('the choice of features', () => {
     expect(run(rows, choices(2, n, pure(rational(1))), 'exact').kept).toEqual([0, 2]);
   });
 
-  it('moves by no more than is booked when any row becomes any other, and after the first choice farther than that one', () => {
+  it('a score moves by no more than its stated sensitivity when any row is replaced, later choices by more than the first', () => {
     for (const within of [pure(rational(1)), zcdp(rational(1, 50))]) {
       const steps = choices(2, n, within);
       const all = Array.from({ length: 16 }, (_, k): Row => [k & 1, (k >> 1) & 1, (k >> 2) & 1, (k >> 3) & 1]);
@@ -37,12 +37,12 @@ describe('the choice of features', () => {
     }
   });
 
-  it('moves a score by up to twice the reach once a feature is kept: more than the first choice pays for', () => {
+  it('a score moves by up to twice the sensitivity of the first choice once a feature is kept', () => {
     const { reach } = scoreGrid(n);
     const penalty = (row: Row, choice: number) =>
       run(world(row), choices(2, n, pure(rational(1)))).transcript.seen[choice]!.exact[0]!;
     const size = (x: bigint) => (x < 0n ? -x : x);
-    // One row is odd in the second feature, and with it either in the label or in the feature that is kept.
+    // One row differs in the second feature, and also in the label or in the feature that is kept.
     const [apart, alike]: [Row, Row] = [
       [1, 0, 1, 0],
       [0, 1, 1, 0],
@@ -55,7 +55,7 @@ describe('the choice of features', () => {
     expect(2n * label).toBeGreaterThan(reach);
   });
 
-  it('books the same part for every choice, and all of it', () => {
+  it('every choice reserves the same part of the budget, and all choices together reserve all of it', () => {
     const [first, later] = choices(3, n, pure(rational(3)));
     expect([first!.cost, later!.cost].map(({ perRecord }) => [...perRecord.values()])).toEqual([[rational(1)], [rational(2)]]);
     const { reach } = scoreGrid(n);
@@ -63,7 +63,7 @@ describe('the choice of features', () => {
     expect(later!.law).toEqual({ kind: 'selection', sharpness: rational(1n, 2n * (2n * reach + 1n)) });
   });
 
-  it('is refused for another number of rows than it was made for', () => {
+  it('the selection is refused for another number of rows than it was planned for', () => {
     expect(() => scoresOf(tallyPairs([2, 2]), 1)).toThrow('has changed');
   });
 });

@@ -11,7 +11,7 @@ import { scoreGrid } from '../network/score-grid.js';
 import { oneRowEach } from '../public-size.js';
 import type { Feature, FeatureMap } from './features.js';
 
-/** A paid step before learning: which features to keep. */
+/** A paid selection of features before training. */
 export interface FeatureChoice {
   readonly mechanisms: readonly Selection[];
   readonly choose: (engine: Pinned, paid: Paid) => Promise<readonly Feature[]>;
@@ -23,8 +23,8 @@ export interface ChoiceTerms {
 }
 
 /**
- * Features that say much about the label and little about each other, picked one at a time by the exponential mechanism: fewer and less
- * correlated columns, so less for one record to move. Guarantee in select.proof.md.
+ * Features of high relevance to the label and low redundancy, picked one at a time by the exponential mechanism: fewer, less
+ * correlated columns have less sensitivity. Guarantee in select.proof.md.
  */
 export function choiceOfFeatures(policy: Policy, map: FeatureMap, allotment: Allotment, terms: ChoiceTerms): FeatureChoice {
   const { keep, records } = terms;
@@ -50,7 +50,10 @@ export function choiceOfFeatures(policy: Policy, map: FeatureMap, allotment: All
   };
 }
 
-/** One choice after the other, each with the same part of the budget. The first looks at the label alone, so a record moves it less (select.proof.md). */
+/**
+ * Sequential choices with equal parts of the budget. The first depends on the label only, so its sensitivity is smaller
+ * (select.proof.md).
+ */
 export function choices(keep: number, records: number, allotment: Allotment): Selection[] {
   const { reach } = scoreGrid(records);
   const made = (name: string, cells: number, moved: bigint): Selection => {
@@ -63,15 +66,15 @@ export function choices(keep: number, records: number, allotment: Allotment): Se
   return [first, ...new Array<Selection>(keep - 1).fill(made('choice of features after the first', keep - 1, 2n * reach + 1n))];
 }
 
-/** How far apart from independent two columns are, in units of the public grid; column 0 is the label. */
+/** Distance of two columns from independence, in units of the public grid; column 0 is the label. */
 interface Scores {
   readonly of: (i: number, j: number) => bigint;
-  /** No score is larger, whatever the rows. */
+  /** Upper bound of any score, whatever the rows. */
   readonly most: bigint;
 }
 
 export function scoresOf(tables: PairCounts, records: number): Scores {
-  // The reach holds for this many rows, which is public; if there are others, somebody is writing to the data.
+  // The sensitivity holds for this public number of rows; another number means that the data is being written to.
   if (tables.rows !== records) throw new RangeError('the number of records has changed');
   const { unit, most } = scoreGrid(records);
   return { of: (i, j) => distance(tables, i, j, BigInt(records)) / unit, most };

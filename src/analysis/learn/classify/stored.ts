@@ -10,8 +10,8 @@ export const boundsIn = ({ features }: FeatureMap): Bounds =>
   new Map(features.flatMap(({ terms }) => terms.flatMap((t) => (t.kind === 'number' ? [[t.column, [t.low, t.high]]] : []))));
 
 /**
- * A stored classifier in today's form. Version 0.2 wrote the ends of a weight's confidence interval into `low` and `high`, over the bounds of number columns:
- * they are put back where `bounds` has them; a classifier whose bounds are lost is refused.
+ * A stored classifier in the current form. Version 0.2 overwrote the bounds of number columns with the ends of confidence intervals:
+ * they are restored from `bounds`; a classifier whose bounds are lost is refused.
  */
 export function currentForm<T extends Stored>(stored: T, bounds: Bounds = new Map()): T {
   const { interceptInterval, weights } = stored;
@@ -21,7 +21,7 @@ export function currentForm<T extends Stored>(stored: T, bounds: Bounds = new Ma
 
 function withInterval(weight: ClassifierWeight, [from, to]: readonly [number, number], bounds: Bounds): ClassifierWeight {
   if (weight.interval !== undefined) return weight;
-  // Every weight has the same noise, so the same half width as the intercept.
+  // Every weight has the same noise, hence the half width of the intercept.
   const half = (to - from) / 2;
   const interval = [weight.weight - half, weight.weight + half] as const;
   if (weight.kind !== 'number') return { ...weight, interval };

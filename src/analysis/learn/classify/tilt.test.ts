@@ -43,8 +43,8 @@ function determinant(examples: Examples, loss: Loss, radius: number, penalty: nu
   );
 }
 
-describe('a random linear term', () => {
-  it('pays for what one record does to the gradient and to the curvature, at any weights', () => {
+describe('the random linear term', () => {
+  it('the linear term pays for the effect of one record on gradient and curvature, at any weights', () => {
     const weight = fc.double({ min: -20, max: 20, noNaN: true });
     fc.assert(
       fc.property(
@@ -67,7 +67,7 @@ describe('a random linear term', () => {
     );
   });
 
-  it('books gradient, curvature and slack, and no less', () => {
+  it('the reserved cost covers gradient, curvature and slack', () => {
     for (const [each, loss] of [
       [1, logistic],
       [3, logistic],
@@ -85,14 +85,14 @@ describe('a random linear term', () => {
     }
   });
 
-  it('raises a penalty under which the curvature would cost more than half', () => {
+  it('a penalty under which the curvature would cost more than half of the budget is raised', () => {
     const [{ law }] = tiltTrainer(setting(2, 100, { regularisation: 1e-6 }), pure(rational(1, 10))).mechanisms as [Tilted];
     expect(toNumber(law.bend)).toBeLessThan(0.05);
     expect(toNumber(law.bend)).toBeGreaterThan(0.049);
   });
 
-  it('tells two worlds that have the same minimiser no farther apart than the slack that is paid for', () => {
-    // The real linear term may lie anywhere within half a unit of the whole one: both ends are tried, and the solver stops where it stops.
+  it('neighbouring data sets with the same minimiser differ in output by no more than the slack that is paid for', () => {
+    // The real linear term may be anywhere within half a unit of the rounded one: both ends are tried, with an early-stopping solver.
     const s = setting(2, 50, { regularisation: 0.1 });
     const { tolerance, grid, slack } = slackOf(s, 0.1, 1);
     const rows = Array.from({ length: 50 }, (_, i) => ({
@@ -119,7 +119,7 @@ describe('a random linear term', () => {
     expect(apart).toBeGreaterThan(Number(slack) / 1000);
   });
 
-  it('is certified with the linear term in the error of the gradient', () => {
+  it('the gradient error that is certified includes the linear term', () => {
     const s = setting(2, 50, { regularisation: 0.1 });
     const objective = {
       examples: madeExamples(s.map, [{ x: [1, -1], y: 1 }]),
@@ -138,7 +138,7 @@ describe('a random linear term', () => {
     expect(error(1)).toBeLessThan(1e-12);
   });
 
-  it('stays below epsilon and sees much of it; with the noise of three times the budget it does not', () => {
+  it('the trainer stays below epsilon in an audit that detects much of it, and noise for three times the budget fails the audit', () => {
     const map = numberMap(1);
     const s: Setting = { map, loss: huberHinge(0.5), regularisation: 20, records: 1, each: 1 };
     const world = (y: 1 | -1) => madeExamples(map, [{ x: [1], y }]);

@@ -10,8 +10,8 @@ import { onGrid, rootUp } from './output.js';
 import type { Setting, Trainer } from './trainer.js';
 
 /**
- * The minimiser of the objective with a random linear term: noise once instead of in every step. Unlike the published form it pays for rounding and for a
- * solver that stops early (tilt.proof.md).
+ * The minimiser of the objective with a random linear term: noise once instead of in every step. Unlike the published form it pays
+ * for rounding and for an early-stopping solver (tilt.proof.md).
  */
 export function tiltTrainer(setting: Setting, allotment: Allotment): Trainer {
   const { map, loss, records, each } = setting;
@@ -22,7 +22,7 @@ export function tiltTrainer(setting: Setting, allotment: Allotment): Trainer {
     {
       name: 'weights',
       cells: map.width,
-      // Every coordinate that moves may be rounded one unit farther.
+      // Every coordinate that changes may be rounded one unit further.
       effects: rowsReplaced(each, map.slots, Math.ceil(loss.steepest * fineness * unit) + 1),
       bend,
       slack,
@@ -65,19 +65,22 @@ export function tiltTrainer(setting: Setting, allotment: Allotment): Trainer {
   };
 }
 
-/** At least so much that the curvature costs no more than half the budget. */
+/** Penalty under which the curvature costs at most half of the budget. */
 const penaltyFor = ({ loss, records, each, regularisation }: Setting, epsilon: number): number =>
   Math.max(regularisation, (2.001 * each * loss.curvature) / (records * epsilon));
 
-/** log(1 + q) <= q, for each row of a record. The slope of the loss may change a little faster than its double says. */
+/** log(1 + q) <= q, for each row of a record. The factor covers that the curvature of the loss may slightly exceed its double. */
 function curvatureCost({ loss, records, each }: Setting, regularisation: number): Rational {
   const fastest = multiply(fromNumber(loss.curvature), rational(2 ** 40 + 1, 2 ** 40));
   return divide(multiply(rational(each), fastest), multiply(rational(records), fromNumber(regularisation)));
 }
 
-/** How exact the solver is, and how far apart two worlds may tell the same minimiser. Only public numbers go in. */
+/**
+ * Tolerance of the solver, and the largest distance between outputs of neighbouring data sets with the same minimiser. Public numbers
+ * only.
+ */
 export function slackOf({ map, loss, records, each }: Setting, regularisation: number, epsilon: number) {
-  // No linear term of the next thousand billion years is longer than this; the certificate fails for none that is eight times as long.
+  // Longer than any linear term that will be drawn; the certificate fails for none up to eight times as long.
   const longest = (100 * Math.sqrt(map.width) * 8 * each * map.slots * unit) / (epsilon * map.radius * records);
   const blind = gradientError({
     rows: each * records,
@@ -89,7 +92,7 @@ export function slackOf({ map, loss, records, each }: Setting, regularisation: n
     tilt: longest,
   });
   const tolerance = Math.max(1e-5 / records, 8 * blind);
-  // The linear term is a real number that is told to half a unit.
+  // The linear term is a real number, recorded to half a unit.
   const rounding = divide(rootUp(BigInt(map.width)), rational(2n * BigInt(fineness) * BigInt(map.radius) * BigInt(records)));
   const apart = divide(multiply(rational(2), add(fromNumber(tolerance), rounding)), fromNumber(regularisation));
   const { grid, effect } = onGrid(apart, map.width);

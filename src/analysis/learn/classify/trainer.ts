@@ -4,7 +4,7 @@ import type { Examples } from './examples.js';
 import type { FeatureMap } from './features.js';
 import type { Loss } from './loss.js';
 
-/** What is known before the data is read; every method makes its noise from this alone. */
+/** Public facts known before the data is read; every method derives its noise from these alone. */
 export interface Setting {
   readonly map: FeatureMap;
   readonly loss: Loss;
@@ -17,17 +17,17 @@ export interface Setting {
 
 export interface Trainer {
   readonly method: 'output' | 'sgd' | 'tilt' | 'objective';
-  /** The noise of its last step, in a word. */
+  /** Name of the noise of the last step. */
   readonly noise: string;
   readonly certified: boolean;
   readonly why: string;
   readonly mechanisms: readonly Mechanism[];
-  /** Expected length of the noise: of the weights (output, tilt), of one gradient among fifteen (descent). */
+  /** Expected length of the noise: of the weights (output, tilt), of one gradient of fifteen (descent). */
   readonly blur: number;
-  /** Where the noise of each weight is known by itself: 95 times in 100 it strays no farther from the best weight than this. */
+  /** Half-width of the 95 % confidence interval of each weight, where the noise of each weight is known separately. */
   readonly half?: number;
-  /** What is told of intervals. */
+  /** Meaning of the intervals, as published. */
   readonly intervals: string;
-  /** What it gives back sees data, and makes weights for rows of length at most one. */
+  /** The returned function sees the data, and trains weights for rows of length at most one. */
   readonly ready: (paid: Paid) => (examples: Examples) => Float64Array;
 }

@@ -35,7 +35,7 @@ const level = ({ law }: { readonly law: Law }): Rational =>
   law.kind === 'laplace' ? law.scale : law.kind === 'gaussian' ? law.variance : rational(0);
 
 describe('the losses', () => {
-  it('have slopes within -1 and 0 that change no faster than they say', () => {
+  it('every loss has slopes between -1 and 0 that change no faster than its stated curvature', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...losses),
@@ -51,7 +51,7 @@ describe('the losses', () => {
     );
   });
 
-  it('have the slope of their value', () => {
+  it('every loss has the derivative of its value as slope', () => {
     for (const loss of losses)
       for (let z = -4; z < 4; z += 0.37)
         expect((loss.value(z + 1e-6) - loss.value(z - 1e-6)) / 2e-6).toBeCloseTo(loss.slope(z), 5);
@@ -59,7 +59,7 @@ describe('the losses', () => {
 });
 
 describe('the minimiser', () => {
-  it('is within the tolerance for every data set, narrow or wide, with one row or one class', () => {
+  it('the minimiser reaches the tolerance for every data set, narrow or wide, with one row or one class', () => {
     fc.assert(
       fc.property(
         fc.array(row(3), { minLength: 1, maxLength: 40 }),
@@ -77,7 +77,7 @@ describe('the minimiser', () => {
     );
   });
 
-  it('is reached by gradient steps alone where the second derivative is too wide', () => {
+  it('the minimiser takes gradient steps alone when the second derivative is too large a matrix', () => {
     const map = numberMap(450);
     const rows = Array.from({ length: 60 }, (_, i) => ({
       x: Array.from({ length: 450 }, (_, j) => Math.sin(i * 7 + j * 3)),
@@ -93,7 +93,7 @@ describe('the minimiser', () => {
     expect(gradientAtMost(objective, minimise(objective, 1e-8))).toBeLessThanOrEqual(1e-8);
   });
 
-  it('moves by no more than the paid reach when one row is replaced', () => {
+  it('the minimiser moves by no more than the paid sensitivity when one row is replaced', () => {
     fc.assert(
       fc.property(
         fc.array(row(2), { minLength: 1, maxLength: 12 }),
@@ -116,7 +116,7 @@ describe('the minimiser', () => {
     );
   });
 
-  it('reaches that bound: a single row that changes its label, under a strong penalty', () => {
+  it('the minimiser reaches that sensitivity when a single row changes its label under a strong penalty', () => {
     const s = setting(1, 1, { loss: huberHinge(0.5), regularisation: 10 });
     const { tolerance, l2 } = outputReach(s);
     const solve = (y: 1 | -1) =>
@@ -130,7 +130,7 @@ describe('the minimiser', () => {
 });
 
 describe('output perturbation', () => {
-  it('makes its noise from the bound: reach 2 each / (n regularisation), paid tolerance and grid included', () => {
+  it('the noise is scaled to the sensitivity bound 2 each / (n regularisation), tolerance and grid included', () => {
     const s = setting(3, 1000, { each: 2 });
     const reach = outputReach(s);
     expect(toNumber(reach.l2)).toBeGreaterThan((2 * 2) / (1000 * 0.01));
@@ -141,7 +141,7 @@ describe('output perturbation', () => {
     expect(Number(l1)).toBeGreaterThanOrEqual((2 * toNumber(reach.l2)) / reach.grid + 4);
   });
 
-  it('books exactly what its noise costs, or more', () => {
+  it('the reserved cost is at least what the noise costs', () => {
     const s = setting(3, 1000);
     const { l1, l2squared } = outputReach(s).effect;
     const [laplace] = outputTrainer(s, pure(rational(1, 2))).mechanisms;
@@ -154,7 +154,7 @@ describe('output perturbation', () => {
     expect(toNumber(rho)).toBeGreaterThan(0.0199);
   });
 
-  it('is near the minimiser when the budget is generous', () => {
+  it('the released weights are near the minimiser when the budget is large', () => {
     const rows = Array.from({ length: 400 }, (_, i) => ({
       x: [Math.cos(i), Math.sin(3 * i)],
       y: Math.cos(i) > 0 ? (1 as const) : (-1 as const),
@@ -166,8 +166,8 @@ describe('output perturbation', () => {
   });
 });
 
-describe('descent', () => {
-  it('lets no row add more than it pays for, even with absurd weights', () => {
+describe('noisy gradient descent', () => {
+  it('no row adds more to a gradient than it pays for, even at absurd weights', () => {
     const weight = fc.oneof(fc.double({ min: -1e3, max: 1e3 }), fc.constantFrom(Number.NaN, Number.POSITIVE_INFINITY, -1e308));
     fc.assert(
       fc.property(row(3), fc.array(weight, { minLength: 4, maxLength: 4 }), fc.constantFrom(...losses), (one, w, loss) => {
@@ -180,7 +180,7 @@ describe('descent', () => {
     );
   });
 
-  it('pays for the mean row and for every step out of one budget', () => {
+  it('the mean row and every step are paid from one budget', () => {
     const s = setting(2, 500);
     for (const steps of [1, 7, 30]) {
       const narrow = descentTrainer({ ...s, steps }, pure(rational(1))).mechanisms.map(level);
@@ -196,8 +196,8 @@ describe('descent', () => {
     }
   });
 
-  it('covers all rows of a record: three that turn around move every step by what is booked for it', () => {
-    // At weights of zero the hinge has its steepest slope on either side.
+  it('the reserved cost covers all rows of a record: three that change their label move every step by as much', () => {
+    // At weights of zero the hinge loss has its steepest slope on either side.
     const s = setting(3, 500, { each: 3, loss: huberHinge(0.5), steps: 4 });
     const others = Array.from({ length: 20 }, (_, i) => ({ x: [1, -1, i / 20], y: i % 2 ? (1 as const) : (-1 as const) }));
     const run = (trainer: Trainer, mine: typeof others): Transcript => {
@@ -211,7 +211,7 @@ describe('descent', () => {
       const [still, relabelled] = usedOf(run(trainer, three(1, 1)), run(trainer, three(1, -1)));
       expect(still).toBe(0);
       expect(relabelled).toBeCloseTo(1, 5);
-      // The intercept of a row is always one, so of four entries three can turn around.
+      // The intercept of a row is always one, so three of four entries can change sign.
       const [turned, gradients] = usedOf(run(trainer, three(1, 1)), run(trainer, three(-1, 1)));
       expect(turned).toBeCloseTo(3 / 4, 5);
       expect(gradients).toBeLessThanOrEqual(1);
@@ -222,7 +222,7 @@ describe('descent', () => {
     }
   });
 
-  it('and for output perturbation: three rows that change their label move the weights by what is booked', () => {
+  it('the reserved cost of output perturbation covers three rows of a record that change their label', () => {
     const s = setting(1, 3, { each: 3, loss: huberHinge(0.5), regularisation: 100 });
     const run = (trainer: Trainer, y: 1 | -1): Transcript => {
       const transcript = new Transcript(trainer.mechanisms);
@@ -242,14 +242,14 @@ describe('descent', () => {
     }
   });
 
-  it('takes more steps when the noise allows them', () => {
+  it('descent takes more steps when the noise allows them', () => {
     expect(stepsFor('pure', 0.003)).toBe(12);
     expect(stepsFor('pure', 1)).toBe(3);
     expect(stepsFor('zcdp', 0.003)).toBe(30);
     expect(stepsFor('zcdp', 1e-9)).toBe(100);
   });
 
-  it('stays on course when all features are copies of one another, though its stride is too long for that', () => {
+  it('descent converges when all features are copies of one another, though its step is too long for that', () => {
     const rows = Array.from({ length: 2000 }, (_, i) => ({
       x: new Array<number>(12).fill(Math.cos(i)),
       y: Math.cos(i) > 0.2 ? (1 as const) : (-1 as const),
@@ -264,7 +264,7 @@ describe('descent', () => {
 });
 
 describe('objective perturbation as published', () => {
-  it('is never called certified, and refuses records of several rows', () => {
+  it('objective perturbation is never called certified, and refuses records of several rows', () => {
     expect(objectiveTrainer(setting(2, 500), rational(1)).certified).toBe(false);
     expect(() => objectiveTrainer(setting(2, 500, { each: 2 }), rational(1))).toThrow('one row per record');
     const rows = Array.from({ length: 500 }, (_, i) => ({

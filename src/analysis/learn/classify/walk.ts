@@ -3,9 +3,9 @@ import { length } from './gradient.js';
 /** Descent on noisy gradients. Everything here is post-processing of published numbers. */
 export interface Walk {
   readonly steps: number;
-  /** Noisy mean row in feature units; weights are moved around it, which takes the intercept out of the way. */
+  /** Noisy mean row in feature units; descent is centred on it, which decouples the intercept. */
   readonly mean: Float64Array;
-  /** Most the loss can bend. */
+  /** Upper bound on the curvature of the loss. */
   readonly smoothness: number;
   readonly regularisation: number;
   /** Standard deviation of the noise of one gradient entry. */
@@ -15,14 +15,14 @@ export interface Walk {
 }
 
 const momentum = 0.5;
-/** Around the mean, rows rarely bend the loss by more than a fifth of what they could. If they do, the walk notices and shortens its stride. */
+/** Centred rows rarely have more than a fifth of the maximal curvature. If they do, descent detects it and shortens its step. */
 const longestStride = 14;
-/** Noise may move the weights by about this much per step; useful weights have a length around ten. */
+/** Most by which noise moves the weights per step, roughly; useful weights have a length around ten. */
 const longestStray = 2.5;
 
 export function descend({ steps, mean, smoothness, regularisation, spread, gradient }: Walk): Float64Array {
   const width = mean.length;
-  // z = b + w.x = (b + w.mean) + w.(x - mean): walk in the second form, answer in the first.
+  // z = b + w.x = (b + w.mean) + w.(x - mean): descent in the centred form, result in the original one.
   const natural = (u: Float64Array): Float64Array => {
     const w = Float64Array.from(u);
     for (let j = 1; j < width; j++) w[0]! -= mean[j]! * u[j]!;
@@ -49,7 +49,7 @@ export function descend({ steps, mean, smoothness, regularisation, spread, gradi
   return natural(average);
 }
 
-/** Two gradients point against each other by more than noise explains. */
+/** True if two gradients point against each other by more than noise explains. */
 function turnsBack(before: Float64Array, now: Float64Array, spread: number): boolean {
   const dot = now.reduce((s, x, j) => s + x * before[j]!, 0);
   return dot < -3 * spread * (spread * Math.sqrt(now.length) + length(now) + length(before));

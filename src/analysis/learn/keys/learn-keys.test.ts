@@ -91,8 +91,8 @@ async function farthest(
   return { l1, l2 };
 }
 
-describe('values that nobody declared', () => {
-  it('a row moves every step by two at most, and some by two', async () => {
+describe('the release of undeclared values', () => {
+  it('a replaced row moves every step by at most two, and some by two', async () => {
     const policy = samplePolicy([]);
     const others: readonly Cell[][] = [
       ['p', 'ab'],
@@ -142,7 +142,7 @@ describe('values that nobody declared', () => {
     60_000,
   );
 
-  it('follows what is seen above the noise, and draws noise for every way to go on', async () => {
+  it('the search extends prefixes above the noise, and draws noise for every continuation', async () => {
     const request = { column: 'city', longest: 4, most: 3 };
     const noise = additive(
       { name: 'keys', cells: 3 * 257, effects: keyEffects(samplePolicy([]), {}), times: 4 },
@@ -171,13 +171,13 @@ describe('values that nobody declared', () => {
         return BigInt(count);
       });
     });
-    // Köln has five bytes; of the others the three most frequent are followed.
+    // Köln has five bytes; the three most frequent of the others are extended.
     expect(keys.map(({ key }) => key)).toEqual(['ulm', 'bonn', 'rom']);
     expect(asked[0]).toBe(256);
     expect(asked.slice(1)).toEqual([3 * 257, 3 * 257, 3 * 257]);
   });
 
-  it('where answers are the secrets, nothing is learned', () => {
+  it('undeclared values cannot be learned when answers are the secrets', () => {
     const policy = samplePolicy([], { secret: 'answer', maxRows: 1 });
     expect(() => keyEffects(policy, {})).toThrow('Keys can be learned where a row, a step or a person is the secret');
   });

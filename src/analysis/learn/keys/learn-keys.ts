@@ -17,35 +17,35 @@ import { rowsMoved } from '../effects.js';
 import { countNext, type KeyColumn, nextOf, theEnd } from './prefixes.js';
 
 export interface KeysRequest extends KeyColumn {
-  /** So many keys at most are found. */
+  /** Most keys that are found. */
   readonly most: number;
 }
 
 export interface FoundKey {
   readonly key: string;
-  /** Rows with it, up to noise. */
+  /** Noisy number of rows with this key. */
   readonly rows: number;
 }
 export interface LearnedKeys {
   readonly column: string;
   readonly table?: string;
-  /** From the most frequent on. */
+  /** Keys by falling frequency. */
   readonly keys: readonly FoundKey[];
-  /** What so many rows have is found with 95 %, unless `most` others are more frequent. */
+  /** Rows a value must have to be found with 95 % probability, unless `most` others are more frequent. */
   readonly least: number;
   /** Scale of the noise in every count. */
   readonly noiseScale: number;
 }
 
-/** Probability that a key is told which nobody has, in all. */
+/** Probability, over the whole release, that a key is published which nobody has. */
 const falseKeys = 0.01;
 const missed = 0.05;
 
-/** How far a count must lie above nothing to be taken for something; `cells`: among so many of one step. */
+/** Threshold above which a noisy count is taken as nonzero; `cells`: number of counts of one step. */
 const threshold = ({ law }: Additive, { longest }: KeysRequest, cells: number): number =>
   halfWidth(inDoubles(law), (2 * falseKeys) / (longest * cells));
 
-/** Replacing one record moves so many rows from one way to go on to another, at every step (learn-keys.proof.md). */
+/** Replacing one record moves so many rows from one continuation to another, at every step (learn-keys.proof.md). */
 export function keyEffects({ protect, tables }: Policy, { table }: Pick<KeyColumn, 'table'>): Effects {
   if (protect.secret === 'row' || protect.secret === 'step') return rowsMoved(1);
   if (protect.secret === 'person') return rowsMoved(table === undefined ? protect.maxRows : tables!.get(table)!.maxRows);
@@ -93,11 +93,11 @@ function refuseDeclared(policy: Policy, { column, table }: KeyColumn): void {
       own ? `The table "${table}" is public: its values are known to everybody.` : `The policy has no table "${table}".`,
       own ? 'List them in the policy.' : didYouMean(table, [...(policy.tables?.keys() ?? [])], 'Tables'),
     );
-  // A database may take large letters for small ones.
+  // A database may ignore case.
   const folded = (name: string | undefined) => name?.toLowerCase();
   if ([...(own?.columns ?? policy.columns).keys()].some((name) => folded(name) === folded(column)))
     throw new Fault('QUERY_INVALID', `The policy declares "${column}" already.`, 'Take it out of columns to learn its values.');
-  // Rows of a table are read with the person under the data's name.
+  // Rows of a side table are read with the person under the unit column's name of the data.
   if ([own?.unit, policy.protect.unit].some((name) => folded(name) === folded(column)))
     throw new Fault('QUERY_INVALID', `"${column}" names the persons.`, 'Name a column whose values many have.');
 }
@@ -109,7 +109,7 @@ function refuseUnknown(name: string, known: readonly string[]): void {
 export const planKeys = async (session: Session, request: KeysRequest, options: AskOptions): Promise<Plan> =>
   (await prepare(session, request, options)).plan;
 
-/** Values that many rows have, of a column whose values nobody has declared: booked before any of them is read. */
+/** Frequent values of a column whose values nobody has declared: paid for before any of them is read. */
 export async function learnKeys(
   session: Session,
   request: KeysRequest,
@@ -137,7 +137,7 @@ interface Begun {
   readonly rows: number;
 }
 
-/** Goes on with the beginnings that are seen above the noise, one byte at a time; what is counted next hangs on noisy counts alone. */
+/** Extends the prefixes whose noisy counts pass the threshold, one byte at a time; what is counted next depends on noisy counts only. */
 export async function followed(
   noise: Additive,
   request: KeysRequest,
@@ -159,13 +159,13 @@ export async function followed(
       most,
     );
   }
-  // No text that counts is longer: what is open now ends here.
+  // No counted text is longer: texts still open end here.
   return toKeys([...whole, ...open.filter(({ bytes }) => bytes.length === 2 * longest)], most);
 }
 const mostFrequent = (list: readonly Begun[], most: number): readonly Begun[] =>
   [...list].sort((a, b) => b.rows - a.rows || (a.bytes < b.bytes ? -1 : 1)).slice(0, most);
 
-/** Texts that a policy can list, each once as it would write them; bytes that spell none are noise. */
+/** Texts that a policy can list, each once in the policy's spelling; bytes that are no valid text are noise. */
 function toKeys(found: readonly Begun[], most: number): readonly FoundKey[] {
   const keys = new Map<string, number>();
   for (const { bytes, rows } of found) {

@@ -6,13 +6,13 @@ import { keptRows } from '../../../query/count/kept-rows.js';
 import { rawCell, sourceColumn } from '../../../query/count/read-column.js';
 import { seenThrough } from '../../../query/view/view-pin.js';
 
-/** What stands behind a text that ends: it is no byte. */
+/** Mark after the end of a text; it is no byte. */
 export const theEnd = '';
 const twoDigits = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
-/** Everything that may come next in a text of which some bytes are known. */
+/** Every possible continuation of a known prefix. */
 export const nextOf = (prefix: string): readonly string[] => (prefix === '' ? twoDigits : [...twoDigits, theEnd]);
 
-/** Where the texts are: a column of the data, or of a table beside it. */
+/** Location of the texts: a column of the data, or of a side table. */
 export interface KeyColumn {
   readonly column: string;
   readonly table?: string;
@@ -20,7 +20,10 @@ export interface KeyColumn {
   readonly longest: number;
 }
 
-/** How many kept rows there are for each way to go on after one of these beginnings, in the order of `nextOf`. Each row counts at most once. */
+/**
+ * Number of kept rows for each continuation of one of these prefixes, in the order of `continuationsOf`. Each row counts at most
+ * once.
+ */
 export async function countNext(
   engine: Pinned,
   policy: Policy,
@@ -43,7 +46,7 @@ export async function countNext(
   return new Exact(prefixes.flatMap((prefix) => nextOf(prefix).map((next) => found.get(prefix + next) ?? 0n)));
 }
 
-/** The rows as they are kept where the text of the column matters, as that of a link does: it has no codes yet by which rows could be told apart. */
+/** Rows kept as if the text column were a link: it has no codes yet by which rows could be distinguished. */
 function rowsOf(engine: Pinned, policy: Policy, name: string, table: string | undefined) {
   const column: CategoryColumn = { type: 'category', name, values: [], labels: new Map(), missing: [] };
   const linked = <T extends { readonly links?: readonly string[] }>(of: T) => ({ ...of, links: [...(of.links ?? []), name] });

@@ -42,33 +42,33 @@ const shown = (variant: Variant) => (p: Points) => {
   const { centres, counts = [] } = variant.ready(new Paid(variant.mechanisms))(p);
   return [...centres.flat(), ...counts];
 };
-/** The worst neighbours: one point goes from one end of the box to the other, and so from one cluster to the other. */
+/** The worst neighbouring data sets: one point moves from one end of the box to the other, and so to the other cluster. */
 const ends = (others: number): [Points, Points] =>
   [-last, last].map((x) => points([[x], ...Array.from({ length: others }, (_, i) => [i % 2 ? 60 : -60])])) as [Points, Points];
 
 describe('the statistical audit of k-means at epsilon 1', () => {
-  it('stays below epsilon for the tree of counts and sees much of it', () => {
+  it('the tree of counts stays below epsilon, and the audit detects much of it', () => {
     const found = audit(shown(make(1, 1, { clusters: 1, variant: 'grid' })), points([[-last]]), points([[last]]));
     expect(found.epsilon).toBeLessThanOrEqual(1);
     expect(found.epsilon).toBeGreaterThan(0.25);
   });
 
-  it('stays below epsilon for a tree of several levels', () => {
+  it('a tree of several levels stays below epsilon', () => {
     const [a, b] = ends(300);
     const variant = make(1, 301, { variant: 'grid' });
     expect(variant.mechanisms.length).toBeGreaterThan(1);
     expect(audit(shown(variant), a, b, 1500).epsilon).toBeLessThanOrEqual(1);
   });
 
-  it('stays below epsilon for boxes halved where people are and clipped offsets', () => {
+  it('halved boxes with clipped offsets stay below epsilon', () => {
     const [a, b] = ends(60);
     const variant = make(1, 61, { variant: 'halving' });
     expect(variant.mechanisms.map(({ told }) => told.name)).toContain('offsets per cluster and round');
     expect(audit(shown(variant), a, b, 4000).epsilon).toBeLessThanOrEqual(1);
   });
 
-  it('catches offsets that were not clipped to what is paid for', () => {
-    // The noise of a radius of one tenth, the offsets of one of two.
+  it('the audit detects offsets that were not clipped to what is paid for', () => {
+    // Noise for a radius of one tenth, offsets of a radius of two.
     const [a, b] = ends(60);
     const variant = make(1, 61, { variant: 'halving' });
     const offsets = variant.mechanisms.find(({ told }) => told.name === 'offsets per cluster and round')!;
@@ -88,12 +88,12 @@ describe('the statistical audit of k-means at epsilon 1', () => {
     expect(audit(unclipped, a, b).epsilon).toBeGreaterThan(1);
   });
 
-  it('stays below epsilon for Lloyd rounds, also when the attacker works out the likelihood', () => {
+  it('Lloyd iterations stay below epsilon, even for an attacker who computes the likelihood', () => {
     const [a, b] = ends(60);
     const variant = make(1, 61, { variant: 'lloyd', iterations: 1 });
     const [count, total] = variant.mechanisms.map(({ law }) => spreadOf(law));
     const tallies = [a, b].map((p) => tallyClusters(p, [last], packedCentres(2, 1)));
-    // Outputs are (centre, centre, count, count); a sum is centre x count x last unless it was cut.
+    // Outputs are (centroid, centroid, count, count); a sum is centroid x count x last unless it was clipped.
     const apart = (o: readonly number[], k: number, t: (typeof tallies)[number]) =>
       Math.abs(o[2 + k]! - t.counts[k]!) / count! + Math.abs(o[k]! * o[2 + k]! * last - Number(t.sums[k]![0]!)) / total!;
     const likelihood = (o: readonly number[]) =>
@@ -104,7 +104,7 @@ describe('the statistical audit of k-means at epsilon 1', () => {
     expect(audit(shown(make(1, 61, { variant: 'lloyd', iterations: 3 })), a, b).epsilon).toBeLessThanOrEqual(1);
   });
 
-  it('catches a point outside the box: rows that were not scaled', () => {
+  it('the audit detects a point outside the box: rows that were not scaled', () => {
     const far = [-8 * last, 8 * last].map((x) => points([[x], ...Array.from({ length: 60 }, (_, i) => [i % 2 ? 60 : -60])])) as [
       Points,
       Points,
@@ -112,8 +112,8 @@ describe('the statistical audit of k-means at epsilon 1', () => {
     expect(audit(shown(make(1, 61, { variant: 'lloyd', iterations: 1 })), ...far).epsilon).toBeGreaterThan(1);
   });
 
-  it('catches a skipped empty cluster, which the product does not skip', () => {
-    // All but one point lie left; the right cluster is empty or holds the one point.
+  it('the audit detects a skipped empty cluster, which the product does not skip', () => {
+    // All but one point are on the left; the right cluster is empty or holds that point.
     const rest = Array.from({ length: 20 }, () => [-60]);
     const [empty, used] = [points([[-last], ...rest]), points([[last], ...rest])];
     const variant = make(1, 21, { variant: 'lloyd', iterations: 1 });
@@ -131,7 +131,7 @@ describe('the statistical audit of k-means at epsilon 1', () => {
 });
 
 const scaleOf = ({ law }: Pick<Additive, 'law'>): Rational => (law.kind === 'laplace' ? law.scale : rational(0));
-/** What a plan's noise costs, worked out from the noise alone: the exact audit, also where sampling is too blunt. */
+/** Privacy cost of a plan's noise, computed from the noise alone: an exact audit, for cases where sampling is too weak. */
 function cost(scales: readonly Rational[], d: number, rounds: number): Rational {
   const [count, ...sums] = scales;
   const each = add(divide(rational(2), count!), sum(sums.slice(0, d).map((scale) => divide(rational(2 * last), scale))));
@@ -139,7 +139,7 @@ function cost(scales: readonly Rational[], d: number, rounds: number): Rational 
 }
 
 describe('the exact audit of the noise', () => {
-  it('finds no more than the budget, in any number of dimensions', () => {
+  it('the exact audit finds no more than the budget, in any number of dimensions', () => {
     for (const d of [1, 2, 5, 12]) {
       const variant = make(d, 5000, { variant: 'lloyd', iterations: 3 });
       const total = cost(variant.mechanisms.map(scaleOf), d, 3);
@@ -148,15 +148,15 @@ describe('the exact audit of the noise', () => {
     }
   });
 
-  it('catches a swapped split', () => {
+  it('the exact audit detects a swapped split', () => {
     const [count, ...sums] = make(12, 5000, { variant: 'lloyd', iterations: 2 }).mechanisms.map(scaleOf);
-    // The share of a count given to every sum, and the other way round.
+    // The share of a count given to every sum, and vice versa.
     const swapped = [divide(sums[0]!, rational(last)), ...sums.map(() => multiply(count!, rational(last)))];
     expect(toNumber(cost(swapped, 12, 2))).toBeCloseTo(1.283912, 3);
     expect(compare(cost(swapped, 12, 2), rational(1))).toBe(1);
   });
 
-  it('finds no more than rho for Gaussian noise', () => {
+  it('the exact audit finds no more than rho for Gaussian noise', () => {
     for (const d of [1, 3, 12]) {
       const { mechanisms } = make(d, 5000, { variant: 'lloyd', iterations: 4, within: zcdp(rational(1, 10)) });
       const [count, ...sums] = mechanisms.map(({ variance }) => variance);
@@ -169,7 +169,7 @@ describe('the exact audit of the noise', () => {
 });
 
 describe('records of three rows', () => {
-  /** All three rows of one person go from one end of the box to the other; everybody else stays. */
+  /** All three rows of one person move from one end of the box to the other; all others stay. */
   const apart = (d: number, from: number, to: number): [Points, Points] =>
     [from, to].map((x) =>
       points([
@@ -185,7 +185,7 @@ describe('records of three rows', () => {
   const used = (variant: Variant, [a, b]: [Points, Points]) => usedOf(run(variant, a), run(variant, b));
   const budgets = [pure(rational(1)), zcdp(rational(1, 10))];
 
-  it('move every level of the tree by what is booked for it, and by no more', () => {
+  it('a record of three rows moves every level of the tree by exactly its stated sensitivity', () => {
     for (const within of budgets) {
       const variant = make(2, 5000, { variant: 'grid', each: 3, within });
       expect(variant.mechanisms.length).toBeGreaterThan(1);
@@ -194,13 +194,13 @@ describe('records of three rows', () => {
     }
   });
 
-  it('move the counts and sums of every round by what is booked for them, and by no more', () => {
+  it('a record of three rows moves the counts and sums of every iteration by exactly their stated sensitivity', () => {
     for (const within of budgets) {
       const two = make(1, 5000, { variant: 'lloyd', iterations: 3, each: 3, within });
       const [counts, ...sums] = used(two, apart(1, -last, last));
       expect(counts).toBeCloseTo(1, 5);
       for (const part of sums) expect(part).toBeLessThanOrEqual(1);
-      // In one cluster the rows leave and join it: its sums move farthest.
+      // In one cluster the rows both leave and join it: its sums have the largest sensitivity.
       const one = make(2, 5000, { variant: 'lloyd', iterations: 3, clusters: 1, each: 3, within });
       const [still, ...farthest] = used(one, apart(2, -last, last));
       expect(still).toBe(0);
@@ -208,7 +208,7 @@ describe('records of three rows', () => {
     }
   });
 
-  it('move every level of boxes, the offsets and the distances by no more than is booked for them, and reach it', () => {
+  it('a record of three rows moves levels of boxes, offsets and distances by no more than their sensitivity, and reaches it', () => {
     const along = (variant: Variant, [a, b]: [Points, Points]) => {
       const here = run(variant, a, 'exact');
       return usedOf(here, run(variant, b, here));
@@ -219,7 +219,7 @@ describe('records of three rows', () => {
       for (const part of [first, second, offsets, ...more]) expect(part).toBeLessThanOrEqual(1);
       expect(first).toBeCloseTo(1, 5);
       expect(offsets).toBeGreaterThan(0.1);
-      // In one cluster the rows turn around, drawn back to its radius.
+      // In one cluster the rows change sides, clipped to its radius.
       const one = make(2, 5000, { variant: 'halving', clusters: 1, each: 3, within });
       const turned = along(one, apart(2, -last, last))[2]!;
       expect(turned).toBeLessThanOrEqual(1);
@@ -229,7 +229,7 @@ describe('records of three rows', () => {
     }
   });
 
-  it('would move them farther than is booked for records of two', () => {
+  it('a record of three rows exceeds the sensitivity stated for records of two', () => {
     for (const within of budgets) {
       const tree = make(2, 5000, { variant: 'grid', each: 2, within });
       for (const part of used(tree, apart(2, -last, last))) expect(part).toBeGreaterThan(1.4);

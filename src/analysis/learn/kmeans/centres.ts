@@ -1,8 +1,8 @@
-/** Public starting centres: nothing here sees the data. In units of the half box, so that all coordinates lie in [-1, 1]. */
+/** Public initial centroids, independent of the data. In units of the half box: all coordinates lie in [-1, 1]. */
 export type Centres = readonly (readonly number[])[];
 
 const primes = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71];
-/** The n-th number of van der Corput's sequence: spreads evenly over [0, 1). */
+/** The n-th number of the van der Corput sequence, which covers [0, 1) evenly. */
 export function vanDerCorput(n: number, base: number): number {
   let x = 0;
   let digit = 1 / base;
@@ -13,7 +13,7 @@ export function vanDerCorput(n: number, base: number): number {
   return x;
 }
 
-/** Well separated points of the box [-1, 1]^d: farthest-first over an even sequence. `turn` gives different starts. */
+/** Well separated points of the box [-1, 1]^d: farthest-first over a low-discrepancy sequence. `turn` varies the start. */
 export function packedCentres(clusters: number, dimensions: number, turn = 0): number[][] {
   const pool = Array.from({ length: Math.max(64, 24 * clusters) }, (_, k) =>
     Array.from(

@@ -3,9 +3,8 @@ import type { Points } from './points.js';
 import type { Cloud } from './weighted.js';
 
 /**
- * Clusters from a tree of noisy counts: even grids, each finer than the last, all counted with noise; the levels are reconciled (each says something
- * about the same people), and weighted k-means runs on the finest cells with free restarts.
- * Fine cells alone drown in noise, coarse ones alone blur: the tree is fine where people are and coarse where they are not.
+ * Clusters from a tree of noisy counts: nested grids, reconciled across levels, then weighted k-means on the finest cells. The finest
+ * cells alone are too noisy, coarse ones too blurred.
  */
 export interface Tree {
   readonly dimensions: number;
@@ -15,8 +14,8 @@ export interface Tree {
 
 const mostCells = 2 ** 16;
 /**
- * The finest level has about one cell per person whose presence the noise lets through; n and the noise are public. Every second halving is left
- * out: a level that tells little more than the next takes budget from both.
+ * Grid sides: the finest level has about one cell per person that noise lets through; n and the noise are public. Every second
+ * halving is left out, since levels that differ little share the budget for little gain.
  */
 export function treeSides(rows: number, epsilon: number, dimensions: number): number[] {
   const halvings = Math.max(
@@ -74,7 +73,10 @@ function parentOf(index: number, side: number, coarser: number, d: number): numb
   return parent;
 }
 
-/** The finest cells after reconciling: upwards the best average of a cell and its children, downwards non-negative parts of the parent; the whole is `rows` where that is public. */
+/**
+ * The finest cells after reconciling: best averages of a cell and its children upwards, non-negative parts of the parent downwards;
+ * the total is `rows` if public.
+ */
 export function reconcile(
   noisy: readonly (readonly number[])[],
   variances: readonly number[],
@@ -120,11 +122,11 @@ export function reconcile(
   return parents;
 }
 
-/** The finest cells as weighted points, each in its middle unless said otherwise. */
+/** The finest cells as weighted points, each at its middle by default. */
 export function cellCloud(cells: readonly number[], { dimensions: d, sides }: Tree, place = middleOf): Cloud {
   const side = sides.at(-1)!;
   const kept = cells.flatMap((n, i) => (n > 0 ? [i] : []));
-  // When noise left nobody anywhere, everywhere is as good.
+  // If noise left no positive count, all cells are used.
   const used = kept.length > 0 ? kept : cells.map((_, i) => i);
   const points = new Float64Array(used.length * d);
   used.forEach((index, k) => {

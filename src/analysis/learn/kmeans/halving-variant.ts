@@ -10,7 +10,7 @@ import { type Refined, refine, spreads, startOf } from './refine.js';
 import { type Shape, shapeFor } from './shape.js';
 import type { Clustered, Setting, Variant } from './variant.js';
 
-/** Boxes halved where people are find the clusters, rounds of clipped offsets sharpen them (kmeans.proof.md). */
+/** Recursive halving of dense boxes finds the clusters, iterations with clipped offsets refine them (kmeans.proof.md). */
 export function halvingVariant(setting: Setting, within: readonly Allotment[], shape?: Shape): Variant {
   const made = within
     .map((allotment) => noiseOf(setting, allotment, shape ?? shapeFor(setting, allotment)))
@@ -32,9 +32,9 @@ interface Noise {
   readonly rounds: number;
   readonly reach: number;
   readonly offsets?: Additive;
-  /** Between rounds: how far the rows are from their centre. */
+  /** Noise of the rows' distances to their centroid, between iterations. */
   readonly distances?: Additive;
-  /** About how far the noise moves a centre, for choosing between laws. */
+  /** Approximate deviation of a centroid from noise, for choosing between distributions. */
   readonly blur: number;
 }
 
@@ -82,7 +82,7 @@ function noiseOf({ box, clusters, rows, each }: Setting, allotment: Allotment, s
           partOf(left, forDistances),
         )
       : undefined;
-  // Of a cluster as wide in every coordinate: absolute offsets add up to 0.8 d of its standard deviation, squares to the root of d.
+  // For a cluster equally wide in all coordinates: absolute offsets sum to 0.8 d of its standard deviation, squares to the root of d.
   const wide = norm === 'l1' ? 0.8 * d : Math.sqrt(d);
   return {
     norm,

@@ -22,8 +22,8 @@ const rows: Points = {
   ),
 };
 
-describe('boxes halved where people are', () => {
-  it('hold every row once, and the whole table together', () => {
+describe('boxes by recursive halving', () => {
+  it('every row is in one box, and the boxes cover the whole domain', () => {
     const boxes = growBoxes(rows, halvingOrder(last), [level(2), level(2), level(2)], 1000);
     expect(boxes.reduce((s, { mass }) => s + mass, 0)).toBeCloseTo(1000, 9);
     const inside = (i: number, b: number) =>
@@ -40,14 +40,14 @@ describe('boxes halved where people are', () => {
     boxes.forEach(({ mass }, b) => {
       expect(mass).toBeCloseTo(found[b]!, 9);
     });
-    // As points they lie where their rows lie, to half a width.
+    // As points they are at their rows' positions, within half a width.
     const cloud = boxCloud(boxes, last);
     for (let b = 0; b < boxes.length; b++)
       for (let c = 0; c < 3; c++)
         expect(Math.abs(cloud.points[b * 3 + c]!) + cloud.halves[b * 3 + c]!).toBeLessThanOrEqual(1 + 1 / last[c]!);
   });
 
-  it('are small where many rows are and large where few are', () => {
+  it('boxes are small in dense regions and large in sparse ones', () => {
     const boxes = growBoxes(rows, halvingOrder(last), [level(10), level(10), level(10)], 1000);
     const heavy = boxes.filter(({ mass }) => mass > 100);
     const light = boxes.filter(({ mass }) => mass < 10);
@@ -56,21 +56,21 @@ describe('boxes halved where people are', () => {
     );
   });
 
-  it('are never halved below one step of the grid: a column of two values is cut once', () => {
+  it('boxes are never halved below one step of the grid: a column of two values is cut once', () => {
     const { coordinate, depth } = halvingOrder(last);
     expect(coordinate.filter((c) => c === 2)).toHaveLength(1);
     expect(coordinate.filter((c) => c === 0)).toHaveLength(7);
     expect(Math.max(...depth)).toBe(6);
   });
 
-  it('use the public number of rows, unless the counts are sure that fewer have all coordinates', () => {
+  it('halving uses the public number of rows, unless the noisy counts prove that fewer have all coordinates', () => {
     const total = (spread: number) =>
       growBoxes(rows, halvingOrder(last), [level(2, { spread })], 4000).reduce((s, { mass }) => s + mass, 0);
     expect(total(1)).toBeCloseTo(1000, 6);
     expect(total(1000)).toBeCloseTo(4000, 6);
   });
 
-  it('are refused when there would be more of them than noise was booked for', () => {
+  it('halving is refused when it would make more boxes than noise was paid for', () => {
     expect(() => growBoxes(rows, halvingOrder(last), [level(2, { cells: 10 })], 1000)).toThrow('more boxes than were foreseen');
   });
 });

@@ -2,10 +2,10 @@ import { nearestCounts } from '../../../query/nearest-counts.js';
 import type { Points } from './points.js';
 import type { Cloud } from './weighted.js';
 
-/** The public order in which boxes are halved: one coordinate after the other, each in its middle, none below one step of its grid. */
+/** Public order of halving boxes: one coordinate after the other, each at its middle, none below one step of its grid. */
 export interface Order {
   readonly last: readonly number[];
-  /** Which coordinate the n-th halving cuts, and how often it was cut before. */
+  /** Coordinate that the n-th halving cuts, and the number of earlier cuts of it. */
   readonly coordinate: readonly number[];
   readonly depth: readonly number[];
 }
@@ -18,10 +18,10 @@ export function halvingOrder(last: readonly number[]): Order {
   return { last, coordinate: cuts.map(([c]) => c), depth: cuts.map(([, depth]) => depth) };
 }
 
-/** A box that some halvings lead to, and about how many rows are in it. */
+/** A box reached by some halvings, with its estimated number of rows. */
 export interface Box {
   readonly halvings: number;
-  /** For each coordinate: which of its 2^depth equal parts, and the depth. */
+  /** For each coordinate: index of one of its 2^depth equal parts, and the depth. */
   readonly part: readonly number[];
   readonly depth: readonly number[];
   readonly mass: number;
@@ -30,15 +30,15 @@ export interface Box {
 /** One level: noisy counts of at most `cells` boxes that share no row. */
 export interface Level {
   readonly cells: number;
-  /** A box is cut into as many parts as it has times this many rows: parts with fewer drown in noise. */
+  /** A box is cut into as many parts as it has multiples of this many rows: smaller parts are mostly noise. */
   readonly grain: number;
   readonly spread: number;
   readonly noise: (cells: number) => (exact: readonly bigint[]) => bigint[];
 }
 
 /**
- * Boxes that are small where people are: every level cuts the boxes that the noisy counts before it found heavy, and counts the parts with noise. What it
- * decides it decides on noisy numbers; a row is in one part at most.
+ * Adaptive boxes: every level splits the boxes that earlier noisy counts found heavy, and counts their parts with noise. Decisions
+ * depend on noisy numbers only; a row is in one part at most.
  */
 export function growBoxes(points: Points, order: Order, levels: readonly Level[], rows: number): Box[] {
   const d = order.last.length;
@@ -79,13 +79,13 @@ export function growBoxes(points: Points, order: Order, levels: readonly Level[]
 const cutsFor = (mass: number, grain: number, left: number): number =>
   Math.max(0, Math.min(left, 20, Math.floor(Math.log2(mass / grain))));
 
-/** All rows, unless the counts say for sure that some are left out. */
+/** The public number of rows, unless the counts prove that some are left out. */
 function wholeOf(estimates: readonly number[], rows: number, spread: number): number {
   const found = estimates.reduce((a, b) => a + b, 0);
   return found < rows - 4 * spread * Math.sqrt(estimates.length) ? Math.max(1, found) : rows;
 }
 
-/** Exact counts of the parts of every open box, and in which part each row is (-1: in none). */
+/** Exact counts of the parts of every open box, and the part of each row (-1: none). */
 function countParts(
   points: Points,
   { last, coordinate, depth }: Order,
@@ -125,7 +125,7 @@ function partOf(box: Box, { coordinate }: Order, cuts: number, index: number, ma
   return { halvings: box.halvings + cuts, part, depth, mass };
 }
 
-/** Boxes as weighted points in units of the half box, with half their width in every coordinate. */
+/** Boxes as weighted points in units of the half box, with their half widths. */
 export function boxCloud(boxes: readonly Box[], last: readonly number[]): Cloud & { readonly halves: Float64Array } {
   const d = last.length;
   const points = new Float64Array(boxes.length * d);

@@ -53,8 +53,8 @@ const ask = { columns: ['x', 'y'], clusters: 3 };
 const missed = (centres: readonly (readonly number[])[]) =>
   Math.max(...blobs.map((blob) => Math.min(...centres.map((c) => Math.hypot(c[0]! - blob[0], c[1]! - blob[1])))));
 
-describe('releasing cluster centres', () => {
-  it('finds the blobs by halving, by the tree and by Lloyd, spends once and replays', async () => {
+describe('the release of cluster centroids', () => {
+  it('a release finds the clusters by halving, by the tree and by Lloyd, spends once and answers again from the record', async () => {
     const session = await open({ budget: '{ epsilon: 14 }' });
     const halving = await releaseKmeans(session, ask, { epsilon: '4' });
     expect(halving.result.variant).toBe('halving');
@@ -65,7 +65,7 @@ describe('releasing cluster centres', () => {
     expect(missed(tree.result.centres)).toBeLessThan(6);
     const lloyd = await releaseKmeans(session, { ...ask, clusters: 2, variant: 'lloyd', iterations: 7 }, { epsilon: '4' });
     expect(lloyd.result.counts).toHaveLength(2);
-    // Lloyd may settle elsewhere than at the blobs; with little noise it settles where it does without any.
+    // Lloyd may converge elsewhere than at the clusters; with little noise it converges as without noise.
     const plain = (exact: readonly bigint[]) => [...exact];
     const silent = new Array(7).fill({ counts: plain, sums: [plain, plain] });
     const exact = noisyLloyd(points, [100, 100], 2, silent, 20).centres.map((c) => c.map((v) => 50 * (v + 1)));
@@ -79,14 +79,14 @@ describe('releasing cluster centres', () => {
     await session.close();
   });
 
-  it('works with Gaussian noise and with several rows per person', async () => {
+  it('a release works with Gaussian noise and with several rows per person', async () => {
     const session = await open({ budget: '{ epsilon: 8, delta: 1e-6 }', protect: '{ secret: person, unit: id, maxRows: 2 }' });
     const { result } = await releaseKmeans(session, ask, { epsilon: '8' });
     expect(missed(result.centres)).toBeLessThan(8);
     await session.close();
   });
 
-  it('plans from public numbers: persons are counted, not their rows', async () => {
+  it('the plan depends on public numbers: persons are counted, not their rows', async () => {
     const protect = '{ secret: person, unit: id, maxRows: 2 }';
     const session = await open({ protect });
     const shop = openWorkshop(yaml({ protect }));
@@ -100,7 +100,7 @@ describe('releasing cluster centres', () => {
     await other.close();
   });
 
-  it('refuses bad requests before anything is spent', async () => {
+  it('invalid requests are refused before anything is spent', async () => {
     const session = await open();
     const wrong: [object, string][] = [
       [{ ...ask, clusters: 0 }, 'QUERY_INVALID'],
@@ -124,7 +124,7 @@ describe('releasing cluster centres', () => {
   });
 });
 
-/** Five round clusters, and what the best centres cost. */
+/** Five round clusters, and the cost of the best centroids. */
 function made(d: number, rows: number) {
   let state = 11;
   const uniform = () => {
@@ -149,19 +149,19 @@ function made(d: number, rows: number) {
   return { ratio };
 }
 
-describe('how good the centres are', () => {
-  it('in up to twelve dimensions: near the best at epsilon 1, at the best as epsilon grows', () => {
+describe('the quality of centroids', () => {
+  it('centroids in up to twelve dimensions are near the best at epsilon 1, and reach it as epsilon grows', () => {
     for (const d of [2, 4, 8, 12]) {
       const { ratio } = made(d, 8000);
-      // Real noise: one draw in some fifty misses a cluster.
+      // Real noise: about one draw in fifty misses a cluster.
       expect(Math.min(ratio(rational(1)), ratio(rational(1)), ratio(rational(1))), `${d} dimensions`).toBeLessThan(1.25);
       expect(ratio(rational(1000)), `${d} dimensions`).toBeLessThan(1.01);
     }
   });
 });
 
-describe('the pieces', () => {
-  it('start from well separated public centres inside the box', () => {
+describe('the parts of k-means', () => {
+  it('initial centroids are public, well separated and inside the box', () => {
     for (const d of [1, 2, 12, 40]) {
       const centres = packedCentres(8, d);
       expect(centres.flat().every((v) => Math.abs(v) <= 0.9)).toBe(true);
@@ -169,7 +169,7 @@ describe('the pieces', () => {
     }
   });
 
-  it('count every level of the tree consistently', () => {
+  it('the levels of the count tree are consistent', () => {
     const rows = Array.from({ length: 500 }, (_, i) => [2 * ((i * 37) % 101) - 100, 2 * ((i * 53) % 101) - 100]);
     const levels = countTree({ dimensions: 2, count: 500, coordinates: Int32Array.from(rows.flat()) }, [100, 100], {
       dimensions: 2,
@@ -177,7 +177,7 @@ describe('the pieces', () => {
     });
     expect(levels.map((l) => l.length)).toEqual([4, 16, 64, 256]);
     for (const level of levels) expect(level.reduce((a, b) => a + b, 0)).toBe(500);
-    // Exact counts agree with one another, so reconciling changes nothing.
+    // Exact counts are consistent, so reconciling changes nothing.
     const cells = reconcile(levels, [1, 1, 1, 1], { dimensions: 2, sides: [2, 4, 8, 16] }, 500);
     cells.forEach((c, i) => {
       expect(c).toBeCloseTo(levels[3]![i]!, 9);
@@ -188,11 +188,11 @@ describe('the pieces', () => {
     );
   });
 
-  it('cluster cells even when noise left none', () => {
+  it('cells are clustered even when noise leaves every count at zero', () => {
     expect(clusterCloud(cellCloud(new Array<number>(16).fill(0), { dimensions: 2, sides: [2, 4] }), 3)).toHaveLength(3);
   });
 
-  it('never worsen by Lloyd rounds', () => {
+  it('Lloyd iterations never worsen the clustering', () => {
     const points = Float64Array.from({ length: 120 }, (_, i) => (i % 2 ? Math.cos(i * i) : Math.sin(i)));
     const cost = (centres: readonly (readonly number[])[]) => nearest(centres, 2, points).gap.reduce((a, b) => a + b, 0);
     const start = packedCentres(4, 2);

@@ -31,13 +31,13 @@ export interface KmeansResult {
   readonly columns: readonly string[];
   /** In the columns' own units. */
   readonly centres: readonly (readonly number[])[];
-  /** Noisy sizes (not of a grid). */
+  /** Noisy sizes (of all variants but the grid). */
   readonly counts?: readonly number[];
 }
 
 const parseKmeans = (input: unknown): KmeansRequest => readRequest(request, input, '{"columns": ["x", "y"], "clusters": 8}');
 
-/** Everything that is decided before the data is read: variant, noise, cost (kmeans.proof.md). */
+/** Public decisions before the data is read: variant, noise, cost (kmeans.proof.md). */
 interface Prepared {
   readonly ask: KmeansRequest;
   readonly box: Box;
@@ -75,13 +75,13 @@ export async function releaseKmeans(
   });
 }
 
-/** A coordinate of a row, and its copy when all are put together. */
+/** A coordinate of a row, and its copy when parts are joined. */
 const bytesPerPoint = 8;
 
 async function prepare(session: Session, input: unknown, options: AskOptions): Promise<Prepared> {
   const ask = parseKmeans(input);
   const box = boxOf(session.policy, ask.columns);
-  // Counts and coordinate sums, given centres that are already published: every row adds its own part, but not every answer of it.
+  // Counts and coordinate sums around published centroids: sums over rows, but not over single answers of a row.
   const allowance = await session.allowance(options, everyRecord, { sums: session.policy.protect.secret !== 'answer' });
   const { records: rows, counting } = await recordsHeld(session, ask.columns, bytesPerPoint * ask.columns.length);
   if (ask.clusters > rows)
@@ -111,7 +111,7 @@ async function prepare(session: Session, input: unknown, options: AskOptions): P
   return { ask, box, plan, allowance, run };
 }
 
-/** Decided from the request, the policy and the public number of records. */
+/** Depends on the request, the policy and the public number of records. */
 export function chooseVariant(
   ask: KmeansRequest,
   box: Box,
@@ -125,7 +125,7 @@ export function chooseVariant(
   const wanted = ask.variant ?? 'auto';
   if (wanted === 'grid' && d > 6)
     throw new Fault('QUERY_INVALID', 'A grid over more than six columns has too many cells.', 'Use the variant "halving".');
-  // Many sums suit Gaussian noise: pure noise that would leave later questions without it is not taken.
+  // Many sums suit Gaussian noise: pure noise is not taken if it would rule out Gaussian noise for later questions.
   const within = [closes && rho ? undefined : pure, rho].filter((allotment) => allotment !== undefined);
   if (within.length === 0) throw nothingLeft();
   const setting = { box, clusters: ask.clusters, rows, each, leftOut, ...(near && { near }) };

@@ -7,7 +7,7 @@ import { noisyLloyd, type RoundNoise } from './lloyd.js';
 import { gaussianSplit, iterationsFor, lloydSplit } from './split.js';
 import type { Setting, Variant } from './variant.js';
 
-/** Lloyd with noisy counts and sums of every cluster in every round (kmeans.proof.md). */
+/** Lloyd's algorithm with noisy counts and sums of every cluster in every iteration (kmeans.proof.md). */
 export function lloydVariant(setting: Setting, within: readonly Allotment[], iterations?: number): Variant {
   const last = setting.box.grids.map((g) => g.last);
   const { count, sums, rounds } = within
@@ -22,7 +22,7 @@ export function lloydVariant(setting: Setting, within: readonly Allotment[], ite
   };
 }
 
-/** Round after round, so that the noise of many rounds need not be held at once. */
+/** One iteration at a time, so that the noise of many iterations is not held at once. */
 function* roundsOf({ count, sums, rounds }: NoiseOfRounds, paid: Paid): Iterable<RoundNoise> {
   for (let round = 0; round < rounds; round++) yield { counts: count.ready(paid), sums: sums.map((sum) => sum.ready(paid)) };
 }
@@ -36,11 +36,11 @@ function roundsFor({ box, clusters, rows }: Setting, { noise, amount }: Allotmen
 interface NoiseOfRounds {
   readonly rounds: number;
   readonly count: Additive;
-  /** One per dimension. */
+  /** One mechanism per dimension. */
   readonly sums: readonly Additive[];
 }
 
-/** A row is in one cluster, and adds to the sum of a coordinate at most `last` in size. */
+/** A row is in one cluster, and contributes at most `last` to the sum of a coordinate. */
 function noiseOfRounds({ box, clusters, each }: Setting, allotment: Allotment, rounds: number): NoiseOfRounds {
   const split = (allotment.noise === 'pure' ? lloydSplit : gaussianSplit)(box.names.length, rounds);
   const [forCounts, forSums] = [split.count, split.dimension].map((share) =>

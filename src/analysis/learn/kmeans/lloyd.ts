@@ -2,15 +2,15 @@ import { type Centres, packedCentres } from './centres.js';
 import type { Points } from './points.js';
 
 type AddNoise = (exact: readonly bigint[]) => bigint[];
-/** The noise of one round: of the clusters' counts, and of their sums for each dimension. */
+/** Noise of one iteration: of the clusters' counts, and of their sums for each dimension. */
 export interface RoundNoise {
   readonly counts: AddNoise;
   readonly sums: readonly AddNoise[];
 }
 
 /**
- * DPLloyd: public start, a fixed number of rounds; in every round every cluster, also an empty one, publishes a noisy count and noisy coordinate sums.
- * A noisy count below `least` (public) is mostly noise: the cluster stays where it was. Judged on the noisy count, so emptiness does not show.
+ * DPLloyd: public start, fixed iterations; every cluster, even an empty one, publishes a noisy count and noisy sums. Below a public
+ * noisy count `least` the cluster stays; the true emptiness does not show.
  */
 export function noisyLloyd(
   points: Points,

@@ -4,7 +4,10 @@ import type { Allowance } from '../../../release/session/allowance.js';
 import type { Box } from './points.js';
 import type { Near } from './variant.js';
 
-/** What a policy's pairs say about points. Ties move others by their full range, so noise is fitted to pairs among strangers only (privacy/mechanism/pairs.proof.md). */
+/**
+ * Distances of a policy's pairs of values in points. Ties move others by their full range, so such noise is used without ties only
+ * (privacy/mechanism/pairs.proof.md).
+ */
 export function nearIn({ protect }: Policy, box: Box, { route }: Pick<Allowance, 'route'>): Near | undefined {
   const { pairs, secret } = protect;
   if (!pairs || (secret !== 'row' && secret !== 'step') || !route.amplifier.strangers || route.pairs !== pairs.digest)

@@ -16,8 +16,8 @@ const one = (d: number, coordinates: readonly number[]) => ({
   coordinates: Int32Array.from(coordinates),
 });
 
-describe('offsets from published centres', () => {
-  it('of one row are never longer than is paid for, whatever the centres and radii', () => {
+describe('offsets from published centroids', () => {
+  it('the offset of one row is never longer than is paid for, whatever the centroids and radii', () => {
     fc.assert(
       fc.property(
         fc.constantFrom<Norm>('l1', 'l2'),
@@ -33,7 +33,7 @@ describe('offsets from published centres', () => {
             norm,
           );
           expect(sizes[norm](offsets)).toBeLessThanOrEqual(norm === 'l1' ? BigInt(fine) : BigInt(fine) ** 2n);
-          // A row is in one cluster, and its distance between nothing and one radius.
+          // A row is in one cluster, and its distance is between zero and one radius.
           expect(
             offsets.filter((_, at) => offsets.slice(3 * Math.floor(at / 3), 3 * Math.floor(at / 3) + 3).some((x) => x !== 0n))
               .length,
@@ -45,7 +45,7 @@ describe('offsets from published centres', () => {
     );
   });
 
-  it('are the rows own within the radius, and drawn back to it beyond', () => {
+  it('offsets within the radius are exact, and longer ones are clipped to it', () => {
     const near = tallyOffsets(one(2, [20, -10]), [100, 100], [[0.1, 0]], [0.5], 'l1');
     expect(near.offsets.map((x) => Math.round((Number(x) * 0.5 * 100) / fine))).toEqual([10, -10]);
     expect((Number(near.distances[0]) * 0.5) / fine).toBeCloseTo(0.2, 3);

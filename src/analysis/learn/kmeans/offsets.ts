@@ -1,9 +1,9 @@
 import type { Centres } from './centres.js';
 import type { Points } from './points.js';
 
-/** Which length of an offset is bounded: Laplace noise pays for the sum of absolute values, Gaussian noise for the root of the sum of squares. */
+/** Norm in which an offset is clipped: L1 for Laplace noise, L2 for Gaussian noise. */
 export type Norm = 'l1' | 'l2';
-/** Whole numbers that one radius is worth. */
+/** Units of one radius. */
 export const fine = 2 ** 16;
 
 export const lengthOf: Readonly<Record<Norm, (v: ArrayLike<number>) => number>> = {
@@ -20,8 +20,8 @@ export const lengthOf: Readonly<Record<Norm, (v: ArrayLike<number>) => number>> 
 };
 
 /**
- * How far the rows nearest to each centre lie from it, summed: in whole numbers of 1 / `fine` of the centre's radius, a row that is farther than the radius
- * drawn back to it. Whatever rounding did, no row adds a vector longer than `fine`: one that would adds nothing.
+ * Sum of offsets of the rows nearest to each centroid, in units of 1 / `offsetUnit` of its radius, clipped to the radius. No row adds
+ * a vector longer than `offsetUnit`, whatever rounding did: a longer one is dropped.
  */
 export function tallyOffsets(
   points: Points,

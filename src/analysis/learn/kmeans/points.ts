@@ -51,7 +51,7 @@ export function boxOf(policy: Policy, names: readonly string[]): Box {
       throw new Fault('QUERY_INVALID', `The grid of column "${name}" is too fine.`, 'Declare a coarser step.');
     return grid;
   });
-  // What a sum would be refused for is refused here, before anything is spent.
+  // Requests that a sum would be refused for are refused here, before anything is spent.
   for (const column of names)
     sumEffects(policy, { filter: [], keys: [], value: { kind: 'number', column, power: 1, origin: 0n, shift: 0n } });
   return { names, grids };

@@ -2,14 +2,17 @@ import type { Centres } from './centres.js';
 import { lengthOf, type Norm } from './offsets.js';
 import { type Cloud, clusterCloud, nearest } from './weighted.js';
 
-/** Published centres with about how many rows each has, and within which radius their offsets are taken. All of it post-processing. */
+/** Published centroids with their estimated numbers of rows, and the radius to which offsets are clipped. Postprocessing only. */
 export interface Refined {
   readonly centres: Centres;
   readonly masses: readonly number[];
   readonly radii: readonly number[];
 }
 
-/** Clusters of the boxes alone. A radius is `reach` times the mean distance to the centre, boxes taken as evenly filled. */
+/**
+ * Clusters computed from the boxes alone. A radius is `reach` times the mean distance to the centroid, boxes taken as uniformly
+ * filled.
+ */
 export function startOf(cloud: Cloud & { readonly halves: Float64Array }, clusters: number, norm: Norm, reach: number): Refined {
   const d = cloud.dimensions;
   const centres = clusterCloud(cloud, clusters);
@@ -43,7 +46,7 @@ export function startOf(cloud: Cloud & { readonly halves: Float64Array }, cluste
 
 const leastRadius = 1e-6;
 
-/** Rows of each centre, by the boxes. */
+/** Rows of each centroid, estimated from the boxes. */
 function massesOf({ dimensions: d, points, weights }: Cloud, centres: Centres): number[] {
   const { best } = nearest(centres, d, points);
   const masses = centres.map(() => 0);
@@ -53,7 +56,7 @@ function massesOf({ dimensions: d, points, weights }: Cloud, centres: Centres): 
   return masses;
 }
 
-/** Every centre moves by its rows' mean offset, as far as that stands out of its noise (variance of one summed offset, in radii). */
+/** Moves every centroid by its rows' mean offset, shrunk by its noise (variance of one summed offset, in radii). */
 export function refine(
   { centres, masses, radii }: Refined,
   cloud: Cloud,
@@ -72,7 +75,7 @@ export function refine(
   return { centres: after, masses: massesOf(cloud, after), radii: next };
 }
 
-/** Radii by the rows' own distances (in radii, summed, with noise of this variance); never wider than before. */
+/** Radii from the rows' own distances (in radii, summed, with noise of this variance); never wider than before. */
 export function spreads({ masses, radii }: Refined, far: readonly number[], reach: number, variance: number): number[] {
   return radii.map((radius, k) => {
     const mean = (far[k]! + Math.sqrt(variance)) / Math.max(1, masses[k]!);

@@ -2,28 +2,28 @@ import { type Rational, rational, toNumber } from '../../../base/exact/rational.
 import type { Allotment } from '../../../privacy/mechanism/allotment.js';
 import type { Setting } from './variant.js';
 
-/** How the budget of a halving is spent. */
+/** Division of the budget of a halving. */
 export interface Shape {
   readonly levels: number;
   readonly rounds: number;
-  /** Share of the budget for the boxes; the rest is for the rounds. */
+  /** Share of the budget for the boxes; the rest is for the iterations. */
   readonly boxes: Rational;
-  /** A box is cut into parts that would have so many standard deviations of noise as rows if rows were spread evenly: at early levels, and at the last. */
+  /** Target size of box parts under uniform rows, in standard deviations of noise: at early levels, and at the last. */
   readonly early: number;
   readonly late: number;
-  /** Radii are this many times the mean distance of a cluster's rows. */
+  /** Ratio of the radii to the mean distance of a cluster's rows. */
   readonly reach: number;
 }
 
-/** Even grids, reconciled, hold their own in few dimensions where little stands out. */
+/** True if reconciled grids are better than boxes: few dimensions and a weak signal. */
 export const gridIsBetter = (setting: Setting, within: readonly Allotment[]): boolean =>
   setting.box.names.length <= 3 && Math.max(...within.map((allotment) => outlook(setting, allotment).stands)) < 50;
 
-/** With half of the budget for two levels of boxes, and half for one round. */
+/** Signal-to-noise with half of the budget for two levels of boxes, and half for one iteration. */
 function outlook({ rows, each, clusters, box }: Setting, { noise, amount }: Allotment): { stands: number; strays: number } {
   const d = box.names.length;
   const half = toNumber(amount) / 2;
-  // Standard deviations: of a count, and of the offsets of rows that lie 0.8 of a cluster's width off in every dimension.
+  // Standard deviations of a count, and of the offsets of rows that are 0.8 of a cluster's width away in every dimension.
   const boxNoise = noise === 'pure' ? (4 * Math.SQRT2) / half : Math.sqrt(2 / half);
   const offsetNoise = noise === 'pure' ? (2 * Math.SQRT2 * 0.8 * d) / half : Math.sqrt((2 * d) / half);
   const size = rows / clusters / each;
@@ -31,12 +31,12 @@ function outlook({ rows, each, clusters, box }: Setting, { noise, amount }: Allo
 }
 
 /**
- * Fitted to made clusters in 2 to 12 dimensions and to census and check-in data (docs/decisions/0020-clusters-and-classifiers.md), from two public numbers:
- * how far the rows of a cluster of mean size stand out of the noise of a box, and how far the noise of one round moves its centre, as a part of its width.
+ * Fitted to synthetic clusters and to census and check-in data (docs/decisions/0020-clusters-and-classifiers.md), from two public
+ * numbers: the signal-to-noise of a mean cluster's box, and a centroid's noise relative to its width.
  */
 export function shapeFor(setting: Setting, allotment: Allotment): Shape {
   const { stands, strays } = outlook(setting, allotment);
-  // In many dimensions clusters fall apart into many boxes, and two may share all their first halves: more levels, smaller parts.
+  // In many dimensions a cluster spreads over many boxes, and two may share all their first halves: more levels, smaller parts.
   const many = setting.box.names.length > 6;
   const early = Math.min(many ? 3 : 8, Math.max(0.35, stands / 25));
   const rounds = Math.min(8, Math.max(1, Math.floor(0.02 / strays)));

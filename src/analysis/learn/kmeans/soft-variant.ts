@@ -8,16 +8,19 @@ import { worthOf } from './tree-variant.js';
 import type { Near, Setting, Variant } from './variant.js';
 import { clusterCloud } from './weighted.js';
 
-/** Steps between nodes: masses of many rows stay whole in doubles. */
+/** Steps between nodes: masses of many rows are exact whole numbers in doubles. */
 const stepsFor = (dimensions: number): number => (dimensions === 1 ? 256 : dimensions === 2 ? 64 : 32);
 const mostNodes = 2 ** 16;
-/** A row's step along a pair must move no more than this part of what any replacing moves, or cells that do not overlap are better. */
+/** Largest sensitivity along a pair, relative to that of any replacement, at which the lattice beats disjoint cells. */
 const worthwhile = 1 / 2;
 
-/** Nodes lie at most this many cells of the plain grid apart, or what is blurred costs more than noise does (measured on Gowalla: docs/decisions/0037-ordered-counts.md). */
+/**
+ * Most cells of the plain grid between two nodes; beyond it blurring costs more than noise (measured on Gowalla:
+ * docs/decisions/0037-ordered-counts.md).
+ */
 const mostBlur = 2;
 
-/** Noisy masses on a lattice, with noise for what pairs of near places move; undefined where that is no gain. */
+/** Noisy masses on a lattice, with noise fitted to pairs of nearby places; undefined if that saves nothing. */
 export function softVariant({ box, clusters, rows, near }: Setting, within: readonly Allotment[]): Variant | undefined {
   const last = box.grids.map((g) => g.last);
   const dimensions = last.length;
@@ -47,7 +50,7 @@ export function softVariant({ box, clusters, rows, near }: Setting, within: read
           tree,
           rows,
         );
-        // A position is read at the step below it.
+        // A position is rounded down to a step.
         const place = (node: number, side: number) => (2 * node) / (side - 1) - 1 + 1 / fineSteps;
         return { centres: clusterCloud(cellCloud(cells, tree, place), clusters) };
       };
@@ -55,7 +58,7 @@ export function softVariant({ box, clusters, rows, near }: Setting, within: read
   };
 }
 
-/** Whether a lattice found for these pairs is about as fine as the grid that needs none of them. */
+/** True if a lattice for these pairs is about as fine as the grid that uses no pairs. */
 export function isFine({ box, rows, near }: Setting, within: readonly Allotment[]): boolean {
   const last = box.grids.map((g) => g.last);
   const worth = Math.max(...within.map(worthOf));
@@ -63,7 +66,7 @@ export function isFine({ box, rows, near }: Setting, within: readonly Allotment[
   return found !== undefined && mostBlur * found.lattice.side >= treeSides(rows, worth, last.length).at(-1)!;
 }
 
-/** The finest lattice with no more nodes than there are rows whose presence the noise along pairs lets through; every second halving above it. */
+/** The finest lattice with at most as many nodes as rows that the noise along pairs lets through; above it every second halving. */
 function finest(
   dimensions: number,
   last: readonly number[],

@@ -56,7 +56,7 @@ const anyCase: fc.Arbitrary<Case> = fc
     lattice: { dimensions: last.length, side, steps },
     near: { digest, reach: last.map((most, c) => Math.min(most, far[c]!)), leads },
   }));
-/** The farthest two places that are a pair, on the nodes and on the sums of them. */
+/** The most distant places that form a pair, on the nodes and on sums of them. */
 function exact({ last, lattice, near }: Case): { readonly own: Effect; readonly full: Effect } {
   const tree = { dimensions: last.length, sides: [2, lattice.side] };
   const all = placesIn(last).map((place) => ({ place, levels: upwards(softCounts(pointAt(place, last), last, lattice), tree) }));
@@ -87,12 +87,12 @@ const holds = (stated: Stated) =>
     return within(own, effects.get(along(digest))!) && within(full, effects.get(everyRecord)!);
   });
 
-describe('rows that are spread over a lattice', () => {
-  it('move no further than is stated, along pairs and at all, on the nodes and on sums of them', () => {
+describe('rows spread over a lattice', () => {
+  it('masses move by no more than their stated sensitivity, along pairs and for any change, on nodes and on sums of nodes', () => {
     fc.assert(holds(softEffects), { numRuns: Number(process.env.FUGU_CASES ?? 60) });
   });
 
-  it('would be caught if a dimension, the rounding or leaving were forgotten', () => {
+  it('the check fails when a dimension, the rounding or left-out rows are forgotten', () => {
     const oneDimension: Stated = (lattice, last, near) =>
       softEffects(lattice, last, { ...near, reach: near.reach.map((far, c) => (c === 0 ? far : 0)) });
     const shorter: Stated = (lattice, last, near) =>
@@ -101,7 +101,7 @@ describe('rows that are spread over a lattice', () => {
     for (const wrong of [oneDimension, shorter, staying]) expect(() => fc.assert(holds(wrong), { numRuns: 300 })).toThrow();
   });
 
-  it('move exactly that between two nodes, keep all their mass and their place', () => {
+  it('masses move by exactly that between two nodes, and keep their total and their mean position', () => {
     const lattice = { dimensions: 1, side: 4, steps: 10 };
     const one = { last: [30], lattice, near: { digest, reach: [3], leads: false } };
     expect(exact(one).own).toEqual({ l1: 6n, l2squared: 18n });
@@ -121,21 +121,21 @@ describe('the soft variant', () => {
   const make = (own: Near | undefined, allowance = { pure: pure(rational(1)) } as object, variant?: 'soft') =>
     chooseVariant({ columns: ['x', 'y'], clusters: 2, ...(variant && { variant }) }, box, allowance, 5000, 1, own);
 
-  it('is taken where pairs are short, and only there', () => {
+  it('the soft variant is chosen when pairs are short, and only then', () => {
     expect(make(near).name).toBe('soft');
     expect(make(undefined).name).not.toBe('soft');
     expect(make({ ...near, reach: [400, 400] }).name).toBe(make(undefined).name);
     expect(() => make(undefined, undefined, 'soft')).toThrow(/soft grid gains nothing/);
   });
 
-  it('is not taken by itself where pairs leave nodes far apart beside the cells of a grid: blurring costs more than noise', () => {
+  it('the soft variant is not chosen when pairs force a lattice much coarser than the grid: blurring costs more than noise', () => {
     // A fiftieth of the box: eight nodes a side, where a grid has 64 cells.
     const wide = { ...near, reach: [20, 20] };
     expect(make(wide, undefined, 'soft').why).toContain('a lattice of 8 a side');
     expect(make(wide).name).toBe(make(undefined).name);
   });
 
-  it('loses less than half of what the grid loses on towns of a made country, at epsilon one half', () => {
+  it('the soft variant has less than half the loss of the grid on towns of an artificial country, at epsilon one half', () => {
     const towns = Array.from({ length: 30 }, (_, t) => [(t * 367) % 997, (t * 619) % 991] as const);
     const rows = Array.from({ length: 3000 }, (_, i) =>
       towns[(i * i) % 30]!.map((x, c) => Math.min(1000, Math.max(0, x + ((i * (7 + c)) % 5) - 2))),
@@ -162,7 +162,7 @@ describe('the soft variant', () => {
     expect(soft / plain).toBeLessThan(0.5);
   });
 
-  it('uses no more than is booked for a step along a pair and for any, and nearly all of it', () => {
+  it('the noise costs no more than is reserved for a step along a pair and for any, and nearly all of it', () => {
     const rows = (moved: readonly number[]): Points => {
       const rest = Array.from({ length: 50 }, (_, i) => [(i * 191) % 1001, (i * 613) % 1001]);
       const all = [moved, ...rest];
@@ -180,11 +180,11 @@ describe('the soft variant', () => {
         const [own, full] = [along(digest), everyRecord].map((record) => mechanism.cost.perRecord.get(record)!);
         expect(Number(full!.num) / Number(full!.den)).toBeGreaterThan(Number(own!.num) / Number(own!.den));
       }
-      // From a node, where a step in both directions moves most.
+      // At a node, where a step in both directions moves most mass.
       const [a, b] = [rows([0, 0]), rows([4, 4])];
       const used = usedOf(run(variant, a), run(variant, b), along(digest));
       for (const part of used) expect(part).toBeLessThanOrEqual(1);
-      // Mass that is spread over four nodes has smaller squares.
+      // Mass spread over four nodes has smaller squares.
       expect(used.at(-1)).toBeGreaterThan(allowance.pure ? 0.8 : 0.1);
       for (const part of usedOf(run(variant, rows([0, 0])), run(variant, rows([1000, 1000])), everyRecord))
         expect(part).toBeLessThanOrEqual(1);
@@ -192,8 +192,8 @@ describe('the soft variant', () => {
   });
 });
 
-describe('how far apart pairs of a number lie', () => {
-  it('is that of the farthest two', () => {
+describe('the distance of pairs of a number', () => {
+  it('the distance of pairs of a column is that of the farthest two', () => {
     const size = 9;
     const starts = fc.subarray([1, 2, 3, 4, 5, 6, 7, 8]);
     const any = fc.oneof(

@@ -4,32 +4,32 @@ import type { Points } from './points.js';
 import type { Near } from './variant.js';
 
 /**
- * A lattice of `side` nodes a dimension on which every row spreads a whole mass: between two nodes so much to each as it lies near, in every dimension, multiplied. A small step of a row then moves
- * little mass, where in a grid of cells it may move all of it (kmeans.proof.md, "Soft grid").
+ * Lattice of `side` nodes per dimension on which every row spreads a fixed mass by multilinear weights. A small step of a row moves
+ * little mass, where in a grid it may move all of it (kmeans.proof.md, "Soft grid").
  */
 export interface Lattice {
   readonly dimensions: number;
   readonly side: number;
-  /** Steps from one node to the next; a row's mass is this to the power of the dimensions. */
+  /** Steps from one node to the next; the mass of a row is this to the power of the dimensions. */
   readonly steps: number;
 }
 
 export const massOf = ({ dimensions, steps }: Lattice): number => steps ** dimensions;
 
-/** Of a product of whole numbers below 2^53: a quotient of doubles may be rounded up to a whole number that it does not reach. */
+/** Floor of the quotient of whole numbers below 2^53: a quotient of doubles may be rounded up to the next whole number. */
 function wholeQuotient(product: number, by: number): number {
   const found = Math.floor(product / by);
   return found * by > product ? found - 1 : found;
 }
-/** Whether all products below are whole in doubles. */
+/** True if all products below are exact whole numbers in doubles. */
 export const fits = ({ side, steps }: Lattice, last: readonly number[], rows: number): boolean =>
   last.every((most) => most * (side - 1) * steps < 2 ** 53) && rows * steps ** last.length < 2 ** 53;
 
-/** The step of a position 0 .. last between the first node and the last; never falls. */
+/** The step of a position 0 .. last between the first node and the last; non-decreasing. */
 const stepAt = ({ side, steps }: Lattice, last: number, position: number): number =>
   wholeQuotient(position * (side - 1) * steps, last);
 
-/** How many steps apart two positions are that lie so far apart, at most. */
+/** Most steps between two positions at distance `reach`. */
 function stepsApart({ side, steps }: Lattice, last: number, reach: number): number {
   const product = reach * (side - 1) * steps;
   const whole = wholeQuotient(product, last);
@@ -61,7 +61,7 @@ export function softCounts(points: Points, last: readonly number[], lattice: Lat
   return masses;
 }
 
-/** What replacing a row by any other moves, and along a pair: of the masses, and of sums of nodes. */
+/** Sensitivity of the masses and of sums of nodes, to replacing a row by any other and along a pair. */
 export function softEffects(lattice: Lattice, last: readonly number[], { digest, reach, leads }: Near): Effects {
   const mass = massOf(lattice);
   const full = between(2 * mass);
@@ -77,6 +77,6 @@ export function softEffects(lattice: Lattice, last: readonly number[], { digest,
   ]);
 }
 
-/** As much is taken as is given: no number moves by more than half of all. */
+/** Mass is conserved: no number changes by more than half of the total change. */
 const between = (l1: number): Effect => ({ l1: BigInt(l1), l2squared: BigInt(l1) ** 2n / 2n });
 const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);

@@ -1,6 +1,6 @@
 import { divide, floor, fromNumber, multiply, type Rational, rational, subtract } from '../../../base/exact/rational.js';
 
-/** How a budget is spent over Lloyd iterations (Su et al. 2016): each pays for noisy counts and for each noisy coordinate sum. */
+/** Division of a budget over Lloyd iterations (Su et al. 2016): each pays for noisy counts and for each noisy coordinate sum. */
 export interface LloydSplit {
   readonly iterations: number;
   /** Shares of the whole budget, per iteration: count + dimensions x dimension = 1 / iterations, exactly. */
@@ -8,11 +8,11 @@ export interface LloydSplit {
   readonly dimension: Rational;
 }
 
-/** Relative size of a cluster's spread that the split is optimal for. */
+/** Relative cluster size that the split is optimal for. */
 const spread = 0.225;
 export const countWeight = (dimensions: number): number => Math.cbrt(4 * dimensions * spread ** 2);
 
-/** The budget below which one more iteration does more harm than good; n is public (replacing a row does not change it). */
+/** Budget below which one more iteration does more harm than good; n is public (replacing a row does not change it). */
 export const leastIterationBudget = (clusters: number, dimensions: number, rows: number): number =>
   Math.sqrt((500 * clusters ** 3 * (dimensions + countWeight(dimensions)) ** 3) / rows ** 2);
 
@@ -23,11 +23,11 @@ const grain = 10n ** 12n;
 export function lloydSplit(dimensions: number, iterations: number): LloydSplit {
   const weight = countWeight(dimensions);
   const dimension = rational(floor(multiply(fromNumber(1 / (iterations * (dimensions + weight))), rational(grain))), grain);
-  // What rounding leaves over goes to the counts, so that nothing is booked and not used.
+  // The rounding remainder goes to the counts, so that the whole budget is used.
   return { iterations, count: subtract(rational(1, iterations), multiply(rational(dimensions), dimension)), dimension };
 }
 
-/** The same under Gaussian noise, whose variance falls with the share: least for d x var(sum) + 0.05 d x var(count). */
+/** The same for Gaussian noise, whose variance is inversely proportional to the share: minimises d x var(sum) + 0.05 d x var(count). */
 export function gaussianSplit(dimensions: number, iterations: number): LloydSplit {
   const weight = Math.sqrt(0.05) / (Math.sqrt(0.05) + Math.sqrt(2 * dimensions));
   const count = rational(Math.floor(1e6 * weight), 10 ** 6 * iterations);

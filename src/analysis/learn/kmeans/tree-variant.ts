@@ -6,7 +6,7 @@ import { cellCloud, countTree, reconcile, type Tree, treeSides } from './grid.js
 import type { Setting, Variant } from './variant.js';
 import { clusterCloud } from './weighted.js';
 
-/** Noisy counts over halving cells. On every level each row is in one cell; the levels share the budget evenly (kmeans.proof.md). */
+/** Noisy counts over nested cells. Each row is in one cell per level; the levels share the budget evenly (kmeans.proof.md). */
 export function treeVariant({ box, clusters, rows, each, leftOut }: Setting, within: readonly Allotment[]): Variant {
   const last = box.grids.map((g) => g.last);
   const dimensions = last.length;
@@ -31,7 +31,7 @@ export function treeVariant({ box, clusters, rows, each, leftOut }: Setting, wit
   };
 }
 
-/** About the epsilon an allotment is worth, to choose how fine the tree is. */
+/** Approximate epsilon of a budget share, for choosing how fine the tree is. */
 export const worthOf = ({ noise, amount }: Allotment): number =>
   noise === 'pure' ? toNumber(amount) : Math.sqrt(2 * toNumber(amount));
 

@@ -2,7 +2,7 @@ import type { Additive } from '../../../privacy/mechanism/additive.js';
 import type { Paid } from '../../../privacy/mechanism/paid.js';
 import type { Box, Points } from './points.js';
 
-/** What is known before the data is read; every variant makes its noise from this alone. */
+/** Public facts known before the data is read; every variant derives its noise from these alone. */
 export interface Setting {
   readonly box: Box;
   readonly clusters: number;
@@ -11,15 +11,15 @@ export interface Setting {
   readonly each: number;
   /** Records may be left out as a whole: there may be fewer rows than records. */
   readonly leftOut?: boolean;
-  /** Pairs of values that must not be told apart, where noise may be fitted to them: nobody is tied, and one row is one record. */
+  /** Protected pairs of values, where noise may be fitted to them: no ties, and one row is one record. */
   readonly near?: Near;
 }
 
-/** How far apart pairs lie in each column, in positions of its grid. */
+/** Largest distance of a pair in each column, in positions of its grid. */
 export interface Near {
   readonly digest: string;
   readonly reach: readonly number[];
-  /** Whether a row that is left out for want of a coordinate is a pair with one that is not. */
+  /** True if a row that is left out for a missing coordinate forms a pair with one that is not. */
   readonly leads: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface Variant {
   readonly name: 'grid' | 'soft' | 'halving' | 'lloyd';
   readonly why: string;
   readonly mechanisms: readonly Additive[];
-  /** What it gives back is the only thing that sees data. */
+  /** The returned function is the only one that sees data. */
   readonly ready: (paid: Paid) => (points: Points) => Clustered;
 }
 

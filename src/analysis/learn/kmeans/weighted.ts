@@ -1,6 +1,6 @@
 import { type Centres, packedCentres, vanDerCorput } from './centres.js';
 
-/** Public points with weights, such as noisy boxes: k-means on them is post-processing, so restarts are free. */
+/** Public points with weights, such as noisy boxes: k-means on them is postprocessing, so restarts are free. */
 export interface Cloud {
   readonly dimensions: number;
   /** Point by point. */
@@ -9,11 +9,11 @@ export interface Cloud {
 }
 
 const starts = 24;
-/** Starts are compared on so many of the heaviest points, and the best few walked to the end on all of them. */
+/** Starts are compared on this many of the heaviest points; the best few are run to convergence on all points. */
 const compared = 3000;
 const finalists = 3;
 
-/** The best centres of many starts, as a function of the cloud alone. */
+/** The best centroids of many starts, as a function of the points alone. */
 export function clusterCloud(cloud: Cloud, clusters: number): Centres {
   const d = cloud.dimensions;
   const few = heaviest(cloud, compared);
@@ -39,7 +39,7 @@ function heaviest(cloud: Cloud, most: number): Cloud {
   return { dimensions: d, points: some, weights: Float64Array.from(kept, (i) => weights[i]!) };
 }
 
-/** For each point the centre nearest to it, and how far that is, squared. */
+/** For each point its nearest centroid, and the squared distance. */
 export function nearest(centres: Centres, d: number, points: Float64Array): { best: Int32Array; gap: Float64Array } {
   const flat = Float64Array.from(centres.flat());
   const count = points.length / d;
@@ -59,7 +59,7 @@ export function nearest(centres: Centres, d: number, points: Float64Array): { be
   return { best, gap };
 }
 
-/** Lloyd's algorithm; a centre that nobody is nearest to stays. */
+/** Lloyd's algorithm; a centroid with no nearest points stays. */
 export function weightedLloyd(cloud: Cloud, start: Centres, rounds: number): { centres: Centres; cost: number } {
   const { dimensions: d, points, weights } = cloud;
   let centres = start;
@@ -85,7 +85,7 @@ export function weightedLloyd(cloud: Cloud, start: Centres, rounds: number): { c
   return { centres, cost };
 }
 
-/** Seeds far from each other, heavy ones first, by a fixed sequence: a function of the cloud alone. */
+/** Seeds far from each other, heavy ones first, by a fixed sequence: a function of the points alone. */
 function seededCentres({ dimensions: d, points, weights }: Cloud, clusters: number, turn: number): number[][] {
   const draw = (k: number) => vanDerCorput(k + 1 + 31 * turn, 2 + (turn % 5));
   const gap = new Float64Array(weights.length).fill(1);

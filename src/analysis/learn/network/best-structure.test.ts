@@ -107,8 +107,8 @@ const tables = (k: number, rows: number) =>
       return { names: levels.map((_, c) => `c${c}`), levels, rows: n, columns };
     });
 
-describe('the best structure', () => {
-  it('equals an exhaustive search with many rows, where the bound looks at all columns at once', () => {
+describe('the best network structure', () => {
+  it('the search equals an exhaustive search with many rows, where the bound uses all columns at once', () => {
     const levels = [7, 6, 6, 6, 7];
     const n = 9000;
     let state = 5;
@@ -128,7 +128,7 @@ describe('the best structure', () => {
     expect(found.parents.some((list) => list.length >= 2)).toBe(true);
   });
 
-  it('equals the best of all 543 graphs on four columns', () => {
+  it('the search equals the best of all 543 graphs on four columns', () => {
     fc.assert(
       fc.property(tables(4, 120), (table) => {
         const found = bestStructure(table);
@@ -139,7 +139,7 @@ describe('the best structure', () => {
     );
   });
 
-  it('equals the best of all graphs on six columns', () => {
+  it('the search equals the best of all graphs on six columns', () => {
     fc.assert(
       fc.property(tables(6, 300), (table) => {
         expect(bestStructure(table).score).toBeCloseTo(exhaustiveByOrder(table), 6);
@@ -148,7 +148,7 @@ describe('the best structure', () => {
     );
   });
 
-  it('respects a limit on the number of parents and is acyclic', () => {
+  it('the found structure respects a limit on the number of parents and is acyclic', () => {
     fc.assert(
       fc.property(tables(6, 200), fc.integer({ min: 0, max: 2 }), (table, most) => {
         const found = bestStructure(table, most);
@@ -160,7 +160,7 @@ describe('the best structure', () => {
     );
   });
 
-  it('refuses more columns than it can hold subsets of', () => {
+  it('the search refuses more columns than it can hold subsets of', () => {
     const levels = new Array(21).fill(2);
     const table = { names: levels.map(String), levels, rows: 1, columns: levels.map(() => new Uint8Array(1)) };
     expect(() => bestStructure(table)).toThrow(/2\^21 subsets/);

@@ -14,8 +14,8 @@ export interface Structure {
 export const largestChunk = 20;
 
 /**
- * The dynamic programme of Silander and Myllymaki 2006: the best network on a set S has a sink X whose parents are the best ones within S - X.
- * `maxParents` restricts the families considered (exact within the restriction).
+ * The dynamic programme of Silander and Myllymaki 2006: the best network on a set S has a sink X whose parents are the best within S
+ * - X. `maxParents` restricts the families (exact within the restriction).
  */
 export function bestStructure(table: CodedTable, maxParents: number = largestChunk): Structure {
   const k = table.columns.length;
@@ -46,8 +46,8 @@ export function bestStructure(table: CodedTable, maxParents: number = largestChu
 }
 
 /**
- * For one child: the best family score within every set of *useful* candidates. A candidate is useful when it belongs to a family that no
- * subset of it beats; other candidates never matter, so the table has 2^useful entries and a set is looked up by its useful members alone.
+ * For one child, the best family score within every set of candidates that are in an undominated family; other candidates never
+ * matter, so the table has 2^useful entries.
  */
 interface ParentChoice {
   readonly best: Float64Array;
@@ -98,7 +98,7 @@ interface Family {
   readonly score: number;
 }
 
-/** Families that no proper subset equals or beats. `within` is scratch: the best score over the subsets of each set seen so far. */
+/** Families that no proper subset equals or beats. `within` is scratch: the best score over subsets of each set visited so far. */
 function undominated(
   sets: FamilyScores,
   levels: readonly number[],

@@ -7,7 +7,7 @@ export interface CellCounter {
 
 type Numbering = Uint16Array | Uint32Array;
 
-/** Numbers each row's joint cell column by column (a refinement), keeping the numbering of every prefix of the last set asked for. */
+/** Numbers each row's joint cell column by column (a refinement), keeping the numbering of every prefix of the last set requested. */
 export function cellCounter(table: CodedTable, mostCells: number): CellCounter {
   const n = table.rows;
   const nLogN = new Float64Array(n + 1);
@@ -46,7 +46,10 @@ function refine(from: Numbering, column: Codes, radix: number, n: number, to: Nu
   for (let i = 0; i < n; i++) to[i] = from[i]! * radix + column[i]!;
 }
 
-/** Even and odd rows are counted apart (the odd ones `cells` further on): neighbours often share a cell and would wait for one another. */
+/**
+ * Even and odd rows are counted separately (odd ones `cells` further on): adjacent rows often share a cell and would wait for one
+ * another.
+ */
 function count(base: Numbering, column: Codes, radix: number, n: number, cells: number, counts: Int32Array): void {
   const even = n & ~1;
   for (let i = 0; i < even; i += 2) {

@@ -23,8 +23,8 @@ export function informationGain(pairs: PairTables, i: number, j: number): number
 }
 
 /**
- * The maximum-likelihood forest of Chow and Liu 1968, an edge kept only when its likelihood gain pays its BIC penalty log(n)/2 (r-1)(s-1).
- * Prim's algorithm on the dense graph: no list of all pairs is sorted. A forest is a picture of a survey, not a guarantee about it.
+ * The maximum-likelihood forest of Chow and Liu 1968 by Prim's algorithm, keeping edges whose gain exceeds the BIC penalty log(n)/2
+ * (r-1)(s-1). A forest is a picture of a survey, not a guarantee about it.
  */
 export function chowLiu(pairs: PairTables): Forest {
   const n = pairs.levels.length;

@@ -1,4 +1,7 @@
-/** A table of categorical answers: column c holds one code per row, each in 0 .. levels[c]-1. Exact data: stays inside analysis and attack. */
+/**
+ * A table of categorical answers: column c holds one code per row, each in 0 .. levels[c]-1. Exact data: never leaves analysis and
+ * attack.
+ */
 export interface CodedTable {
   readonly names: readonly string[];
   readonly levels: readonly number[];

@@ -23,7 +23,7 @@ const survey = fc
   });
 
 describe('contingency tables', () => {
-  it('count every pair and every triple as a direct count does', () => {
+  it('contingency tables of pairs and triples equal direct counts', () => {
     fc.assert(
       fc.property(survey, (table) => {
         const pairs = pairTables(table);
@@ -52,7 +52,7 @@ describe('contingency tables', () => {
 });
 
 describe('the Chow-Liu forest', () => {
-  it('is the best-scoring forest: no single added, removed or swapped edge improves BIC', () => {
+  it('the forest has the best BIC: no single added, removed or swapped edge improves it', () => {
     fc.assert(
       fc.property(survey, (table) => {
         const n = table.levels.length;
@@ -96,8 +96,8 @@ describe('the Chow-Liu forest', () => {
   });
 });
 
-describe('chunks', () => {
-  it('cover every column once, at most k at a time', () => {
+describe('chunks of columns', () => {
+  it('chunks cover every column once, at most k at a time', () => {
     expect(splitColumns(23, 10).map((c) => c.length)).toEqual([10, 10, 3]);
     expect(splitColumns(23, 10).flat()).toEqual(Array.from({ length: 23 }, (_, i) => i));
   });

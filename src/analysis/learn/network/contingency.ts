@@ -36,8 +36,8 @@ export function tripleTable(table: CodedTable, i: number, j: number, k: number):
 }
 
 /**
- * Three-way tables with one answer held fixed: the pair tables of the rows that gave answer a to column i. All of one secret pair's
- * three-way tables cost two of these.
+ * Three-way tables with one answer fixed: the pair tables of the rows with answer a in column i. All three-way tables of one pair of
+ * secrets take two of these.
  */
 export function pairTablesGiven(table: CodedTable, i: number, a: number): PairTables {
   const answer = table.columns[i]!;

@@ -8,7 +8,7 @@ import type { CodedTable } from './coded.js';
 export interface FamilyScores {
   /** L(T) by bit mask; meaningful for every set a surviving family needs. */
   readonly value: Float64Array;
-  /** Bit X of candidates[P]: parents P of child X survived the bound below. */
+  /** Bit X of candidates[P]: parents P of child X survived both bounds (family-scores.proof.md). */
   readonly candidates: Int32Array;
   /** Every P that survived for some child, in ascending order (so subsets come first), and its number of joint cells. */
   readonly sets: Int32Array;
@@ -16,19 +16,16 @@ export interface FamilyScores {
 }
 
 /**
- * BIC(X | P) = L(P+X) - L(P) - w (r_X - 1) q(P), w = log(n)/2, q(P) the number of joint parent cells.
- *
- * Lossless bound: adding Y to any parents S that contain P' gains I(X;Y|S) <= min( L(X|all) - L(X|P'), L(Y|all) - L(Y|P') ), because more
- * conditioning never lowers a maximised likelihood, and it costs at least w (r_X - 1) q(P') (r_Y - 1). When the cost is not below the gain,
- * P' + Y and everything above it is no better than the same parents without Y. Likewise no parents above P score more than L(X|all) - w (r_X - 1) q(P): when a
- * subset of P reaches that, P and everything above it is no better (de Campos and Ji). Survivors are closed under subsets, so they are built by size.
+ * Families that can be optimal under BIC(X | P) = L(P+X) - L(P) - w (r_X - 1) q(P), w = log(n)/2; two lossless bounds discard the
+ * rest, size by size (family-scores.proof.md).
  */
 export function familyScores(table: CodedTable, maxParents: number): FamilyScores {
   const k = table.columns.length;
   const everyone = (1 << k) - 1;
   const weight = Math.log(Math.max(table.rows, 2)) / 2;
   const widest = Math.max(...table.levels, 2);
-  // A surviving P' + Y with child X has weight (r_X - 1) q(P') (r_Y - 1) < n log r_X, and r/(r-1) <= 2, so no set asked for has more cells than this.
+  // A surviving P' + Y with child X has weight (r_X - 1) q(P') (r_Y - 1) < n log r_X, and r/(r-1) <= 2: no requested set has more
+  // cells.
   const mostCells = Math.ceil((4 * table.rows * Math.log(widest)) / weight) + widest * widest;
   const counter = cellCounter(table, mostCells);
   const allCells = table.levels.reduce((product, r) => product * r, 1);
@@ -46,7 +43,7 @@ export function familyScores(table: CodedTable, maxParents: number): FamilyScore
   candidates[0] = everyone;
   computeMissing([0, ...table.levels.map((_, x) => 1 << x)], value, known, counter, k);
 
-  /** Log-likelihood still to be gained for x by knowing more than `given`. */
+  /** Most log-likelihood that further parents can add for x. */
   const room = (x: number, given: number): number => ceiling[x]! - (value[given | (1 << x)]! - value[given]!);
   const survives = (x: number, set: number, cells: number, other: boolean): boolean => {
     for (let left = set; left !== 0; left &= left - 1) {
@@ -108,7 +105,7 @@ interface Candidate {
   readonly top: Float64Array;
 }
 
-/** From this many rows on it pays to find out how well each column is known from all others. */
+/** Rows from which it is worth computing the likelihood of each column given all others. */
 const manyRows = 8192;
 /** Sum of N log N over the joint cells of these columns, however many there are. */
 function likelihoodOf(table: CodedTable, columns: readonly number[]): number {
@@ -123,7 +120,7 @@ function likelihoodOf(table: CodedTable, columns: readonly number[]): number {
   return total;
 }
 
-/** Sets one larger whose every subset one smaller survived for a common child. */
+/** Sets one element larger whose subsets all survived for a common child. */
 function extend(
   level: readonly Candidate[],
   all: readonly Candidate[],
@@ -150,7 +147,7 @@ function extend(
   return grown;
 }
 
-/** Drops the children that fail the test; true when one is left. */
+/** Drops the children that fail the test; true if one remains. */
 function keep(candidates: Int32Array, set: number, test: (x: number) => boolean): boolean {
   let kept = 0;
   for (const x of members(candidates[set]!)) if (test(x)) kept |= 1 << x;
@@ -164,7 +161,7 @@ export const members = (set: number): number[] => {
   return list;
 };
 
-/** Computes L of the sets not yet known, in the order in which neighbours share their first columns. */
+/** Computes L of the missing sets, ordered so that adjacent ones share their first columns. */
 function computeMissing(
   wanted: readonly number[],
   value: Float64Array,

@@ -2,7 +2,7 @@ import { makeNetwork, type Network, type NetworkOrigin, type Variable } from '..
 import { levelCount, type PairTables, pairCount } from '../../../privacy/dependence/pairwise/pair-tables.js';
 import type { CodedTable } from './coded.js';
 
-/** Conditional tables from counts; `smoothing` is added to every cell (a parent combination nobody has gets the uniform row). */
+/** Conditional tables from counts; `smoothing` is added to every cell (a parent combination without rows gets the uniform row). */
 export function fitNetwork(
   name: string,
   table: CodedTable,
@@ -55,7 +55,7 @@ function familyCounts(table: CodedTable, child: number, parents: readonly number
   return counts;
 }
 
-/** Rows of counts to rows of probabilities. Negative counts (noise) are taken as zero. */
+/** Rows of counts to rows of probabilities. Negative counts (noise) are clamped to zero. */
 export function conditional(counts: Float64Array, width: number, smoothing: number): Float64Array {
   const table = new Float64Array(counts.length);
   for (let row = 0; row < counts.length; row += width) {

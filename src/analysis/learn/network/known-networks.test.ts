@@ -10,7 +10,7 @@ import { bestStructure } from './best-structure.js';
 import type { CodedTable } from './coded.js';
 import { bicScore } from './fit.js';
 
-/** Repeatable: the networks must be many, not secret. */
+/** Seeded generator: the networks must be varied, not secret. */
 function dice(seed: number): () => number {
   let state = seed;
   return () => {
@@ -67,8 +67,8 @@ function expectSame(again: Network, network: Network): void {
   });
 }
 
-describe('made networks', () => {
-  it.each([1, 2, 3, 4])('number %i: 20,000 samples score at least as well as the true network', (seed) => {
+describe('artificial networks', () => {
+  it.each([1, 2, 3, 4])('the learned network scores at least as well as the true one on 20,000 samples: number %i', (seed) => {
     const network = madeNetwork(8, seed);
     const samples = sampled(network, 20_000, seed);
     const found = bestStructure(samples, 3);
@@ -78,7 +78,7 @@ describe('made networks', () => {
     expect(found.parents.flat().length).toBeGreaterThan(0);
   });
 
-  it.each([5, 8, 20, 37, 56])('of %i variables are written and read back the same', (size) => {
+  it.each([5, 8, 20, 37, 56])('a network of %i variables is unchanged after writing and reading', (size) => {
     for (let seed = 1; seed <= 5; seed++) {
       const network = madeNetwork(size, seed);
       expectSame(readBif(writeBif(network), network.name), network);
@@ -89,19 +89,22 @@ describe('made networks', () => {
 const networks = publicData('bn/');
 
 describe.skipIf(!networks)('known networks (needs the public data)', () => {
-  it.each(['asia', 'child'])('%s: 20,000 samples score at least as well as the true network', async (name) => {
-    const network = readBif(gunzipSync(readFileSync(new URL(`${name}.bif.gz`, networks))).toString(), `${name}.bif`);
-    const samples = await readCoded(fileURLToPath(new URL(`samples/bif_${name}_20k.parquet`, networks)));
-    const position = (p: number): number => samples.names.indexOf(network.variables[p]!.name);
-    const truth = samples.names.map((n) => network.variables.find((v) => v.name === n)!.parents.map(position));
-    // exact among networks with at most three parents, which the true ones are
-    const found = bestStructure(samples, 3);
-    expect(found.score).toBeGreaterThanOrEqual(bicScore(samples, truth) - 1e-6);
-    expect(bicScore(samples, found.parents)).toBeCloseTo(found.score, 4);
-  });
+  it.each(['asia', 'child'])(
+    'the learned network scores at least as well as the true one on 20,000 samples: %s',
+    async (name) => {
+      const network = readBif(gunzipSync(readFileSync(new URL(`${name}.bif.gz`, networks))).toString(), `${name}.bif`);
+      const samples = await readCoded(fileURLToPath(new URL(`samples/bif_${name}_20k.parquet`, networks)));
+      const position = (p: number): number => samples.names.indexOf(network.variables[p]!.name);
+      const truth = samples.names.map((n) => network.variables.find((v) => v.name === n)!.parents.map(position));
+      // exact among networks with at most three parents, which the true ones are
+      const found = bestStructure(samples, 3);
+      expect(found.score).toBeGreaterThanOrEqual(bicScore(samples, truth) - 1e-6);
+      expect(bicScore(samples, found.parents)).toBeCloseTo(found.score, 4);
+    },
+  );
 
   it.each(['asia', 'cancer', 'survey', 'child', 'alarm', 'insurance', 'hailfinder'])(
-    '%s is read, written and read back the same',
+    'the network %s is unchanged after reading, writing and reading',
     (name) => {
       const network = readBif(gunzipSync(readFileSync(new URL(`${name}.bif.gz`, networks))).toString(), name);
       expectSame(readBif(writeBif(network), name), network);

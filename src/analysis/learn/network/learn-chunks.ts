@@ -10,7 +10,7 @@ export interface ChunkLearning {
   readonly threads?: number;
 }
 
-/** The best network of every chunk of columns; chunks are independent, so they are shared out over a resident worker pool. */
+/** The best network of every chunk of columns; independent chunks are distributed over a resident worker pool. */
 export async function learnChunks(
   table: CodedTable,
   chunks: readonly (readonly number[])[],

@@ -29,7 +29,7 @@ export interface UnpaidLearning {
   readonly progress?: Progress;
 }
 
-/** Reads the rows and keeps what it finds without paying: the result says so and is for the steward's eyes. */
+/** Learns from the rows without paying: the result is marked as such and is for the steward only. */
 export async function learnUnpaid(engine: Pinned, policy: Policy, options: UnpaidLearning): Promise<Network> {
   const name = basename(policy.file).replace(/\.[^.]*$/, '');
   if (options.chunk === undefined) {
@@ -51,7 +51,7 @@ export async function learnUnpaid(engine: Pinned, policy: Policy, options: Unpai
   return overLevels(fitNetwork(name, table, survey.values, parents, options.origin), survey);
 }
 
-/** The file says what the values of each variable stand for. */
+/** The network with the declared values of each variable, for the file. */
 const overLevels = (network: Network, { levels, resolution }: SurveyLevels): Network => ({
   ...network,
   resolution,
@@ -68,7 +68,7 @@ interface LearnedTree {
   readonly tables: readonly (readonly number[])[];
 }
 
-/** Gaussian noise where the budget has a delta. */
+/** Gaussian noise if the budget has a delta. */
 function treeAllotment({ rho, pure }: Allowance): Allotment {
   const allotment = rho ?? pure;
   if (allotment) return allotment;
@@ -105,7 +105,7 @@ async function prepareTree(session: Session, options: AskOptions) {
   return { names, levels: { values, ...shown }, allowance, allotment, rows, noise, mechanisms, plan };
 }
 
-/** A tree learned within a part of the policy's budget, booked before any row is read. */
+/** A tree learned within a share of the policy's budget, paid for before any row is read. */
 export async function learnPaid(session: Session, options: AskOptions = {}, progress?: Progress): Promise<PaidNetwork> {
   const { policy, account } = session;
   const { names, levels, allowance, allotment, rows, noise, mechanisms, plan } = await prepareTree(session, options);
@@ -118,7 +118,7 @@ export async function learnPaid(session: Session, options: AskOptions = {}, prog
     still: stillAsMany(rows),
     execute: async (engine, paid) => {
       const pairs = (await countPairs(engine, policy, names)).open()[0]!;
-      // The noise fits this many rows, which is public; if there are others, somebody is writing to the data.
+      // The noise is planned for this public number of rows; another number means that the data is being written to.
       if (rowsIn(pairs) !== rows) throw new RangeError('the number of records has changed');
       const tree = learnTree(pairs, noise, paid, progress);
       return { parent: tree.parent, tables: tree.tables.map((t) => [...t]) };

@@ -25,14 +25,17 @@ import { readSurvey, refuseRepeatedRows, type SurveyLevels, surveyColumns, surve
 
 export interface SpreadLearning {
   readonly confidence: number;
-  /** Answers rarer than this count as one secret together, where the policy's column says nothing else. */
+  /** Answers rarer than this count as one secret together, unless the policy's column declares otherwise. */
   readonly pool: number;
-  /** Judges the release this spread allows at `epsilon` on the very rows, for the reader of the file. */
+  /** Evaluates the release that this spread allows at `epsilon` on the same rows, for the reader of the file. */
   readonly judge?: (table: CodedTable, costs: readonly number[]) => { readonly inSample: number; readonly heldOut: number };
   readonly epsilon: number;
 }
 
-/** Only the three numbers the pairwise bound needs (and how an attack fared) leave this function. Public columns are strata the attacker knows. */
+/**
+ * Returns only the three numbers that the pairwise bound needs (and the result of an attack). Public columns are strata the attacker
+ * knows.
+ */
 export async function learnSpread(
   engine: Pinned,
   policy: Policy,
@@ -62,7 +65,7 @@ export async function learnSpread(
   return { ...tables, attack: { epsilon: options.epsilon, inSample: share(found.inSample), heldOut: share(found.heldOut) } };
 }
 
-/** All strata as one. */
+/** Sum of all strata. */
 function together(strata: readonly PairTables[]): PairTables {
   const [first, ...others] = strata;
   if (others.length === 0) return first!;
@@ -79,8 +82,8 @@ const spreadTables = (spread: PairwiseSpread, { levels, resolution }: SurveyLeve
 });
 
 /**
- * The questions, and the public columns that everybody knows of a person. The tables must be those within each public answer: the attacker's law is that
- * one. Numbers, weights and multi-select columns have too many answers for that.
+ * Questions, and the public columns of a person. Tables are counted within each public answer, because the attacker's distribution is
+ * conditional on it. Numbers, weights and multi-select columns have too many answers.
  */
 function askedColumns(policy: Policy): { readonly open: readonly string[]; readonly known: readonly string[] } {
   const open = surveyColumns(policy).filter((name) => policy.columns.get(name)?.public !== true);
@@ -97,7 +100,7 @@ function askedColumns(policy: Policy): { readonly open: readonly string[]; reado
 
 export interface PaidSpread {
   readonly confidence: number;
-  /** Answers at least this many people gave are covered; public. */
+  /** Least number of people behind a covered answer; public. */
   readonly least: number;
 }
 
@@ -131,7 +134,7 @@ async function prepareSpread(session: Session, { confidence, least }: PaidSpread
   return { open, known, survey, terms, allowance, noise, plan };
 }
 
-/** One private number, the worst spread, booked before any row is read; the rest of the file is public arithmetic. */
+/** One private number, the worst spread, paid for before any row is read; the rest of the file is postprocessing. */
 export async function learnSpreadPaid(
   session: Session,
   asked: PaidSpread,
@@ -160,7 +163,7 @@ export async function learnSpreadPaid(
   return { ...spreadTables(spread, survey, known), receipt };
 }
 
-/** Smallest whole c with P(noise <= -c - 1) = q^(c+1)/(1+q) <= miss. */
+/** Smallest whole c with P(noise <= -c - 1) = q^(c+1)/(1+q) <= alpha. */
 const surely = (scale: number, miss: number): number =>
   Math.max(0, Math.ceil(scale * Math.log(1 / ((1 + Math.exp(-1 / scale)) * miss))) - 1);
 

@@ -14,18 +14,18 @@ import { compileStream } from '../../../query/count/stream.js';
 import type { Tables } from '../../../query/count/tables.js';
 import { keyOf } from '../../../query/keys.js';
 
-/** Scans of the data beyond which rows are rather read once, and counted here. */
+/** Scans of the data beyond which rows are read once and counted in memory. */
 const mostScans = 32;
 
-/** Which answers go together: the questions, and the public columns within whose answers, each by itself, they are counted. */
+/** Questions whose answers are counted in pairs, and public columns within whose answers, each separately, they are counted. */
 interface Asked {
   readonly names: readonly string[];
   readonly known: readonly string[];
 }
 
 /**
- * Every two-column table, within each answer to the public columns that somebody gave: read through the policy exactly as a histogram would count them. No
- * row is held, wherever they are counted.
+ * Every two-column table within each occurring combination of public answers, read through the policy as a histogram would be. Rows
+ * are streamed, never held.
  */
 export async function countPairs(
   engine: Pinned,
@@ -39,7 +39,7 @@ export async function countPairs(
   return new Exact(tables.all());
 }
 
-/** In the database, a few hundred tables in one scan, where rows would have to come from afar and scans are few; else row by row, here. */
+/** Counted in the database, a few hundred tables per scan, if rows are remote and scans are few; else row by row in this process. */
 export function howPairsCounted(dialect: Dialect, policy: Policy, asked: Asked): HowCounted {
   const scans = scansOf(new Strata(policy, asked).tables());
   if (dialect.eachOf && scans.statements <= mostScans) return { where: 'database', database: scans };
@@ -54,7 +54,7 @@ async function inDatabase(engine: Pinned, policy: Policy, strata: Strata): Promi
 async function streamed(engine: Pinned, policy: Policy, strata: Strata): Promise<void> {
   const { axes } = strata.tables();
   const names = axes.map(({ column }) => column);
-  // Where the rows of a person are cut, the text of all columns is compared: as it is shown.
+  // The bound on rows per person compares the text of all columns, as it is shown.
   const asWritten = policy.protect.secret !== 'person';
   const { statement, columns, written } = compileStream(names, policy, await engine.columns(), engine.dialect, asWritten);
   const views = new Map(names.map((name) => [name, viewColumn(columnNamed(policy, name), written.get(name))]));
@@ -69,7 +69,7 @@ async function streamed(engine: Pinned, policy: Policy, strata: Strata): Promise
   }
 }
 
-/** The tables of each combination of public answers, made when its first row is met. */
+/** Tables of each combination of public answers, created at its first row. */
 class Strata {
   readonly #names: readonly string[];
   readonly #known: number;
@@ -90,7 +90,7 @@ class Strata {
     this.#pairs = names.flatMap((_, i) => names.slice(i).map((_, k) => [i, i + k] as const));
   }
 
-  /** One for each two questions; a question with itself is its own counts. */
+  /** One table per two questions; a question with itself gives its own counts. */
   tables(): Tables {
     const own = Array.from({ length: this.#known }, (_, k) => k);
     const at = (i: number) => this.#known + i;
@@ -127,7 +127,7 @@ class Strata {
     }
   }
 
-  /** The rows of each stratum; all where there is one. */
+  /** Rows by stratum; all rows if there is one. */
   #apart(places: readonly Int32Array[], rows: number): ReadonlyMap<number, readonly number[] | undefined> {
     if (this.#known === 0) return new Map([[0, undefined]]);
     const apart = new Map<number, number[]>();
@@ -152,7 +152,7 @@ class Strata {
     }));
   }
 
-  /** Only one of two halves was counted. */
+  /** The full symmetric table, of which one half was counted. */
   #mirrored(counts: Uint32Array): Uint32Array {
     const cells = this.#cells;
     for (let a = 0; a < cells; a++) for (let b = a + 1; b < cells; b++) counts[b * cells + a] = counts[a * cells + b]!;
@@ -166,7 +166,7 @@ function axisOf(policy: Policy, name: string): Axis {
   return key;
 }
 
-/** Each answer by itself, however they are pooled where they are told. */
+/** Every answer in its own group, however answers are pooled when published. */
 function everyAnswer(policy: Policy, name: string): Axis {
   const groups = codesOf(categoryNamed(policy, name)).map((code) => [code]);
   return { kind: 'code', column: name, groups, missing: 'cell', size: groups.length + 1 };

@@ -11,13 +11,13 @@ describe('learning in chunks', () => {
   const table = generatedSurvey(24, 500, 3);
   const chunks = splitColumns(24, 8);
 
-  it('reports progress chunk by chunk', async () => {
+  it('learning reports its progress chunk by chunk', async () => {
     const seen: number[] = [];
     await learnChunks(table, chunks, { progress: (done, total) => seen.push(done / total) });
     expect(seen).toEqual([1 / 3, 2 / 3, 1]);
   });
 
-  it.skipIf(!existsSync(built))('finds the same networks in a worker pool, twice in a row and side by side', async () => {
+  it.skipIf(!existsSync(built))('a worker pool finds the same networks, twice in a row and concurrently', async () => {
     const compiled = (await import(built.href)) as { learnChunks: typeof learnChunks };
     const alone = await learnChunks(table, chunks, { threads: 0 });
     expect(await compiled.learnChunks(table, chunks, { threads: 2 })).toEqual(alone);

@@ -7,7 +7,7 @@ import type { Structure } from './best-structure.js';
 import type { CodedTable } from './coded.js';
 import type { ChunkLearning } from './learn-chunks.js';
 
-/** What a worker needs for one job. The table and the counter are shared memory; chunks are taken by incrementing the counter. */
+/** Input of one worker job. The table and the counter are shared memory; chunks are taken by incrementing the counter. */
 export interface ChunkJob {
   readonly job: number;
   readonly levels: readonly number[];
@@ -38,7 +38,7 @@ function resident(count: number): readonly Worker[] {
   return workers.slice(0, count);
 }
 
-/** Undefined when there is no compiled worker beside this file (running from source) or nothing to share out. */
+/** Undefined without a compiled worker next to this file (running from source), or if there is only one chunk. */
 export function learnInPool(
   table: CodedTable,
   chunks: readonly (readonly number[])[],

@@ -30,13 +30,13 @@ describe('the spread as one number', () => {
     { least: 3, failure: 0.5, strata: 1 },
     { least: 6, failure: 0.9, strata: 1 },
     { least: 40, failure: 0.9, strata: 1 },
-    // no radius to speak of: what is left is the distance alone
+    // no radius: only the distance remains
     { least: 4, failure: 10, strata: 1 },
-  ])('moves no more than stated when any row is replaced by any other: %o', (terms) => {
+  ])('the spread moves no more than stated when any row is replaced by any other: %o', (terms) => {
     const most = spreadSensitivity(levels, terms);
     let seen = 0;
     for (let trial = 0; trial < 60; trial++) {
-      // answers that go together, so that the worst pair is far apart
+      // strongly dependent answers, so that the worst pair has a large distance
       const rows = Array.from({ length: 2 + below(14) }, (): Row => {
         const a = below(2);
         return [a, below(4) === 0 ? below(3) : a * 2, below(5) === 0 ? below(2) : a];
@@ -50,7 +50,7 @@ describe('the spread as one number', () => {
     expect(seen).toBeGreaterThan(0);
   });
 
-  it('also when the rows move between strata', () => {
+  it('the spread moves no more than stated when rows change their stratum', () => {
     const terms = { least: 3, failure: 0.9, strata: 2 };
     const most = spreadSensitivity([2, 2], terms);
     const split = (rows: readonly Row[]): number => {
@@ -68,8 +68,9 @@ describe('the spread as one number', () => {
     }
   });
 
-  it('as it is published moves by no more than is booked for it, and nearly by that', () => {
-    // No radius: the bound is two rows in `least`. One row leaves an answer and joins another, and pulls the two laws apart on both sides.
+  it('the published spread moves by no more than is reserved for it, and nearly by that', () => {
+    // No radius: the bound is two rows in `least`. One row leaves an answer and joins another, and moves both distributions in opposite
+    // directions.
     const least = 40;
     const terms = { least, failure: 4, strata: 1 };
     const two = [2, 2];
@@ -95,26 +96,26 @@ describe('the spread as one number', () => {
     expect(wholeSpread([], terms)).toBe(0n);
   });
 
-  it('is one for copies and near the radius for strangers; rare answers do not decide it', () => {
+  it('the spread is one for copied columns and near the radius for independent ones, unaffected by rare answers', () => {
     const terms = { least: 200, failure: 0.04, strata: 1 };
     const copies = Array.from({ length: 1000 }, (_, r): Row => [r % 2, (r % 2) * 2, r % 2]);
     expect(score(copies, terms)).toBe(1);
     const strangers = Array.from({ length: 6000 }, (): Row => [below(2), below(3), below(2)]);
     expect(score(strangers, terms)).toBeLessThan(0.15);
-    // two rows with a strange answer are far from everything, and weigh one hundredth
+    // two rows with a rare answer are far from all others, and weigh one hundredth
     const rare = strangers.map((row, r): Row => (r < 2 ? [row[0]!, 2, 1] : [row[0]!, below(2), row[2]!]));
     expect(score(rare, terms)).toBeLessThan(0.15);
   });
 });
 
 describe.skipIf(!anesFolder)('ANES 2020 (needs the public data)', () => {
-  it('gains little before epsilon one has been paid for it: the figure of the guide', async () => {
+  it('the spread gains little before epsilon one has been paid for it: the figure of the guide', async () => {
     const table = pooled(await readAnes({ year: '2020', columns: 153 }), 0.05);
     const terms = { least: 154, failure: 0.04, strata: 1 };
     const exact = worstSpread([pairTables(table)], terms);
     const sensitivity = spreadSensitivity(table.levels, terms);
     const columns = table.names.length;
-    /** Noise over composition of a release at epsilon 1 when `paid` was paid for the number, at the median of its noise. */
+    /** Ratio of noise to plain composition of a release at epsilon 1 if `paid` was spent on the number, at its median noise. */
     const ratio = (paid: number): number => {
       const bound = Math.min(1, exact + (sensitivity / paid) * Math.log(1 / (2 * 0.01)));
       const spread = { columns, names: table.names, confidence: 0.95, tilts: [{ tilt: 1, spread: bound * (columns - 1) }] };

@@ -3,13 +3,13 @@ import { type Additive, additive } from '../../../privacy/mechanism/additive.js'
 import type { Allotment } from '../../../privacy/mechanism/allotment.js';
 import { ofRecord } from '../effects.js';
 
-/** What is fixed before any row is read. */
+/** Parameters fixed before any row is read. */
 export interface SpreadTerms {
-  /** Only answers that at least this many rows gave are covered in full. */
+  /** Rows an answer must have to be covered in full. */
   readonly least: number;
-  /** Probability with which the sampled tables may mislead. */
+  /** Failure probability of the sampled tables. */
   readonly failure: number;
-  /** Sets of rows the public columns can tell apart, whether anybody is in them or not. */
+  /** Sets of rows that public columns distinguish, empty ones included. */
   readonly strata: number;
 }
 
@@ -19,14 +19,14 @@ function logEvents(levels: readonly number[], { failure, strata }: SpreadTerms):
   return Math.log((2 * strata * Math.max(pairs, 1)) / failure);
 }
 
-/** How far one replaced row moves `worstSpread`: (2 + 4 radius)/least, radius = that of a sample of `least` rows. See private-spread.proof.md. */
+/** Sensitivity of `worstSpread`: (2 + 4 radius)/least, with the radius of a sample of `least` rows (private-spread.proof.md). */
 export function spreadSensitivity(levels: readonly number[], terms: SpreadTerms): number {
   return (2 + 4 * Math.sqrt(logEvents(levels, terms) / (2 * terms.least))) / terms.least;
 }
 
 /**
- * The worst over pairs of answers of the mean over the other columns of TV(P(x_j | a), P(x_j | b)), with its sampling radius, answers of fewer than
- * `least` rows faded out: a number from 0 to 1 that one row moves little, whatever the rows.
+ * Maximum over pairs of answers of the mean total variation distance TV(P(x_j | a), P(x_j | b)) over the other columns, plus its
+ * sampling radius; answers below `least` rows are faded out. In [0, 1], with small sensitivity.
  */
 export function worstSpread(strata: readonly PairTables[], terms: SpreadTerms): number {
   const { levels } = strata[0]!;
@@ -47,13 +47,13 @@ export function worstSpread(strata: readonly PairTables[], terms: SpreadTerms): 
   return worst;
 }
 
-/** The spread is published as a whole number of these parts of one. */
+/** Units of one: the spread is published as a whole number of these. */
 export const spreadUnits = 2 ** 20;
 
 export const wholeSpread = (strata: readonly PairTables[], terms: SpreadTerms): bigint =>
   BigInt(Math.floor((strata.length > 0 ? worstSpread(strata, terms) : 0) * spreadUnits));
 
-/** One row is one record. Rounding down, and the arithmetic in doubles, may add two units to what a row moves. */
+/** One row is one record. Rounding down and double arithmetic may add two units to the sensitivity. */
 export function spreadNoise(levels: readonly number[], terms: SpreadTerms, allotment: Allotment): Additive {
   const reach = BigInt(Math.ceil(spreadUnits * spreadSensitivity(levels, terms) * (1 + 1e-9)) + 2);
   return additive(
@@ -62,7 +62,7 @@ export function spreadNoise(levels: readonly number[], terms: SpreadTerms, allot
   );
 }
 
-/** Mean over the other columns of the total variation distance between what the two groups of rows answered there. */
+/** Mean over the other columns of the total variation distance between the answers of the two groups of rows. */
 function meanDistance(tables: PairTables, i: number, a: number, b: number, na: number, nb: number): number {
   const cells = cellCount(tables);
   const [first, second] = [(tables.start[i]! + a) * cells, (tables.start[i]! + b) * cells];

@@ -8,7 +8,7 @@ import { pairTables } from './contingency.js';
 import { learnTree, treeNetwork, treeNoise } from './private-tree.js';
 import { scoreGrid } from './score-grid.js';
 
-/** Always the best candidate, no noise; keeps what went in. */
+/** Picks the best candidate without noise; keeps the inputs. */
 function withoutNoise(table: CodedTable, allotment: Allotment, told: 'exact' | 'nothing' = 'exact') {
   const noise = treeNoise(table.levels, table.rows, allotment);
   const transcript = new Transcript([noise.structure, noise.tables], told);
@@ -23,7 +23,7 @@ const pure = pureOf(rational(1));
 describe('the private tree', () => {
   const table = generatedSurvey(8, 600, 3);
 
-  it('spends exactly its budget: half on structure, half on tables', () => {
+  it('the private tree spends exactly its budget: half on structure, half on tables', () => {
     const { sharpness, scale, steps } = withoutNoise(table, pure);
     const edges = 7;
     expect(steps).toHaveLength(edges);
@@ -34,7 +34,7 @@ describe('the private tree', () => {
     expect(toNumber(tables)).toBeCloseTo(0.5, 6);
   });
 
-  it('spends exactly its rho under zCDP, never more', () => {
+  it('the private tree spends exactly its rho under zCDP', () => {
     const { sharpness, scale, steps } = withoutNoise(table, zcdp(rational(1, 100)));
     const structure = (steps.length * (toNumber(sharpness) * Number(scoreGrid(table.rows).reach)) ** 2) / 2;
     expect(structure).toBeLessThanOrEqual(0.005);
@@ -43,7 +43,7 @@ describe('the private tree', () => {
     expect(7 / toNumber(scale)).toBeCloseTo(0.005, 8);
   });
 
-  it('without noise is the spanning tree of largest total distance from independence', () => {
+  it('the tree without noise is the spanning tree of largest total distance from independence', () => {
     const { tree } = withoutNoise(table, pure);
     const distance = (i: number, j: number): number => {
       const joint = new Map<string, number>();
@@ -78,7 +78,7 @@ describe('the private tree', () => {
     expect(found).toBeGreaterThan(best - 7 * (6 / 64));
   });
 
-  it('keeps every selection probability within its share when any one row is replaced', () => {
+  it('every selection probability stays within its share of the budget when any one row is replaced', () => {
     const small = chooseRows(
       generatedSurvey(4, 40, 2, 3),
       Array.from({ length: 12 }, (_, i) => i),
@@ -107,7 +107,7 @@ describe('the private tree', () => {
       }
   });
 
-  it('moves every choice and every table by no more than is booked, and the tables by all of it', () => {
+  it('choices and tables move by no more than their stated sensitivity, and tables reach it', () => {
     const small = chooseRows(
       generatedSurvey(4, 40, 2, 3),
       Array.from({ length: 30 }, (_, i) => i),
@@ -134,7 +134,7 @@ describe('the private tree', () => {
     }
   });
 
-  it('becomes a network that says it was paid for, also from negative noisy counts', () => {
+  it('the private tree becomes a network marked as paid for, even from negative noisy counts', () => {
     const { tree: exact } = withoutNoise(table, pure);
     const tree = { ...exact, tables: exact.tables.map((counts) => counts.map((count) => count - 10_000)) };
     const network = treeNetwork(

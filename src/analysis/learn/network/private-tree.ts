@@ -9,7 +9,7 @@ import { ofRecord, rowsMoved } from '../effects.js';
 import { conditional } from './fit.js';
 import { scoreGrid } from './score-grid.js';
 
-/** The two randomised steps, both once per edge. */
+/** The two randomised steps, each once per edge. */
 export interface TreeNoise {
   readonly structure: Selection;
   readonly tables: Additive;
@@ -39,8 +39,8 @@ export interface PrivateTree {
 }
 
 /**
- * A tree over all columns learned privately, in the manner of PrivBayes: grow from column 0, each time adding the (child, parent) that the
- * exponential mechanism picks by how far the two are from independent in L1; then noise the chosen two-column tables. Guarantee in private-tree.proof.md.
+ * A private tree in the manner of PrivBayes, grown from column 0: the exponential mechanism picks each (child, parent) by its L1
+ * distance from independence, then the chosen tables get noise (private-tree.proof.md).
  */
 export function learnTree(
   pairs: PairTables,
@@ -70,7 +70,7 @@ export function learnTree(
   return { parent, tables: noisy };
 }
 
-/** How much nearer to independent two columns are than any can be far from it, in units of the grid: a score read from its public upper end. */
+/** Distance from independence as a penalty for the exponential mechanism: the public maximum minus the score, in units of the grid. */
 function penalties(pairs: PairTables): (i: number, j: number) => bigint {
   const cells = pairs.start[pairs.levels.length]!;
   const rows = rowsIn(pairs);
@@ -100,7 +100,7 @@ function penalties(pairs: PairTables): (i: number, j: number) => bigint {
 export const rowsIn = (pairs: PairTables): number =>
   Array.from({ length: pairs.levels[0] ?? 0 }, (_, a) => levelCount(pairs, 0, a)).reduce((n, own) => n + own, 0);
 
-/** C order. */
+/** Counts in C order. */
 function pairCounts(pairs: PairTables, i: number, j: number): bigint[] {
   const [rows, width] = [pairs.levels[i]!, pairs.levels[j]!];
   return Array.from({ length: rows * width }, (_, cell) =>
@@ -108,7 +108,7 @@ function pairCounts(pairs: PairTables, i: number, j: number): bigint[] {
   );
 }
 
-/** Clip at zero and normalise (post-processing). The root's law is read off the first noisy table that has it as parent. */
+/** Clamps at zero and normalises (postprocessing). The root's distribution comes from the first noisy table with it as parent. */
 export function treeNetwork(
   name: string,
   tree: PrivateTree,

@@ -15,7 +15,7 @@ import { keyOf } from '../../../query/keys.js';
 import { oneRowEach, refuseToHold } from '../public-size.js';
 import type { CodedTable } from './coded.js';
 
-/** Columns a network can speak about: declared, with one answer per row. */
+/** Columns a network can include: declared, with one answer per row. */
 export function surveyColumns(policy: Policy): readonly string[] {
   const names = [...policy.columns.values()]
     .filter((c) => !isWeight(c) && c.type !== 'multi' && c.name !== policy.protect.unit)
@@ -39,13 +39,13 @@ export function refuseRepeatedRows(policy: Policy): void {
     );
 }
 
-/** Public: what the codes of a coded table stand for. Made from the keys that code the rows, so that the two cannot differ. */
+/** Public values behind the codes of a coded table. Made from the keys that code the rows, so that the two cannot differ. */
 export interface SurveyLevels {
   readonly names: readonly string[];
   /** The shown levels of each column, "(missing)" last. */
   readonly values: readonly (readonly string[])[];
   readonly levels: readonly ToldLevels[];
-  /** Digest of these levels and of the values declared for the columns; public columns by which rows are told apart count, too. */
+  /** Digest of these levels and of the values declared for the columns, including public columns that form strata. */
   readonly resolution: string;
 }
 
@@ -64,17 +64,18 @@ export interface SurveyRows extends SurveyLevels {
   readonly table: Exact<CodedTable>;
 }
 
-/** Codes of a row, and once more when they are put together. */
+/** Codes of a row, and their copy when parts are joined. */
 const bytesPerRow = (columns: number): number => 4 * columns;
 
-/**
- * Hands the rows to a judge and gives back what it says: read off the data, not paid for, for the steward's eyes. Nothing of it may be published.
- */
+/** Passes the rows to a judge and returns its result: unpaid, for the steward only, never to be published. */
 export async function judgeRows<T>(engine: Pinned, policy: Policy, judge: (table: CodedTable) => Promise<T>): Promise<T> {
   return judge((await readSurvey(engine, policy)).table.open());
 }
 
-/** Every row's answers as codes, for what needs whole rows: held here, or refused with the size that would be. Read through the policy exactly as a histogram of the column would count them. */
+/**
+ * Answers of every row as codes, for analyses of whole rows: held in memory, or refused with the size. Read through the policy as a
+ * histogram of the column would be.
+ */
 export async function readSurvey(
   engine: Pinned,
   policy: Policy,

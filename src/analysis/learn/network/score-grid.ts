@@ -1,13 +1,12 @@
 /**
- * The score of two columns is sum |n N_ab - N_a N_b| over their cells: n times the L1 distance from independence in counts. Replacing one of n rows moves it by at
- * most 6n (private-tree.proof.md). Scores are counted in units of about a 64th of that: coarse enough for the exact sampler to be quick, at the price of one
- * unit more reach.
+ * Grid for scores sum |n N_ab - N_a N_b| (n times the L1 distance from independence), which replacing a row moves by at most 6n
+ * (private-tree.proof.md). Its unit, a 64th of that, keeps the exact sampler fast and costs one unit of sensitivity.
  */
 export interface ScoreGrid {
   readonly unit: bigint;
-  /** In units: most that a score moves. */
+  /** In units: sensitivity of a score. */
   readonly reach: bigint;
-  /** In units: no score is larger, whatever the rows. */
+  /** In units: upper bound of any score, whatever the rows. */
   readonly most: bigint;
 }
 

@@ -1,12 +1,15 @@
 import type { Tie } from './tie.js';
 
-/** A person's public attributes as a sparse vector: features in rising order with their weights. */
+/** A person's public attributes as a sparse vector: features in increasing order with their weights. */
 export interface Profile {
   readonly id: string;
   readonly features: readonly number[];
   readonly weights: readonly number[];
 }
-/** What a dot product is divided by: the lengths (cosine), or the sums of absolute weights as Liu et al. 2016 print it. l1 finds no more ties than cosine. */
+/**
+ * Divisor of a dot product: the lengths (cosine), or the sums of absolute weights as printed by Liu et al. 2016. l1 finds no more
+ * ties than cosine.
+ */
 export type Norm = 'cosine' | 'l1';
 
 const sizes: Record<Norm, (weights: readonly number[]) => number> = {
@@ -15,8 +18,8 @@ const sizes: Record<Norm, (weights: readonly number[]) => number> = {
 };
 
 /**
- * Everybody's similarity to everybody before them, through an index from features to who has them, so that people who share nothing never meet. Ties above the
- * threshold, which must be positive.
+ * Similarity ties above a positive threshold, through an inverted index from features to people, so that people without common
+ * features are never compared.
  */
 export function affinityTies(profiles: readonly Profile[], threshold: number, norm: Norm): Tie[] {
   const size = Float64Array.from(profiles, (p) => sizes[norm](p.weights));
@@ -52,7 +55,7 @@ export function affinityTies(profiles: readonly Profile[], threshold: number, no
   return ties;
 }
 
-/** Room for everybody who has a feature, filled as people are met. */
+/** Index arrays sized for all people with a feature, filled as people are visited. */
 function indexOf(profiles: readonly Profile[]) {
   const features = profiles.reduce((m, p) => p.features.reduce((most, f) => Math.max(most, f + 1), m), 0);
   const start = new Uint32Array(features + 1);
@@ -62,8 +65,8 @@ function indexOf(profiles: readonly Profile[]) {
 }
 
 /**
- * Attribute columns as features. Text is one feature per value ("red" and "blue" share nothing); a number is one feature, by itself or, when `centred`, as its distance from
- * the mean in standard deviations, which keeps raw sizes from making everybody alike.
+ * Attribute columns as features: one per value for text; one per number column, plain or, when `centred`, standardised, so that large
+ * raw sizes do not make all people similar.
  */
 export function profilesOf(ids: readonly string[], columns: readonly (readonly string[])[], centred: boolean): Profile[] {
   const features = ids.map(() => [] as number[]);

@@ -3,8 +3,8 @@ import { createHmac } from 'node:crypto';
 export type NamedPair = readonly [string, string];
 
 /**
- * Tied pairs such that nobody is in more than `most` of them. Looks at the ties and the names only, like data/ties/used-records.ts. Pairs of people with few ties
- * come first, which leaves more of them; equals in the order of a keyed hash.
+ * Tied pairs with at most `most` per person, chosen by ties and names only, like data/ties/used-records.ts. Pairs of people with few
+ * ties come first, which keeps more of them; equal ones in keyed-hash order.
  */
 export function choosePairs(pairs: readonly NamedPair[], most: number, key: string): NamedPair[] {
   const degree = new Map<string, number>();

@@ -3,7 +3,7 @@ import { nextUp } from '../../../base/exact/rational.js';
 import type { FriendLaw } from './friend-law.js';
 import { type Tie, upward } from './tie.js';
 
-/** Where somebody is publicly known to be: within `radius` of a point. Their exact place is the secret. */
+/** Public disc in which a person is known to be: within `radius` of a point. The exact place is secret. */
 export interface Place {
   readonly id: string;
   readonly x: number;
@@ -12,21 +12,20 @@ export interface Place {
 }
 
 export interface Metric {
-  /** Distance of two points in the unit of the law, good to one part in 1e12. */
+  /** Distance of two points in the unit of the model, with relative error at most 1e-12. */
   readonly distance: (a: Place, b: Place) => number;
-  /** Straight lines: then the quadratic bound holds too. */
+  /** Flat geometry, in which the quadratic bound holds too. */
   readonly flat: boolean;
-  /** Cells of this size (in the unit of the law) around a point: which cell it lies in, and which cells may hold points within `reach`. */
+  /** Spatial index: cell of a point for cells of this size (in the unit of the model), and cells that may hold points within `reach`. */
   readonly cell: (p: Place, size: number) => readonly [number, number];
   readonly neighbours: (p: Place, size: number) => Iterable<readonly [number, number]>;
 }
 
-/** What a computed distance may be off by: a part, and an amount in the unit of the law. */
+/** Error bound of a computed distance: a relative part, and an absolute amount in the unit of the model. */
 const [part, amount] = [1e-12, 1e-9];
 /**
- * D of the factor f(u,v) = (|u-v| + b)^-c when u ranges over one disc and v over another (distance.proof.md). Two bounds, the least counts:
- * distances lie between near and far, so log f varies by c log((far+b)/(near+b)), twice; and on flat ground the mixed second derivative of log f is at most
- * c / (near (near+b)).
+ * Log odds ratio of the factor f(u,v) = (|u-v| + b)^-c over two discs: the smaller of the range bound and, on flat ground, the
+ * curvature bound (distance.proof.md).
  */
 export function distanceLogOdds(distance: number, ri: number, rj: number, { b, c }: FriendLaw, flat: boolean): number {
   const apart = addUp(ri, rj);
@@ -41,11 +40,11 @@ export function distanceLogOdds(distance: number, ri: number, rj: number, { b, c
 export interface DistanceOptions {
   readonly law: FriendLaw;
   readonly metric: Metric;
-  /** Pairs whose odds ratio stays below this are left out, and with that declared to be strangers. */
+  /** Least odds ratio of a tie; weaker pairs are left out and so declared independent. */
   readonly least: number;
 }
 
-/** Ties between everybody near enough. Fields of places keep it from looking at all pairs. */
+/** Ties between all people near enough. A spatial index avoids a scan of all pairs. */
 export function distanceTies(places: readonly Place[], options: DistanceOptions): Tie[] {
   const { metric } = options;
   const size = reachOf(places, options);
@@ -67,13 +66,13 @@ export function distanceTies(places: readonly Place[], options: DistanceOptions)
   return ties;
 }
 
-/** Undefined when the tie is weaker than the least that counts. */
+/** Undefined if the tie is weaker than `least`. */
 export function tieOf(a: Place, b: Place, { law, metric, least }: DistanceOptions): Tie | undefined {
   const logOdds = distanceLogOdds(metric.distance(a, b), a.radius, b.radius, law, metric.flat);
   return logOdds < Math.log(least) ? undefined : { a: a.id, b: b.id, oddsRatio: upward(expUp(logOdds), 5) };
 }
 
-/** Beyond this distance no two places have a tie that counts; the bound falls with distance, so halving finds it. */
+/** Distance beyond which no two places have a tie; the bound falls with distance, so bisection finds it. */
 function reachOf(places: readonly Place[], { law, metric, least }: DistanceOptions): number {
   const widest = places.reduce((m, p) => Math.max(m, p.radius), 0);
   const counts = (d: number) => distanceLogOdds(d, widest, widest, law, metric.flat) >= Math.log(least);
@@ -88,7 +87,7 @@ function reachOf(places: readonly Place[], { law, metric, least }: DistanceOptio
   return Math.max(high, 1e-9);
 }
 
-/** Plane coordinates; `unit` is one of them in the unit of the law. */
+/** Plane coordinates; `unit` is one of them in the unit of the model. */
 export const planeMetric = (unit: number): Metric => ({
   flat: true,
   distance: (a, b) => unit * Math.hypot(a.x - b.x, a.y - b.y),

@@ -1,7 +1,10 @@
-/** Eq. 26 of Liu et al. 2016: P(friend at v | me at u) proportional to (distance + b)^-c, normalised over the declared grid (the paper's a then cancels). */
+/**
+ * Eq. 26 of Liu et al. 2016: P(friend at v | me at u) proportional to (distance + b)^-c, normalised over the declared grid (the
+ * paper's a then cancels).
+ */
 export interface FriendLaw {
   readonly b: number;
   readonly c: number;
 }
-/** The law the paper fitted, in miles. */
+/** The model fitted in the paper, in miles. */
 export const backstrom: FriendLaw = { b: 0.196, c: 1.05 };

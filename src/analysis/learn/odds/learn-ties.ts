@@ -28,16 +28,16 @@ import { cellCount, countPairs, poolRare } from './pair-table.js';
 export interface TiesRequest {
   readonly relation: string;
   readonly column: string;
-  /** In how many pairs one record may be counted; 1 makes the pairs disjoint, so that they say most per unit of noise. */
+  /** Most counted pairs of one record; 1 makes the pairs disjoint, which gives most information per unit of noise. */
   readonly pairsEach: number;
   readonly confidence: number;
-  /** Values rarer than this share are one value. */
+  /** Values rarer than this share are pooled. */
   readonly pool: number;
 }
 
 export interface LearnedTies {
   readonly evidence: OddsEvidence;
-  /** Values too rare to be judged. */
+  /** Values too rare for an estimate. */
   readonly unjudged: readonly string[];
   /** Scale of the noise in every count. */
   readonly scale: number;
@@ -72,7 +72,9 @@ async function prepareTies(session: Session, request: TiesRequest, options: AskO
   return { relation, column, allowance, directed, noise, plan };
 }
 
-/** The odds ratio of a relation's ties from the protected table, paid for: a noisy table of the values of tied pairs (learn-ties.proof.md). */
+/**
+ * Odds ratio of a relation's ties from the protected data, paid for: a noisy table of the values of tied pairs (learn-ties.proof.md).
+ */
 export async function learnTies(session: Session, request: TiesRequest, options: AskOptions): Promise<LearnedTies> {
   const { policy } = session;
   const { relation, column, allowance, directed, noise, plan } = await prepareTies(session, request, options);
@@ -96,7 +98,7 @@ export async function learnTies(session: Session, request: TiesRequest, options:
       return add(exact.map(BigInt)).map(Number);
     },
   });
-  // From here on only noisy counts: half of what may go wrong is noise, half is chance.
+  // Noisy counts only from here on: half of alpha is for noise, half for chance.
   const wrong = (1 - request.confidence) / 2;
   const { table, unjudged, merged } = poolRare({ values: column.values, directed, counts: result }, request.pool);
   const slack = merged * halfWidth(inDoubles(noise.law), wrong / result.length);
@@ -109,7 +111,7 @@ export async function learnTies(session: Session, request: TiesRequest, options:
 export const pairNoise = (name: string, values: number, directed: boolean, pairsEach: number, allotment: Allotment): Additive =>
   additive({ name, cells: cellCount(values, directed), effects: rowsMoved(pairsEach) }, allotment);
 
-/** A tie with the names of its ends, what puts it in order, and what is known of its ends. */
+/** A tie with the names of its ends, its sort key and its public attributes. */
 const bytesPerTie = 800;
 
 /** Each tie once: a symmetric relation lists both directions. */
@@ -123,7 +125,7 @@ async function readPairs(engine: Pinned, { name, symmetric }: Relation): Promise
   return pairs;
 }
 
-/** The value of every record that is tied to another, as a position in the declared list; others are left where they are. A name that several rows share has none. */
+/** Value of every tied record, as an index in the declared list; other records are ignored. A name that several rows share has none. */
 async function readValues(
   engine: Pinned,
   policy: Policy,

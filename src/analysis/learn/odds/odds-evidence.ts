@@ -2,29 +2,29 @@ import { type OddsInterval, oddsInterval } from './odds-interval.js';
 import type { PairTable } from './pair-table.js';
 import { mostValues, sharedStrength } from './shared-strength.js';
 
-/** What pairs say about the odds ratio of a tie, and what that rests on. */
+/** Estimate of a tie's odds ratio from pairs, and the assumption it rests on. */
 export interface OddsEvidence extends OddsInterval {
-  /** `pairs`: nothing but that pairs are independent draws. `shared`: that cells lend each other strength (shared-strength.proof.md). */
+  /** `pairs`: only independence of pairs. `shared`: a hierarchical model of the cells, too (shared-strength.proof.md). */
   readonly restsOn: 'pairs' | 'shared';
-  /** The same without that assumption. */
+  /** The same estimate without that assumption. */
   readonly assumptionFree: Pick<OddsInterval, 'oddsRatio' | 'low' | 'high'>;
 }
 
 export interface Noise {
-  /** How far noise moved a count at most, within the confidence. */
+  /** Most by which noise moved a count, at the confidence level. */
   readonly slack: number;
   readonly variance: number;
-  /** The part of what may go wrong that the slack takes. */
+  /** Part of alpha spent on the noise bound. */
   readonly part: number;
 }
 const none: Noise = { slack: 0, variance: 0, part: 0 };
 
-/** An assumption must earn its place: it is made only where it lowers the upper end by more than this. */
+/** Least reduction of the upper end for which the assumption is made. */
 const worthwhile = 1.25;
 
 /**
- * The upper end is the lesser of two limits, each with its own part of what may go wrong. The model's is taken at a fifth of it: simulation over tables that
- * no prior of ours made shows that then no more than the whole of it goes wrong (shared-strength.test.ts).
+ * The upper end is the smaller of two limits, each with its own part of alpha. The model's is computed at a fifth of its part:
+ * simulation on tables from no prior of ours shows that coverage then holds (shared-strength.test.ts).
  */
 export function oddsEvidence(table: PairTable, confidence: number, noise: Noise = none): OddsEvidence {
   const wrong = 1 - confidence;

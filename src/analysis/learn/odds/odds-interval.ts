@@ -4,7 +4,7 @@ import { cellOf, type PairTable } from './pair-table.js';
 import { upward } from './tie.js';
 
 export interface OddsInterval {
-  /** The largest odds ratio any two values of one end and any two of the other show, and bounds on the true largest one. */
+  /** Largest odds ratio over any two values of either end, and bounds on the true largest one. */
   readonly oddsRatio: number;
   readonly low: number;
   readonly high: number;
@@ -14,9 +14,8 @@ export interface OddsInterval {
 }
 
 /**
- * The odds ratio of a tie from counted pairs: the largest log f(a,u) f(b,v) / (f(a,v) f(b,u)), in which everything that only one end is responsible for cancels. `slack`
- * bounds how far noise moved each count (0 for exact ones). All 2x2 tables are bounded at once (Bonferroni). Large counts: normal errors of
- * the log odds ratio; small ones: each count's own Poisson limits (Byar). A count that may be zero leaves the upper end open.
+ * Odds ratio of a tie from counted pairs; one-sided factors cancel in it. Bonferroni over all 2x2 tables: normal errors, Byar's
+ * Poisson limits for small counts; `slack` bounds the noise. Possibly empty cells leave the upper end open.
  */
 export function oddsInterval(table: PairTable, confidence: number, slack = 0): OddsInterval {
   const { values } = table;
@@ -53,7 +52,7 @@ interface Minor {
   readonly b: number;
   readonly u: number;
   readonly v: number;
-  /** How often each cell stands above the line minus below, and log of its share when it stands for two ordered cells. */
+  /** Power of each cell in the quotient (numerator minus denominator), and log of its share if it stands for two ordered cells. */
   readonly cells: ReadonlyMap<number, { power: number; logShare: number }>;
 }
 
@@ -78,7 +77,7 @@ function* minorsOf({ values, directed }: PairTable): Iterable<Minor> {
         }
 }
 
-/** Below this a count's logarithm is not near normal. */
+/** Count below which its logarithm is not nearly normal. */
 const small = 10;
 
 function logOddsOf({ cells }: Minor, { counts }: PairTable, slack: number, tail: number) {
@@ -110,5 +109,5 @@ function logOddsOf({ cells }: Minor, { counts }: PairTable, slack: number, tail:
 /** Byar's approximation to the Poisson limits of a count (count + 1 for the upper one). */
 const byar = (n: number, z: number): number => (n < 1 ? 0 : n * Math.max(0, 1 - 1 / (9 * n) + z / (3 * Math.sqrt(n))) ** 3);
 
-/** The number to write into a policy: the upper end, rounded up to two digits. */
+/** Odds ratio to declare in a policy: the upper end, rounded up to two digits. */
 export const toDeclare = (high: number): number => upward(high, 2);

@@ -1,15 +1,15 @@
-/** How often tied records have which two values. `directed`: the first end is of another kind than the second (parent and child). */
+/** Counts of value pairs of tied records. `directed`: the first end is of another kind than the second (parent and child). */
 export interface PairTable {
   readonly values: readonly string[];
   readonly directed: boolean;
-  /** One count per cell, see `cellOf`; noisy counts may be negative. */
+  /** One count per cell, see `pairCell`; noisy counts may be negative. */
   readonly counts: readonly number[];
 }
 
 export const cellCount = (values: number, directed: boolean): number =>
   directed ? values * values : (values * (values + 1)) / 2;
 
-/** The cell of two values. Without a direction (a, b) and (b, a) are one cell. */
+/** Cell of two values. If undirected, (a, b) and (b, a) are one cell. */
 export function cellOf(a: number, b: number, values: number, directed: boolean): number {
   if (directed) return a * values + b;
   const [low, high] = a < b ? [a, b] : [b, a];
@@ -26,7 +26,7 @@ export function countPairs(
   return counts;
 }
 
-/** How often each value occurs at either end. */
+/** Number of occurrences of each value at either end. */
 function ends({ values, directed, counts }: PairTable): number[] {
   const k = values.length;
   const total = new Array<number>(k).fill(0);
@@ -41,13 +41,13 @@ function ends({ values, directed, counts }: PairTable): number[] {
 
 export interface Pooled {
   readonly table: PairTable;
-  /** Values too rare to be judged even together: pairs with them are left out. */
+  /** Values too rare even when pooled: pairs with them are left out. */
   readonly unjudged: readonly string[];
-  /** The most cells that were added up into one. */
+  /** Most cells that were merged into one. */
   readonly merged: number;
 }
 
-/** Values rarer than `share` become one value, or are left out if that is still rarer, so that no odds rest on a handful of pairs. */
+/** Values rarer than `share` are pooled, or left out if the pool is still rarer, so that no odds ratio depends on a handful of pairs. */
 export function poolRare(table: PairTable, share: number): Pooled {
   const { values, directed, counts } = table;
   const k = values.length;

@@ -3,7 +3,7 @@ import { type OddsEvidence, oddsEvidence } from './odds-evidence.js';
 import { toDeclare } from './odds-interval.js';
 import { countPairs, type PairTable, poolRare } from './pair-table.js';
 
-/** A small generator, so that a failure can be repeated. */
+/** Seeded generator, so that a failure can be repeated. */
 function chance(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -20,7 +20,10 @@ const agree =
     a === b ? pull[a]! : 0;
 const graded = (slope: number, middle: number) => (a: number, b: number) => slope * (a - middle) * (b - middle);
 
-/** Laws that no prior of ours made: two to six values, even and uneven, common and own pulls, scales, strangers, a block, and a repulsion. */
+/**
+ * Distributions from no prior of ours: two to six values, even and uneven, common and own agreement, scales, independence, a block,
+ * and a repulsion.
+ */
 const laws: Record<string, Law> = {
   'two values, odds ratio 9': law([1, 1], agree(1.1, 1.1)),
   'two uneven values, odds ratio 81': law([4, 1], agree(2.2, 2.2)),
@@ -87,7 +90,7 @@ const kept = (list: readonly Tried[], declare: (table: PairTable) => number) => 
   return { lines, share: sum((l) => l.covered) / sum((l) => l.of), worst: Math.min(...lines.map((l) => l.covered / l.of)) };
 };
 
-/** Asked twice about the same tables: what is declared, and what would be if it were the middle. */
+/** Evidence cached by table: the same tables are judged by the declared bound and by the estimate. */
 const exactTrials = trials(0, [50, 200, 500]);
 const known = new Map<PairTable, OddsEvidence>();
 const evidence = (table: PairTable): OddsEvidence => {
@@ -96,15 +99,15 @@ const evidence = (table: PairTable): OddsEvidence => {
   return found;
 };
 
-describe('an odds ratio from few pairs', () => {
-  it('is below the declared number at least 95 times in 100, whatever the law', () => {
+describe('the odds ratio from few pairs', () => {
+  it('the true odds ratio is below the declared one at least 95 times in 100, whatever the distribution', () => {
     const { lines, share, worst } = kept(exactTrials, (t) => toDeclare(evidence(t).high));
     if (draws >= 100) console.table(lines);
     expect(share).toBeGreaterThanOrEqual(0.95);
     if (draws >= 100) expect(worst).toBeGreaterThanOrEqual(0.95 - 1.645 * Math.sqrt((0.95 * 0.05) / draws));
   }, 3_600_000);
 
-  it('is so from noisy counts too', () => {
+  it('the declared odds ratio has the same coverage with noisy counts', () => {
     const scale = 4;
     const noise = { slack: scale * Math.log(20 / 0.05), variance: 2 * scale ** 2, part: 0.5 };
     const { lines, share, worst } = kept(trials(scale, [500]), (t) => toDeclare(oddsEvidence(t, 0.95, noise).high));
@@ -113,12 +116,12 @@ describe('an odds ratio from few pairs', () => {
     if (draws >= 100) expect(worst).toBeGreaterThanOrEqual(0.95 - 1.645 * Math.sqrt((0.95 * 0.05) / draws));
   }, 3_600_000);
 
-  it('would not be, were the middle declared: the trial can fail', () => {
+  it('the coverage test fails if the point estimate is declared', () => {
     const some = exactTrials.filter(({ name }) => name.endsWith(' 200 pairs'));
     expect(kept(some, (t) => evidence(t).oddsRatio).share).toBeLessThan(0.85);
   });
 
-  it('is declared in the hundreds, not in the hundred thousands, from 388 pairs with rare values', () => {
+  it('the declared odds ratio from 388 pairs with rare values is in the hundreds, not in the hundred thousands', () => {
     const table = drawn(law([8, 6, 4, 3, 2, 2], agree(1.5, 1.5, 1.5, 1.5, 1.5, 1.5)), 388, chance(4), 0);
     const found = oddsEvidence(table, 0.95);
     expect(found.restsOn).toBe('shared');
@@ -128,14 +131,14 @@ describe('an odds ratio from few pairs', () => {
     expect(oddsEvidence(table, 0.95)).toEqual(found);
   });
 
-  it('makes no assumption where there are pairs enough', () => {
+  it('the estimate makes no assumption when there are enough pairs', () => {
     const counts = [4000, 2000, 2000, 4000, 2000, 4000];
     const found = oddsEvidence({ values: ['a', 'b', 'c'], directed: false, counts }, 0.95);
     expect(found.restsOn).toBe('pairs');
     expect(found.high).toBe(found.assumptionFree.high);
   });
 
-  it('takes ties with a direction', () => {
+  it('the estimate supports directed ties', () => {
     // Parents and children: f(a,u) agrees, g and h differ.
     const counts = [20, 4, 3, 6, 18, 2, 5, 3, 9];
     const { restsOn, high, oddsRatio } = oddsEvidence({ values: ['a', 'b', 'c'], directed: true, counts }, 0.95);

@@ -1,19 +1,19 @@
 import { cellOf, type PairTable } from './pair-table.js';
 
 /**
- * The odds ratio of a tie when pairs are few (shared-strength.proof.md). The log of the law of a pair is: what each end is like, a pull towards agreement, a pull along a
- * scale whose places are learned, and an exception per cell. Exceptions are draws from one law whose width is learned: that is what cells lend each other, and what is assumed.
+ * Hierarchical model for few pairs (shared-strength.proof.md): a log-linear distribution of end effects, agreement, a latent scale
+ * and one exception per cell. Exceptions share one distribution whose width is learned: this is the assumption.
  */
 export interface SharedStrength {
-  /** The largest odds ratio: half of the posterior lies below the first, `confidence` of it below the second. */
+  /** Largest odds ratio: posterior median, and posterior quantile at `confidence`. */
   readonly middle: number;
   readonly high: number;
 }
 
-/** Standard deviations of what is believed before a pair is seen. */
+/** Prior standard deviations. */
 const before = { end: 5, agree: 2, grade: 2, width: 1 };
 const [warmUp, kept, leaps] = [600, 2400, 10];
-/** Above this the model is not fitted: each value would rest on too few pairs. */
+/** Most values for which the model is fitted: each would have too few pairs. */
 export const mostValues = 25;
 
 /** `noise` is the variance of the noise in every count, 0 for exact ones. */
@@ -26,9 +26,9 @@ export function sharedStrength(table: PairTable, confidence: number, noise = 0):
 
 interface Posterior {
   readonly start: Float64Array;
-  /** About how far each parameter may move at once. */
+  /** Approximate step size of each parameter. */
   readonly stride: Float64Array;
-  /** Log density at a point; its slopes are written into the second. */
+  /** Log density at a point; the gradient is written into `slopes`. */
   density(at: Float64Array, slopes: Float64Array): number;
   largest(at: Float64Array): number;
 }
@@ -39,7 +39,7 @@ function posteriorOf({ values, directed, counts }: PairTable, noise: number): Po
   const [agree, grade, width] = [ends, ends + 1, ends + 2];
   const exceptions = k === 2 ? 0 : counts.length;
   const first = ends + 3;
-  // Places on a scale nobody has to name: what lies far apart on it goes together less.
+  // Positions on a latent scale: values far from each other on it are less associated.
   const place = first + exceptions;
   const places = k === 2 ? 0 : ends;
   const cells = Array.from(cellsOf(k, directed), ([a, b]) => ({
@@ -50,7 +50,7 @@ function posteriorOf({ values, directed, counts }: PairTable, noise: number): Po
     cell: cellOf(a, b, k, directed),
     twice: directed || a === b ? 1 : 2,
   }));
-  // The same in typed arrays: the density is asked for some thirty thousand times.
+  // Typed arrays, because the density is evaluated some thirty thousand times.
   const count = cells.length;
   const [ends1, ends2] = [Uint32Array.from(cells, ({ a }) => a), Uint32Array.from(cells, ({ b }) => b)];
   const exception = Uint32Array.from(cells, ({ cell }) => (exceptions ? first + cell : 0));
@@ -71,7 +71,7 @@ function posteriorOf({ values, directed, counts }: PairTable, noise: number): Po
   const stride = new Float64Array(start.length).fill(1);
   stride.fill(Math.sqrt(k / (total + noise)), 0, ends);
   stride[agree] = stride[grade] = Math.sqrt(Math.min(4, (4 * k) / total));
-  // What is believed beforehand of each parameter; the width has a law of its own. Exceptions are in units of their width.
+  // Prior of each parameter; the width has its own distribution. Exceptions are in units of their width.
   const means = new Float64Array(start.length).fill(centre, 0, ends);
   const deviations = new Float64Array(start.length).fill(1).fill(before.end, 0, ends);
   deviations[agree] = before.agree;
@@ -94,7 +94,7 @@ function posteriorOf({ values, directed, counts }: PairTable, noise: number): Po
         slopes[p]! -= z / deviation;
       }
       const w = Math.exp(at[width]!);
-      // Half normal in the width itself, written for its logarithm.
+      // Half-normal prior of the width, on the log scale.
       log += at[width]! - (w / before.width) ** 2 / 2;
       slopes[width]! += 1 - (w / before.width) ** 2;
       for (let c = 0; c < count; c++) {
@@ -130,7 +130,7 @@ function posteriorOf({ values, directed, counts }: PairTable, noise: number): Po
   };
 }
 
-/** The largest |t(a,u) + t(b,v) - t(a,v) - t(b,u)|: for two rows, the range of their difference. */
+/** Largest |t(a,u) + t(b,v) - t(a,v) - t(b,u)|: for two rows, the range of their difference. */
 function largestMinor(ties: readonly Float64Array[]): number {
   let most = 0;
   for (let a = 0; a < ties.length; a++)
@@ -150,7 +150,7 @@ function* cellsOf(k: number, directed: boolean): Iterable<readonly [number, numb
   for (let a = 0; a < k; a++) for (let b = directed ? 0 : a; b < k; b++) yield [a, b];
 }
 
-/** Hamiltonian Monte Carlo with its own fixed stream: the same counts give the same figure. Not noise: nothing private rests on it. */
+/** Hamiltonian Monte Carlo with a fixed seed: equal counts give equal results. Not a source of privacy noise. */
 function* sample({ start, stride, density }: Posterior): Iterable<Float64Array> {
   const { next, normal } = stream();
   const n = start.length;

@@ -1,4 +1,4 @@
-/** One line of an edge table. */
+/** One row of an edge table. */
 export interface Tie {
   readonly a: string;
   readonly b: string;
@@ -9,14 +9,14 @@ export interface Tie {
 const shown = (x: number): string => (x === Number.POSITIVE_INFINITY ? 'inf' : `${x}`);
 const quoted = (text: string): string => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
-/** CSV with a column for every figure the ties have; what `relations:` and `oddsColumn:` read. */
+/** CSV with a column for every attribute of the ties; input of `relations:` and `oddsColumn:`. */
 export function tieTable(ties: readonly Tie[]): string {
   const figures = (['oddsRatio', 'similarity'] as const).filter((name) => ties.some((t) => t[name] !== undefined));
   const lines = ties.map((t) => [quoted(t.a), quoted(t.b), ...figures.map((name) => shown(t[name] ?? 1))].join(','));
   return `${['a', 'b', ...figures].join(',')}\n${lines.map((line) => `${line}\n`).join('')}`;
 }
 
-/** Rounded up to so many digits. */
+/** Rounds up to so many significant digits. */
 export function upward(x: number, digits: number): number {
   if (!Number.isFinite(x) || x <= 0) return x;
   const unit = 10 ** (Math.floor(Math.log10(x)) - digits + 1);

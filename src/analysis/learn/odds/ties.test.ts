@@ -13,7 +13,7 @@ import { oddsInterval, toDeclare } from './odds-interval.js';
 import { cellCount, cellOf, countPairs, poolRare } from './pair-table.js';
 import { tieTable, upward } from './tie.js';
 
-/** A small generator, so that a failure can be repeated. */
+/** Seeded generator, so that a failure can be repeated. */
 function chance(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -27,8 +27,8 @@ const draw = (law: readonly number[], random: () => number): number => {
   return sums.findIndex((sum) => at < sum);
 };
 
-describe('a table of tied pairs', () => {
-  it('has one cell per two values, in either order when ties have no direction', () => {
+describe('the table of tied pairs', () => {
+  it('the pair table has one cell per two values, in either order when ties are undirected', () => {
     for (const k of [1, 2, 5])
       for (const directed of [true, false]) {
         const cells = new Set<number>();
@@ -41,7 +41,7 @@ describe('a table of tied pairs', () => {
       }
   });
 
-  it('pools rare values and loses no pair', () => {
+  it('pooling of rare values loses no pair', () => {
     const table = { values: ['a', 'b', 'c', 'd'], directed: false, counts: [50, 20, 1, 0, 40, 1, 2, 0, 1, 1] };
     const { table: pooled, unjudged, merged } = poolRare(table, 0.03);
     expect(pooled.values).toEqual(['a', 'b', 'c or d']);
@@ -51,7 +51,7 @@ describe('a table of tied pairs', () => {
     expect(poolRare(table, 0).table).toEqual(table);
   });
 
-  it('moves by at most two per pair when one record changes', () => {
+  it('the pair table moves by at most two per pair when one record changes', () => {
     const values = fc.array(fc.option(fc.nat(2), { nil: undefined }), { minLength: 8, maxLength: 8 });
     const list = fc.array(fc.tuple(fc.nat(7), fc.nat(7)), { maxLength: 30 });
     fc.assert(
@@ -80,7 +80,7 @@ describe('a table of tied pairs', () => {
 });
 
 describe('the noise of a table of tied pairs', () => {
-  it('is booked for all pairs of a record: three friends of one value, and it changes', () => {
+  it('the noise covers all pairs of a record: one with three friends of one value that changes', () => {
     for (const within of [pure(rational(1)), zcdp(rational(1, 10))]) {
       const noise = pairNoise('friends', 2, false, 3, within);
       const run = (own: number | undefined): Transcript => {
@@ -100,8 +100,8 @@ describe('the noise of a table of tied pairs', () => {
   });
 });
 
-describe('the pairs counted', () => {
-  it('hold nobody more often than allowed and do not depend on the order of the list', () => {
+describe('the counted pairs', () => {
+  it('nobody is in more counted pairs than allowed, and the order of the list does not matter', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.nat(9), fc.nat(9)), { maxLength: 40 }), fc.integer({ min: 1, max: 3 }), (list, most) => {
         const pairs = [...new Set(list.filter(([a, b]) => a < b).map(([a, b]) => `${a},${b}`))].map(
@@ -117,8 +117,8 @@ describe('the pairs counted', () => {
   });
 });
 
-describe('an odds ratio from pairs', () => {
-  it('is 81 for two who agree nine times in ten', () => {
+describe('the odds ratio from pairs', () => {
+  it('the odds ratio is 81 for two who agree nine times in ten', () => {
     const { oddsRatio, low, high } = oddsInterval({ values: ['yes', 'no'], directed: false, counts: [4500, 1000, 4500] }, 0.95);
     expect(oddsRatio).toBeCloseTo(81, 6);
     expect(low).toBeLessThan(81);
@@ -127,13 +127,13 @@ describe('an odds ratio from pairs', () => {
     expect(toDeclare(high)).toBeGreaterThanOrEqual(high);
   });
 
-  it('covers the truth as often as it says, whatever the margins, with and without noise', () => {
+  it('the confidence interval has its stated coverage for all marginals, with and without noise', () => {
     const random = chance(7);
     let covered = 0;
     let close = 0;
     const runs = 300;
     for (let run = 0; run < runs; run++) {
-      // f times uneven margins: the margins must not matter.
+      // f times uneven marginals: the marginals must not matter.
       const f = [
         [3, 1, 1],
         [1, 3, 1],
@@ -159,7 +159,7 @@ describe('an odds ratio from pairs', () => {
     expect(close).toBeGreaterThan(0.8 * runs);
   });
 
-  it('takes strangers for strangers, and leaves the upper end open when a cell may be empty', () => {
+  it('the odds ratio of independent pairs is one, and its upper end is open when a cell may be empty', () => {
     expect(oddsInterval({ values: ['y', 'n'], directed: true, counts: [250, 250, 250, 250] }, 0.95)).toMatchObject({ low: 1 });
     expect(oddsInterval({ values: ['y', 'n'], directed: false, counts: [50, 0, 50] }, 0.95).high).toBe(Number.POSITIVE_INFINITY);
     const few = oddsInterval({ values: ['y', 'n'], directed: false, counts: [50, 4, 50] }, 0.95);
@@ -171,7 +171,7 @@ describe('an odds ratio from pairs', () => {
     expect(() => oddsInterval({ values: ['y'], directed: false, counts: [9] }, 0.95)).toThrow(/at least two values/);
   });
 
-  it('tells ends apart when ties have a direction', () => {
+  it('the odds ratio distinguishes the ends of directed ties', () => {
     const counts = [100, 10, 10, 100, 10, 100, 10, 10, 100];
     const { between, oddsRatio } = oddsInterval({ values: ['a', 'b', 'c'], directed: true, counts }, 0.95);
     expect(oddsRatio).toBeCloseTo(100, 6);
@@ -179,10 +179,10 @@ describe('an odds ratio from pairs', () => {
   });
 });
 
-describe('ties that fade with distance', () => {
+describe('ties by distance', () => {
   const place = (id: string, x: number, y: number, radius: number): Place => ({ id, x, y, radius });
 
-  it('bound every quotient of the law over both discs', () => {
+  it('the odds ratio bounds every ratio of the model over both discs', () => {
     const coordinate = fc.double({ min: -10, max: 10, noNaN: true });
     const radius = fc.double({ min: 0, max: 3, noNaN: true });
     const turn = fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.double({ min: 0, max: 6.2832, noNaN: true }));
@@ -208,7 +208,7 @@ describe('ties that fade with distance', () => {
     );
   });
 
-  it('are as strong as the law on the whole domain where the discs cover it, and weaker the farther', () => {
+  it('the odds ratio equals that over the whole domain when the discs cover it, and falls with distance', () => {
     const whole = friendOddsRatio({ side: 11, step: 1 }, backstrom);
     expect(Math.exp(distanceLogOdds(0, 10, 10, backstrom, true))).toBeCloseTo(whole, 3);
     const at = [1, 5, 20, 100].map((d) => distanceLogOdds(d, 1, 1, backstrom, true));
@@ -216,7 +216,7 @@ describe('ties that fade with distance', () => {
     expect(at[3]).toBeLessThan(0.001);
   });
 
-  it('are found among near ones without looking at all pairs, on the plane and on the globe', () => {
+  it('close pairs are found without a scan of all pairs, on the plane and on the globe', () => {
     const random = chance(3);
     const plane = Array.from({ length: 300 }, (_, i) => place(`p${i}`, 40 * random(), 40 * random(), 0.2 + random()));
     const globe = Array.from({ length: 200 }, (_, i) => place(`q${i}`, 40 + random(), -74 + random(), 0.5));
@@ -236,8 +236,8 @@ describe('ties that fade with distance', () => {
   });
 });
 
-describe('ties between people alike', () => {
-  it('are all pairs above the threshold; l1 finds none that cosine does not', () => {
+describe('ties by similarity', () => {
+  it('similarity ties are all pairs above the threshold, and l1 finds none that cosine does not', () => {
     const cells = fc.array(fc.constantFrom('', 'red', 'blue', 'green'), { minLength: 12, maxLength: 12 });
     const numbers = fc.array(fc.constantFrom('', '0', '1', '2.5', '-1'), { minLength: 12, maxLength: 12 });
     fc.assert(
@@ -274,8 +274,8 @@ describe('ties between people alike', () => {
   });
 });
 
-describe('a table of ties', () => {
-  it('rounds strengths up and quotes names', () => {
+describe('the file of ties', () => {
+  it('the file of ties rounds strengths up and quotes names', () => {
     expect(tieTable([{ a: 'x,y', b: 'z', oddsRatio: Number.POSITIVE_INFINITY }])).toBe('a,b,oddsRatio\n"x,y",z,inf\n');
     fc.assert(
       fc.property(fc.double({ min: 1, max: 1e9, noNaN: true }), fc.integer({ min: 1, max: 6 }), (x, digits) => {

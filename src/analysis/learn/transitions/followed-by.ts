@@ -1,6 +1,6 @@
 /**
- * How often state b follows state a one step later, of rows with `who` they belong to, their moment p0 and their state p1. A moment at which somebody has several
- * rows is counted nowhere, so that a row is in two pairs at most, whatever the others are (learn-transitions.proof.md).
+ * Counts of state b one step after state a, from rows with `who`, moment p0 and state p1. A moment with several rows of one person is
+ * not counted, so that a row is in two pairs at most, whatever the others are (learn-transitions.proof.md).
  */
 export function followedBy(rows: string): string {
   const moments = `SELECT who, p0 AS moment, min(p1) AS what, count(*) AS copies FROM (${rows}) AS steps WHERE who IS NOT NULL AND p0 IS NOT NULL GROUP BY who, p0`;

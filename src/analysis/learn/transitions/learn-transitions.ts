@@ -25,7 +25,7 @@ import { rowsMoved, rowsWithin } from '../effects.js';
 import { followedBy } from './followed-by.js';
 import { sharesOf } from './shares.js';
 
-/** Whose steps, what puts them in order, and the state that changes. */
+/** Owner column, order column, and the state that changes. */
 export interface TransitionsRequest {
   readonly by: string;
   readonly order: string;
@@ -33,7 +33,7 @@ export interface TransitionsRequest {
 }
 
 export interface LearnedTransitions extends TransitionFile {
-  /** Pairs of steps that were counted, with the noise that is in them. */
+  /** Noisy number of counted pairs of steps. */
   readonly pairs: number;
 }
 
@@ -44,7 +44,7 @@ export interface PaidTransitions {
   readonly receipt: Receipt;
 }
 
-/** What the policy's own sequence says, where the request leaves something out. */
+/** Request completed from the policy's declared sequence. */
 export function readTransitionsRequest(policy: Policy, asked: Partial<TransitionsRequest>): TransitionsRequest {
   const declared = policy.dependence.find(({ kind }) => kind === sequence.kind) as Partial<TransitionsRequest> | undefined;
   const { by = declared?.by ?? policy.protect.unit, order = declared?.order, state = declared?.state } = asked;
@@ -65,7 +65,7 @@ async function prepare(session: Session, request: TransitionsRequest, options: A
   const { states } = columnsOf(policy, request);
   refuseUnknown(request.by, await session.sourceColumns());
   const effects = pairEffects(policy, request);
-  // Over whole persons and their own steps every count is a sum; what one row adds depends on the rows beside it.
+  // Counts over whole persons and their own steps are sums; otherwise the contribution of one row depends on adjacent rows.
   const own = policy.protect.secret === 'person' && request.by === policy.protect.unit;
   const allowance = await session.allowance(options, undefined, own ? { sums: true } : {});
   const allotment = allowance.rho ?? allowance.pure;
@@ -85,7 +85,7 @@ async function prepare(session: Session, request: TransitionsRequest, options: A
   return { states, allowance, allotment, noise, plan };
 }
 
-/** Whose steps they are need not be declared: what is not there is found out before anything is booked. */
+/** Owners of steps need not be declared: a missing column is found before anything is reserved. */
 function refuseUnknown(name: string, known: readonly string[]): void {
   if (known.includes(name)) return;
   throw new Fault('COLUMN_UNKNOWN', `The data has no column "${name}".`, didYouMean(name, known, 'Columns of the data'));
@@ -94,7 +94,7 @@ function refuseUnknown(name: string, known: readonly string[]): void {
 const stepNoise = (name: string, states: number, effects: Effects, allotment: Allotment): Additive =>
   additive({ name, cells: states * states, effects }, allotment);
 
-/** Transitions from the protected rows, booked before any of them is read (learn-transitions.proof.md). */
+/** Transitions from the protected rows, paid for before any of them is read (learn-transitions.proof.md). */
 export async function learnTransitions(
   session: Session,
   request: TransitionsRequest,
@@ -118,7 +118,7 @@ export async function learnTransitions(
   return { learned: learnedOf(result, states, origin), scale: spreadOf(noise.law), receipt };
 }
 
-/** Reads the rows and keeps what it finds without paying: the result says so and is for the steward's eyes. */
+/** Learns from the rows without paying: the result is marked as such and is for the steward only. */
 export async function learnTransitionsUnpaid(
   engine: Pinned,
   policy: Policy,
@@ -150,10 +150,10 @@ function columnsOf(policy: Policy, { order, state }: TransitionsRequest): { stat
   return { states, when };
 }
 
-/** A row that comes or goes: two pairs more, or less, perhaps of the same two states. */
+/** An added or removed row: two pairs more or fewer, perhaps of the same two states. */
 const twoPairs = { l1: 2, l2: 2 };
 
-/** What replacing a record does to the table. */
+/** Sensitivity of the table to replacing a record. */
 export function pairEffects({ protect }: Policy, { by }: TransitionsRequest): Effects {
   if (protect.secret === 'row' || protect.secret === 'step') return rowsWithin(1, twoPairs);
   if (protect.secret !== 'person')
@@ -172,7 +172,7 @@ export function pairEffects({ protect }: Policy, { by }: TransitionsRequest): Ef
   return rowsMoved(protect.maxRows - 1);
 }
 
-/** How often each state follows each other, a row per the former: counted by the database, which gives back nothing else. */
+/** Count of each transition, one row per former state: aggregated in the database, which returns nothing else. */
 export async function countSteps(engine: Pinned, policy: Policy, request: TransitionsRequest): Promise<Exact<readonly number[]>> {
   const { states, when } = columnsOf(policy, request);
   const columns = await engine.columns();

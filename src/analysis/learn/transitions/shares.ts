@@ -1,4 +1,4 @@
-/** Shares of what follows each state, with half a case for what was never seen: nothing is impossible that was only not met. */
+/** Transition shares with half a case added per transition (Krichevsky-Trofimov): unseen ones stay possible. */
 export function sharesOf(counts: readonly number[], states: number): number[][] {
   return Array.from({ length: states }, (_, from) => {
     const cells = counts.slice(from * states, (from + 1) * states).map((n) => Math.max(0, n) + 0.5);

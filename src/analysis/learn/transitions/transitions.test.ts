@@ -12,7 +12,7 @@ import { everyRecord } from '../../../privacy/mechanism/record-class.js';
 import { countSteps, pairEffects } from './learn-transitions.js';
 import { sharesOf } from './shares.js';
 
-/** Who, when, in which state. */
+/** Owner, moment, state. */
 type Row = readonly [number, number, number];
 const states = 2;
 const count = (rows: readonly Row[]) =>
@@ -25,8 +25,8 @@ const rowOf = fc.tuple(fc.nat(2), fc.integer({ min: -1, max: 4 }), fc.integer({ 
 const effectsUnder = (protect: Partial<Policy['protect']>, by: string) =>
   pairEffects({ protect } as Policy, { by, order: 't', state: 's' }).get(everyRecord)!;
 
-describe('steps that follow one another', () => {
-  it('are counted once, from one state to the next, one later', () => {
+describe('counted transitions', () => {
+  it('each transition is counted once, from one state to the next, one step later', () => {
     expect(
       count([
         [0, 3, 1],
@@ -46,7 +46,7 @@ describe('steps that follow one another', () => {
       ]),
     ).toEqual([0, 0, 0, 0]);
   });
-  it('are counted nowhere at a time that has two rows', () => {
+  it('transitions at a moment with two rows are not counted', () => {
     const rows: Row[] = [
       [0, 1, 0],
       [0, 2, 1],
@@ -57,14 +57,14 @@ describe('steps that follow one another', () => {
     expect(count([...rows, [0, 3, 0]])).toEqual([0, 1, 0, 0]);
   });
 
-  it('are counted by the database as by hand, whatever stands beside them', async () => {
+  it('the database counts transitions as by hand, whatever the adjacent rows are', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'fugu-steps-'));
     try {
       const pick = generator(5);
       for (let world = 0; world < 12; world++) {
         const rows = Array.from({ length: 12 + 12 * world }, (): Row => [pick(4), pick(9) - 1, pick(3) - 1]);
         const text = rows.map(([who, t, s]) => [who, t < 0 ? '' : t, s < 0 ? 'x' : ' ab'[s + 1]].join());
-        // Rows of nobody, beyond the bounds and with blanks around a state.
+        // Rows without owner, beyond the bounds and with blanks around a state.
         const more = [',1,a', '0, 2 ,b ', '2,3.5,a'];
         writeFileSync(join(folder, `${world}.csv`), `who,t,s\n${[...text, ...more].join('\n')}\n`);
         const columns = [number('t', '0', '7'), category('s', ['a', 'b'])];
@@ -72,7 +72,7 @@ describe('steps that follow one another', () => {
         const engine = await openNow(policy, { threads: 1 });
         const found = (await countSteps(engine, policy, { by: 'who', order: 't', state: 's' })).open();
         await engine.close();
-        // 3.5 is at the nearest even place.
+        // 3.5 is rounded to the nearest even place.
         expect(found).toEqual(count([...rows, [0, 2, 1], [2, 4, 0]]));
       }
     } finally {
@@ -80,7 +80,7 @@ describe('steps that follow one another', () => {
     }
   });
 
-  it('move by what is booked when one row is replaced, and reach it', () => {
+  it('transition counts move by no more than the reserved cost when one row is replaced, and reach it', () => {
     const { l1, l2squared } = effectsUnder({ secret: 'row', maxRows: 1 }, 'who');
     let most = { l1: 0, l2squared: 0 };
     fc.assert(
@@ -90,7 +90,7 @@ describe('steps that follow one another', () => {
       }),
       { numRuns: 3000 },
     );
-    // One of two rows at a time goes, and fills a gap of somebody else: four pairs more of the same two states.
+    // One of two rows at a moment is removed and fills somebody else's gap: four pairs more of the same two states.
     const others: Row[] = [...[0, 1, 2].map((t): Row => [0, t, 0]), [1, 0, 0], [1, 2, 0]];
     const moved = apart(count([...others, [0, 1, 0]]), count([...others, [1, 1, 0]]));
     expect({ l1: BigInt(moved.l1), l2squared: BigInt(moved.l2squared) }).toEqual({ l1, l2squared });
@@ -98,8 +98,8 @@ describe('steps that follow one another', () => {
     expect(BigInt(most.l1)).toBeLessThanOrEqual(l1);
   });
 
-  it('would be caught with rows at one time counted again', () => {
-    // All pairs of rows one step apart: two rows at a time make twice as many.
+  it('the check fails when several rows at one moment are counted', () => {
+    // All pairs of rows one step from each other: two rows at one moment count twice.
     const twice = (rows: readonly Row[]) => {
       const counts = new Array<number>(4).fill(0);
       for (const [a, t, x] of rows)
@@ -113,7 +113,7 @@ describe('steps that follow one another', () => {
     expect(BigInt(apart(count(full), count(less)).l1)).toBeLessThanOrEqual(l1);
   });
 
-  it('move by what is booked when all rows of a person are replaced, and reach it', () => {
+  it('transition counts move by no more than the reserved cost when all rows of a person are replaced, and reach it', () => {
     const each = 4;
     const { l1, l2squared } = effectsUnder({ secret: 'person', unit: 'who', maxRows: each }, 'who');
     const own = (who: number) => fc.array(rowOf, { maxLength: each }).map((rows) => rows.map(([, t, s]): Row => [who, t, s]));
@@ -129,15 +129,15 @@ describe('steps that follow one another', () => {
     expect(apart(count(stay(0)), count(stay(1)))).toEqual({ l1: Number(l1), l2squared: Number(l2squared) });
   });
 
-  it('need a secret of which it is known in how many pairs it is', () => {
+  it('transitions require a secret with a bounded number of pairs', () => {
     expect(effectsUnder({ secret: 'person', unit: 'who', maxRows: 5 }, 'device').l1).toBe(20n);
     expect(() => effectsUnder({ secret: 'person', unit: 'who', maxRows: 1 }, 'who')).toThrow('no step follows another');
     expect(() => effectsUnder({ secret: 'answer', maxRows: 1 }, 'who')).toThrow('a row, a step or a person');
   });
 });
 
-describe('shares of what follows', () => {
-  it('sum to one, leave nothing impossible, and take counts below zero for none', () => {
+describe('transition shares', () => {
+  it('transition shares sum to one, are all positive, and treat negative counts as zero', () => {
     const rows = sharesOf([90, 9, -3, 0.5], 2);
     for (const row of rows) {
       expect(row.reduce((a, b) => a + b, 0)).toBe(1);

@@ -27,7 +27,7 @@ for (let i = 0; i < n; i++) for (let j = i + 1; j < n; j++) slots.push([i, j]);
 const graphs = 1 << slots.length;
 const ties = (g: number) => slots.filter((_, s) => g & (1 << s));
 const forms = ['histogram', 'cumulative', 'sequence'] as const;
-/** The farthest that any two neighbours are apart, in both measures. */
+/** Largest distance between any two neighbours, in both norms. */
 class Farthest {
   l1 = 0n;
   l2squared = 0n;
@@ -42,7 +42,7 @@ const effectOf = ({ l1, l2squared }: Effect): Effect => ({ l1, l2squared });
 const mine = Array.from({ length: n }, (_, v) => slots.reduce((m, [i, j], s) => (i === v || j === v ? m | (1 << s) : m), 0));
 
 describe('the degree distribution', () => {
-  it('brings a sequence into order with the least squared change', () => {
+  it('isotonic regression orders a sequence with the least squared change', () => {
     expect(isotonic([3, 1, 2])).toEqual([2, 2, 2]);
     expect(isotonic([1, 2, 3])).toEqual([1, 2, 3]);
     fc.assert(
@@ -53,7 +53,7 @@ describe('the degree distribution', () => {
           const best = isotonic(values);
           for (let i = 1; i < best.length; i++) expect(best[i]! >= best[i - 1]!).toBe(true);
           const square = (other: readonly number[]) => values.reduce((s, v, i) => s + (v - other[i]!) ** 2, 0);
-          // Any other ordered sequence is no nearer.
+          // No other ordered sequence is nearer.
           let level = -30;
           const other = values.map((_, i) => (level += steps[i]!));
           expect(square(best)).toBeLessThanOrEqual(square(other) + 1e-9);
@@ -62,7 +62,7 @@ describe('the degree distribution', () => {
     );
   });
 
-  it('moves by exactly the stated effect when one tie changes, over all graphs on five nodes', () => {
+  it('the degree distribution moves by exactly its sensitivity when one tie changes, over all graphs on five nodes', () => {
     const counts = Array.from({ length: graphs }, (_, g) => degreeCounts(projectedDegrees(n, ties(g), n), n, n));
     for (const form of forms) {
       const vectors = counts.map((c) => inForm(c, form));
@@ -72,7 +72,7 @@ describe('the degree distribution', () => {
     }
   });
 
-  it('moves by exactly the stated effect when a directed tie changes, over all out-degrees of four people', () => {
+  it('the degree distribution moves by exactly its sensitivity when a directed tie changes, over all out-degrees of four people', () => {
     const all = Array.from({ length: 4 ** 4 }, (_, k) => [k & 3, (k >> 2) & 3, (k >> 4) & 3, (k >> 6) & 3]);
     for (const form of forms) {
       const vector = (degrees: readonly number[]) => inForm(degreeCounts(degrees, 4, 3), form);
@@ -84,29 +84,32 @@ describe('the degree distribution', () => {
     }
   });
 
-  it.each([1, 2, 3])('moves by the stated effect when a person is rewired after projection to %i ties', (theta) => {
-    // Any fixed order of the possible ties will do; this one is far from the natural one.
-    const order = slots.map((_, s) => (7 * s + 3 * theta) % slots.length);
-    const ordered = (g: number) => order.filter((s) => g & (1 << s)).map((s) => slots[s]!);
-    const counts = Array.from({ length: graphs }, (_, g) => degreeCounts(projectedDegrees(n, ordered(g), theta), n, theta));
-    for (const form of forms) {
-      const vectors = counts.map((c) => inForm(c, form));
-      const farthest = new Farthest();
-      for (let g = 0; g < graphs; g++)
-        for (const mask of mine)
-          for (let sub = mask; ; sub = (sub - 1) & mask) {
-            farthest.see(vectors[g]!, vectors[(g & ~mask) | sub]!);
-            if (sub === 0) break;
-          }
-      const effect = personEffect(theta)[form];
-      expect(farthest.l1).toBeLessThanOrEqual(effect.l1);
-      expect(farthest.l2squared).toBeLessThanOrEqual(effect.l2squared);
-      // A histogram needs two people to move for each tie: five are too few for three ties.
-      if (form !== 'histogram' || theta < 3) expect(farthest.l1).toBe(effect.l1);
-    }
-  });
+  it.each([1, 2, 3])(
+    'the degree distribution moves by at most its sensitivity when a person is rewired after projection to %i ties',
+    (theta) => {
+      // Any fixed order of the possible ties will do; this one is far from the natural order.
+      const order = slots.map((_, s) => (7 * s + 3 * theta) % slots.length);
+      const ordered = (g: number) => order.filter((s) => g & (1 << s)).map((s) => slots[s]!);
+      const counts = Array.from({ length: graphs }, (_, g) => degreeCounts(projectedDegrees(n, ordered(g), theta), n, theta));
+      for (const form of forms) {
+        const vectors = counts.map((c) => inForm(c, form));
+        const farthest = new Farthest();
+        for (let g = 0; g < graphs; g++)
+          for (const mask of mine)
+            for (let sub = mask; ; sub = (sub - 1) & mask) {
+              farthest.see(vectors[g]!, vectors[(g & ~mask) | sub]!);
+              if (sub === 0) break;
+            }
+        const effect = personEffect(theta)[form];
+        expect(farthest.l1).toBeLessThanOrEqual(effect.l1);
+        expect(farthest.l2squared).toBeLessThanOrEqual(effect.l2squared);
+        // A histogram needs two people per moved tie: five are too few for three ties.
+        if (form !== 'histogram' || theta < 3) expect(farthest.l1).toBe(effect.l1);
+      }
+    },
+  );
 
-  it('books for a tie, and for all ties of a person, what its noise loses when they change', () => {
+  it('the reserved cost equals the privacy loss of the noise, for a tie and for all ties of a person', () => {
     const star = (arms: number) => degreeCounts([arms, ...new Array<number>(arms).fill(1)], 9, 3);
     for (const form of forms)
       for (const within of [pure(rational(1)), zcdp(rational(1, 10))]) {
@@ -121,7 +124,7 @@ describe('the degree distribution', () => {
               return transcript;
             }) as [Transcript, Transcript]),
           )[0]!;
-        // Two people without ties become friends; a person drops three friends who have nobody else.
+        // Two people without ties become friends; a person drops three friends who have no others.
         expect(used(tie, [0, 1])).toBeCloseTo(1, 5);
         expect(used(person, [3, 0])).toBeLessThanOrEqual(1);
         if (within.noise === 'pure' && form !== 'histogram') expect(used(person, [3, 0])).toBeCloseTo(1, 5);
@@ -134,7 +137,7 @@ describe('the degree distribution', () => {
   it.each([
     ['{ secret: edge }', 2],
     ['{ secret: person, unit: id, maxRows: 1 }', 14],
-  ])('is planned with the noise of its secret: %s', async (protect, effect) => {
+  ])('the plan uses the noise of its secret: %s', async (protect, effect) => {
     const extra = 'relations:\n  friend: { table: friends.csv, columns: [a, b], domain: 100, symmetric: true }\n';
     const shop = openWorkshop(policyYaml({ protect, extra }), 60);
     shop.write('friends.csv', 'a,b\np0,p1\np1,p2\n');
@@ -145,7 +148,7 @@ describe('the degree distribution', () => {
     shop.remove();
   });
 
-  it('keeps everybody and no negative counts after finishing, and is accurate when noise is small', () => {
+  it('postprocessing keeps the number of people, removes negative counts, and is accurate when noise is small', () => {
     const counts = Array.from({ length: 200 }, (_, d) => Math.floor(20_000 / (d + 1) ** 2));
     const people = counts.reduce((a, b) => a + b, 0);
     const released = (form: DegreeForm, epsilon: Rational) => {
@@ -165,7 +168,7 @@ describe('the degree distribution', () => {
     expect(at('cumulative')).toBeGreaterThan(at('histogram'));
   });
 
-  it('finishes a cumulative sequence within its range', () => {
+  it('postprocessing keeps a cumulative sequence within its range', () => {
     expect(fromCumulative(isotonic([-3, 4, 2, 30]), 10)).toEqual([0, 3, 0, 7, 0]);
     expect(accuracy([], [])).toBe(1);
   });

@@ -6,15 +6,15 @@ import type { Paid } from '../../../privacy/mechanism/paid.js';
 import type { RecordClass } from '../../../privacy/mechanism/record-class.js';
 
 /**
- * The degree distribution of n people, n public: how many have d ties, d = 0 … last, where the last bin holds everybody above. Three ways to noise it, all
- * finished by public arithmetic; see degrees.proof.md.
+ * Degree distribution of n people, n public: counts of d = 0 … last ties, the last bin holding everybody above. Three forms of noise,
+ * all postprocessed (degrees.proof.md).
  */
 export type DegreeForm = 'cumulative' | 'sequence' | 'histogram';
 
-/** What one record can move in each form. */
+/** Sensitivity of each form to one record. */
 export type DegreeEffect = Readonly<Record<DegreeForm, Effect>>;
 
-/** A tie moves its two ends by one bin each, or only the one it starts at in a directed relation. */
+/** A tie moves its two ends by one bin each; in a directed relation only the one it starts at. */
 export const tieEffect = (symmetric: boolean): DegreeEffect =>
   symmetric
     ? { histogram: { l1: 4n, l2squared: 8n }, sequence: { l1: 2n, l2squared: 2n }, cumulative: { l1: 2n, l2squared: 4n } }
@@ -22,7 +22,7 @@ export const tieEffect = (symmetric: boolean): DegreeEffect =>
 
 /** All ties of one person, after projection to at most `theta` ties each. */
 export const personEffect = (theta: number): DegreeEffect => {
-  // No vector is longer than its entries add up to.
+  // L2 is at most L1.
   const within = (l1: bigint): Effect => ({ l1, l2squared: l1 * l1 });
   const most = BigInt(theta);
   return { histogram: within(4n * most), sequence: within(2n * most), cumulative: within(2n * most) };
@@ -34,23 +34,23 @@ export interface Distribution {
   readonly last: number;
   readonly people: number;
   readonly effect: DegreeEffect;
-  /** Whose effect it is: the relation's name for ties, everybody for persons. */
+  /** Record class: the relation for ties, everybody for persons. */
   readonly record: RecordClass;
 }
 
 export function degreeNoise({ name, form, last, people, effect, record }: Distribution, allotment: Allotment): Additive {
-  // The last cumulative count is everybody, which is public.
+  // The last cumulative count is the number of people, which is public.
   const cells = { histogram: last + 1, cumulative: last, sequence: people }[form];
   return additive({ name, cells, effects: effectOn([record], effect[form]) }, allotment);
 }
 
-/** The numbers of a form that noise is added to; counts[d] = people with d ties, and the whole must be everybody. */
+/** Exact numbers of a form before noise; counts[d] = people with d ties, and they must sum to the number of people. */
 export function inForm(counts: readonly number[], form: DegreeForm): number[] {
   if (form === 'histogram') return [...counts];
   return form === 'sequence' ? sequenceOf(counts) : cumulate(counts).slice(0, -1);
 }
 
-/** Draws first, then looks at the counts. */
+/** Draws the noise before reading the counts. */
 export function noisyDegrees(noise: Additive, form: DegreeForm, paid: Paid): (counts: readonly number[]) => number[] {
   const add = noise.ready(paid);
   return (counts) => {
@@ -72,7 +72,7 @@ export const cumulate = (counts: readonly number[]): number[] => {
   });
 };
 
-/** Differences of a cumulative sequence brought into order, within 0 … people. */
+/** Differences of an isotonic cumulative sequence, within 0 … people. */
 export function fromCumulative(ordered: readonly number[], people: number): number[] {
   const clipped = [...ordered.map((x) => Math.round(Math.min(people, Math.max(0, x)))), people];
   return clipped.map((x, d) => x - (d === 0 ? 0 : clipped[d - 1]!));

@@ -1,6 +1,6 @@
 /**
- * Keeps a tie while both its ends have fewer than `theta`, ties taken in an order that does not depend on who else is tied (Day et al. 2016). Rewiring one
- * person then moves at most 2 theta other degrees by one. Returns the degrees.
+ * Degrees after projection: a tie is kept while both ends have fewer than `theta`, in an order independent of other ties (Day et al.
+ * 2016). Rewiring one person then moves at most 2 theta other degrees by one.
  */
 export function projectedDegrees(people: number, ties: readonly (readonly [number, number])[], theta: number): Uint32Array {
   const degree = new Uint32Array(people);
@@ -12,7 +12,7 @@ export function projectedDegrees(people: number, ties: readonly (readonly [numbe
   return degree;
 }
 
-/** How many have 0, 1, … last ties; everybody above is counted at the last. */
+/** Number of people with 0, 1, … last ties; everybody above is counted at the last. */
 export function degreeCounts(degrees: Iterable<number>, people: number, last: number): number[] {
   const counts = new Array<number>(last + 1).fill(0);
   let seen = 0;

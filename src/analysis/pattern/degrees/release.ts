@@ -30,7 +30,7 @@ export interface DegreeResult {
   readonly counts: readonly number[];
 }
 
-/** `degrees`, `degrees of friend`: the relation asked for, or undefined when the text asks for something else. */
+/** `degrees`, `degrees of friend`: the requested relation, or undefined if the text is another query. */
 export const degreeRelation = (text: string): { relation: string | undefined } | undefined => {
   const m = /^\s*degrees?(?: distribution)?(?:\s+of\s+([A-Za-z_]\w*))?\s*$/.exec(text);
   return m ? { relation: m[1] } : undefined;
@@ -132,7 +132,7 @@ function relationOf(session: Session, name?: string): Relation {
 
 const view = (relation: Relation): string => relationView(relation.name);
 
-/** Ties of everybody who has one; for a directed relation, ties that start at them. */
+/** Degree of everybody with a tie; for a directed relation, ties that start there. */
 async function readDegrees(engine: Pinned, relation: Relation): Promise<number[]> {
   const rows = (
     await engine.rows({ sql: `SELECT COUNT(*) FROM ${view(relation)} WHERE c0 <> c1 GROUP BY c0`, values: [] })
@@ -164,7 +164,7 @@ async function readProjected(engine: Pinned, relation: Relation, theta: number):
   );
 }
 
-/** FNV-1a: any function of the tie alone would do; this one favours nobody by name. */
+/** FNV-1a: any function of the tie alone would do; this one is unrelated to names. */
 function spread(text: string): number {
   let h = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);

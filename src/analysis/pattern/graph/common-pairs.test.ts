@@ -12,7 +12,7 @@ const build = (n: number, edges: readonly Edge[]): Graph =>
     Uint32Array.from(edges, (e) => e[1]),
   );
 
-/** Every pair of nodes at two steps, each looked at: what the search has to find without doing so. */
+/** Scan of every pair of nodes at two steps: the reference for the search. */
 function byScan(g: Graph): { most: number; pairs: readonly Pair[] } {
   const best = new Map<number, number>();
   for (let i = 0; i < g.nodes; i++) {
@@ -37,14 +37,14 @@ function byScan(g: Graph): { most: number; pairs: readonly Pair[] } {
 
 const node = (n: number) => fc.nat(n - 1);
 const edges = (n: number, most: number) => fc.array(fc.tuple(node(n), node(n)), { maxLength: most });
-/** Hubs that everybody, or every other one, is tied to, on top of a sparse graph: the pairs that are passed over. */
+/** Hubs tied to everybody or to every other node, on top of a sparse graph: the pairs that the search skips. */
 const withHubs = fc
   .tuple(edges(60, 120), fc.array(fc.tuple(node(60), fc.integer({ min: 1, max: 3 })), { maxLength: 4 }))
   .map(([some, hubs]): Edge[] => [
     ...some,
     ...hubs.flatMap(([hub, every]) => Array.from({ length: 60 }, (_, v): Edge => [hub, v]).filter(([, v]) => v % every === 0)),
   ]);
-/** Groups in which all are tied, some of them overlapping. */
+/** Cliques, some of them overlapping. */
 const cliques = fc
   .array(fc.uniqueArray(node(40), { minLength: 2, maxLength: 9 }), { maxLength: 8 })
   .map((groups) => groups.flatMap((all) => all.flatMap((a) => all.filter((b) => b > a).map((b): Edge => [a, b]))));
@@ -55,7 +55,7 @@ describe('the search for pairs with common neighbours', () => {
     ['graphs with hubs', withHubs, 60],
     ['overlapping groups', cliques, 40],
     ['groups with hubs', fc.tuple(cliques, withHubs).map(([a, b]) => [...a, ...b]), 60],
-  ] as const)('finds in %s what a scan of all pairs finds', (_, graphs, n) => {
+  ] as const)('the search finds what a scan of all pairs finds, in %s', (_, graphs, n) => {
     fc.assert(
       fc.property(graphs, (list) => {
         const g = build(n, list as readonly Edge[]);
@@ -67,7 +67,7 @@ describe('the search for pairs with common neighbours', () => {
     );
   });
 
-  it('takes time in proportion to the ties of a hub, not to their square', () => {
+  it('the search time is proportional to the ties of a hub, not to their square', () => {
     /** A hub tied to everybody, and everybody to three neighbours on a ring: about 80,000 ties of the hub would be 3e9 pairs. */
     const ring = (n: number): Graph =>
       build(n + 1, [

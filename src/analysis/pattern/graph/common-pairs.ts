@@ -1,19 +1,19 @@
 import type { Pair } from '../query/ladders.js';
 import { degreeOf, type Graph } from './csr.js';
 
-/** How far one edge, present or not, can move the triangles of this graph. Exact, so never to be released. */
+/** Sensitivity of the triangle count of this graph to one edge, present or not. Exact, so it must never be released. */
 
 /**
- * Of a pair of nodes two numbers matter: its common neighbours, and its reach, the neighbours of both counted twice but for each other. A search keeps the
- * pairs that no other pair exceeds, and need not look at those that cannot.
+ * Relevant numbers of a pair: its common neighbours, and its reach (sum of both degrees, without each other). The search keeps pairs
+ * that no other pair dominates, and skips those that cannot be.
  */
 interface Search {
-  /** Pairs with at most so many common neighbours are of no use up to this reach; never rises with `common`. */
+  /** Reach up to which pairs with at most so many common neighbours are useless; non-increasing in `common`. */
   known(common: number): number;
   offer(common: number, reach: number): void;
 }
 
-/** Where x would stand in the sorted list. */
+/** Index of the first entry of the sorted list that is not below x. */
 function placeIn(sorted: Uint32Array, x: number, from: number, to: number): number {
   while (from < to) {
     const middle = (from + to) >>> 1;
@@ -24,9 +24,8 @@ function placeIn(sorted: Uint32Array, x: number, from: number, to: number): numb
 }
 
 /**
- * Offers every pair that shares a neighbour and could be of use, busiest nodes first. The partners of i are met through its neighbours u, those with the fewest
- * ties first. A partner first met when r of them are left has at most r common neighbours with i, and reach at most the sum of the two degrees: below what is
- * known for r it is passed over. So the many pairs that have a hub in common and little else are never looked at.
+ * Offers every pair that shares a neighbour and could be useful, busiest nodes first. A partner of i first found with r neighbours
+ * left has at most r in common: below what is known for r it is skipped, so most pairs of a hub are never visited.
  */
 function searchPairs(g: Graph, search: Search): void {
   const { offsets, targets, forward } = g;
@@ -34,10 +33,13 @@ function searchPairs(g: Graph, search: Search): void {
   const shared = new Uint32Array(g.nodes);
   const met = new Uint32Array(g.nodes);
   const adjacent = new Uint8Array(g.nodes);
-  // What a partner needed to be looked at through each neighbour: it rises from one to the next.
+  // Degree a partner needs to be visited at each neighbour; non-decreasing from one to the next.
   const needed = new Float64Array(degree.at(-1) ?? 0);
 
-  /** Partners of i that were passed over at some neighbours and could still be of use are counted there, too: by them or by those, whichever is less work. */
+  /**
+   * Completes the counts of partners of i that were skipped at some neighbours but may still matter: by search or by scan, whichever is
+   * less work.
+   */
   const complete = (i: number, late: readonly number[]): void => {
     const [start, d] = [offsets[i]!, degree[i]!];
     let [bySearch, byScan, first] = [0, 0, d];
@@ -65,7 +67,7 @@ function searchPairs(g: Graph, search: Search): void {
       }
     }
   };
-  /** The first neighbour at which a partner with so many ties was passed over. */
+  /** Index of the first neighbour at which a partner with so many ties was skipped. */
   const firstPassed = (ties: number, d: number): number => {
     let [from, to] = [0, d];
     while (from < to) {
@@ -98,7 +100,7 @@ function searchPairs(g: Graph, search: Search): void {
     }
     if (late.length > 0) complete(i, late);
     for (let e = forward[i]!; e < offsets[i + 1]!; e++) adjacent[targets[e]!] = 1;
-    // A partner that was passed over and is not late has fewer counted than it shares, and is of no use either way.
+    // A partner that was skipped and is not late has too low a count, and is useless either way.
     for (let s = 0; s < size; s++) {
       const j = met[s]!;
       search.offer(shared[j]!, d + degree[j]! - 2 * adjacent[j]!);
@@ -120,7 +122,10 @@ export function mostCommon(g: Graph): number {
   return most;
 }
 
-/** For every number of common neighbours from one up, the most nodes adjacent to exactly one of such a pair; only those that matter to the triangle ladder. */
+/**
+ * For every number of common neighbours from one, the most nodes adjacent to exactly one of such a pair; only those relevant to the
+ * triangle ladder.
+ */
 export function commonPairs(g: Graph): readonly Pair[] {
   // farthest[c]: the largest reach of a pair with at least c common neighbours.
   const farthest = new Float64Array((g.nodes === 0 ? 0 : degreeOf(g, g.nodes - 1)) + 2).fill(-1);

@@ -1,7 +1,7 @@
 import { choose } from '../query/ladders.js';
 import { degreeOf, type Graph } from './csr.js';
 
-/** Exact counts of small subgraphs. A sum of numbers is moved into a BigInt before it could leave the safe range. */
+/** Exact counts of small subgraphs. Sums move into a BigInt before they leave the safe range. */
 const flushAt = 2 ** 52;
 
 /** Sums of non-negative integers, each below 2^52. */
@@ -126,7 +126,7 @@ function widestForward(g: Graph): number {
   return widest;
 }
 
-/** Triangles through each edge, by the position of the edge in `targets` of its lower end. */
+/** Triangles through each edge, by the index of the edge in `targets` of its lower end. */
 export function edgeSupports(g: Graph): Uint32Array {
   const { offsets, targets, forward } = g;
   const support = new Uint32Array(targets.length);

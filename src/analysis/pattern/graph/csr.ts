@@ -1,6 +1,6 @@
 /**
- * A simple undirected graph. Nodes are numbered by degree, fewest first, so that walking only to higher numbers bounds the work at hubs; neighbour lists are
- * sorted. Loops and repeated edges have been dropped.
+ * A simple undirected graph without loops or repeats. Nodes are numbered by increasing degree, so that visiting only higher numbers
+ * bounds the work at hubs; neighbour lists are sorted.
  */
 export interface Graph {
   readonly nodes: number;
@@ -23,7 +23,7 @@ export function buildGraph(nodes: number, from: Uint32Array, to: Uint32Array): G
   return arrange(nodes, once.from, once.to);
 }
 
-/** Three passes that move each edge once: by its lower end, then into the lower half of its upper end's list, then into the upper half of its lower end's. */
+/** Three passes that move each edge once, by its lower end, then into both halves of the neighbour lists. */
 function arrange(nodes: number, from: Uint32Array, to: Uint32Array): Graph {
   const degree = new Uint32Array(nodes);
   for (let e = 0; e < from.length; e++)

@@ -89,7 +89,7 @@ const bySql = async (name: string, domain: number) => {
 };
 
 describe('the graph kernel', () => {
-  it('counts what brute force and SQL count on 200 random graphs with loops and repeats', async () => {
+  it('the kernel counts what brute force and SQL count on 200 random graphs with loops and repeats', async () => {
     for (const edges of random) {
       const g = build(size, edges);
       const simple = new Set(edges.filter(([a, b]) => a !== b).map(([a, b]) => [Math.min(a, b), Math.max(a, b)].join()));
@@ -103,7 +103,7 @@ describe('the graph kernel', () => {
     }
   });
 
-  it('finds the local statistics a search over all pairs finds', () => {
+  it('the local statistics equal those of a search over all pairs', () => {
     for (const edges of random) {
       const g = build(size, edges);
       const near = Array.from({ length: size }, (_, v) => new Set(g.targets.subarray(g.offsets[v]!, g.offsets[v + 1]!)));
@@ -137,7 +137,7 @@ describe('the graph kernel', () => {
     }
   });
 
-  it('stays exact beyond 2^53', () => {
+  it('the kernel is exact beyond 2^53', () => {
     const leaves = 200_000;
     const hub = build(
       leaves + 1,
@@ -150,7 +150,7 @@ describe('the graph kernel', () => {
 
 const folder = publicData('graphs/');
 const files = folder ? readdirSync(folder).filter((f) => f.endsWith('.txt.gz') || f.endsWith('.parquet')) : [];
-describe.skipIf(files.length === 0)('on the public graphs', () => {
+describe.skipIf(files.length === 0)('the public graphs', () => {
   const read = async (file: string): Promise<Edge[]> => {
     if (file.endsWith('.txt.gz')) return readText(file);
     const rows = await connection.runAndReadAll('SELECT src, dst FROM read_parquet($1)', [fileURLToPath(new URL(file, folder))]);
@@ -162,7 +162,7 @@ describe.skipIf(files.length === 0)('on the public graphs', () => {
       .split('\n')
       .filter((line) => /^\d/.test(line))
       .map((line) => line.split(/\s+/).slice(0, 2).map(Number) as unknown as Edge);
-  /** Joins that stay within seconds on every graph; the longer ones are compared on the smallest. */
+  /** Joins that finish within seconds on every graph; longer ones are compared on the smallest. */
   const small = 'CA-GrQc.txt.gz';
   it.each(files)('the kernel and SQL agree on %s', async (file) => {
     const edges = await read(file);

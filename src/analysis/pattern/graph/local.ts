@@ -2,7 +2,10 @@ import { choose } from '../query/ladders.js';
 import { cliques, edgeSupports } from './counts.js';
 import { buildGraph, degreeOf, type Graph } from './csr.js';
 
-/** How far one edge, present or not, can move a count in this graph: the statistics the ladders start from. Exact, so never to be released. */
+/**
+ * Sensitivity of a count to one edge, present or not, in this graph: the statistics that ladders start from. Exact, so never to be
+ * released.
+ */
 
 /** Calls `visit` with every node and its distinct nodes at two steps that have a higher number; `paths[j]` common neighbours with each. */
 function eachPair(
@@ -14,7 +17,7 @@ function eachPair(
   const paths = new Uint32Array(g.nodes);
   const touched = new Uint32Array(g.nodes);
   let floor = from;
-  // Only pairs whose lower degree is above `floor` can still matter; higher numbers have at least as many neighbours.
+  // Only pairs whose lower degree is above `floor` can matter; higher numbers have at least as many neighbours.
   for (let i = g.nodes - 1; i >= 0 && degreeOf(g, i) > floor; i--) {
     let size = 0;
     for (let e = offsets[i]!; e < offsets[i + 1]!; e++) {

@@ -41,7 +41,7 @@ const rows: readonly Row[] = [
 ];
 
 describe('the analysis of a pattern', () => {
-  it.each(rows.map((row) => ({ row, name: row[0] })))('knows the $name', ({ row }) => {
+  it.each(rows.map((row) => ({ row, name: row[0] })))('the analysis of $name is as expected', ({ row }) => {
     const [, text, goals, variables, stable, density, sensitivity, noise] = row;
     const a = analyse(text);
     expect([a.pattern.goals.length, a.pattern.variables.length]).toEqual([goals, variables]);
@@ -53,13 +53,13 @@ describe('the analysis of a pattern', () => {
     if (noise !== undefined) expect(a.lambda.shown / noise).toBeCloseTo(1, 1);
   });
 
-  it('says in words why a query is not stable', () => {
+  it('the analysis explains in words why a query is not stable', () => {
     expect(analyse('q():-U(x),T(x,y,z)').stability.witness).toBe(
       'adding U(x0) can add every (y, z) with T(x0, y, z): 1 goal, 2 free variables (density 1/2)',
     );
   });
 
-  it('calls the triangle and the walk from v dense and the 2-path not', () => {
+  it('the analysis finds the triangle and the walk from v dense and the 2-path not', () => {
     expect(
       rows
         .filter((r) => ['triangle', '2-path', '2 steps from v', 'the paper’s stable query that is not dense'].includes(r[0]))
@@ -67,16 +67,16 @@ describe('the analysis of a pattern', () => {
     ).toEqual([true, false, true, false]);
   });
 
-  it('decides six goals and six variables without disequalities at once', async () => {
+  it('the analysis decides six goals and six variables without disequalities at once', async () => {
     expect(await processorTime(() => analyse('q():-R(a,b),R(b,c),R(c,d),R(d,e),R(e,f),R(f,b)'))).toBeLessThan(50);
   });
 
-  it('refuses to call a query stable that is too large to search', () => {
+  it('the analysis does not call a query stable that is too large to search', () => {
     const path = `q():-${Array.from({ length: 11 }, (_, i) => `R(x${i},x${i + 1})`).join()}`;
     expect(analyse(path).stability).toMatchObject({ stable: false, decided: false });
   });
 
-  it('counts symmetries, and divides only when the division is exact', () => {
+  it('the analysis counts symmetries, and divides only when the division is exact', () => {
     expect(analyse(rows[0]![1]).automorphisms).toEqual({ count: 3, free: true });
     expect(analyse('q():-R(x,y),R(y,z),R(z,x)').automorphisms).toEqual({ count: 3, free: false });
     const undirected = analysePattern('triangles', schemaFromText('triangles', 1000, { symmetric: true }));
@@ -87,7 +87,7 @@ describe('the analysis of a pattern', () => {
     });
   });
 
-  it('rounds lambda up to a whole number under the safe reading, and never below the natural one', () => {
+  it('the analysis rounds lambda up to a whole number under the safe reading, and never below the natural one', () => {
     for (const [, text] of rows) {
       const [safe, natural] = [analyse(text, 1000, 'safe'), analyse(text, 1000, 'natural')];
       expect(safe.lambda.used).toBeGreaterThanOrEqual(natural.lambda.used);
@@ -104,7 +104,7 @@ describe('the algorithm21 vectors', () => {
     '4-cycle': written('4-cycles'),
     edge: written('edges'),
   };
-  it('are reproduced with the natural logarithm', () => {
+  it('the test vectors are reproduced with the natural logarithm', () => {
     const list: { query: string; v: number; g: number; m: number; lambda: number; p: number }[] =
       readVectors('exact-loss').algorithm21;
     expect(list.length).toBeGreaterThan(0);

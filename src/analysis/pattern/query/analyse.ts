@@ -10,7 +10,7 @@ import { patternFromSql } from './sql.js';
 import { type Stability, stability } from './stability.js';
 import type { Pattern } from './written.js';
 
-/** Everything that follows from the text of a pattern and the public declarations; no data was read. */
+/** Analysis of a pattern from its text and the public declarations; no data was read. */
 export interface PatternAnalysis {
   readonly pattern: BoundPattern;
   readonly text: string;
@@ -22,14 +22,14 @@ export interface PatternAnalysis {
   readonly automorphisms: Automorphisms;
   /** An occurrence is counted once; an assignment once per symmetry of the pattern. */
   readonly unit: 'assignments' | 'occurrences';
-  /** What an exact number of assignments is divided by: 1, or the number of automorphisms. */
+  /** Divisor of an exact number of assignments: 1, or the number of automorphisms. */
   readonly divisor: bigint;
 }
 
 export interface AnalysisOptions {
   readonly log?: LogReading;
   readonly parameters?: Parameters;
-  /** Count occurrences; shortcuts do so by themselves. */
+  /** Counts occurrences; shortcuts always do. */
   readonly occurrences?: boolean;
   /** Adversarial privacy for absent tuples, too: lambda has the power g of section 4.3, not g - 1. */
   readonly absence?: boolean;
@@ -72,7 +72,7 @@ function analyseBound(pattern: BoundPattern, options: AnalysisOptions = {}, titl
   };
 }
 
-/** Without a policy: every relation named is private, directed unless said, and as wide as its first use. */
+/** Schema without a policy: every relation named is private, directed by default, and as wide as its first use. */
 export function schemaFromText(
   text: string,
   domain: number,

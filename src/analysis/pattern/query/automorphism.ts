@@ -2,8 +2,8 @@ import { type BoundPattern, goalKey } from './bind.js';
 import { everyVariable } from './sensitivity.js';
 
 /**
- * How often one occurrence is counted when assignments are: the number of ways to rename the variables that map goals, disequalities and filters to
- * themselves. `free` says that every renaming moves every assignment, so the assignments split into whole occurrences and the division is exact.
+ * Number of assignments per occurrence: renamings of the variables that map goals, disequalities and filters to themselves. `free`:
+ * every renaming moves every assignment, so occurrences are whole and the division is exact.
  */
 export interface Automorphisms {
   readonly count: number;

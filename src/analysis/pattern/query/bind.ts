@@ -3,21 +3,21 @@ import { nameText } from '../../../data/engine/name.js';
 import type { Column, Relation } from '../../../policy/policy.js';
 import type { Atom, Comparator, Comparison, Pattern, Position, Term, Variable } from './written.js';
 
-/** What a pattern is bound against: the declared relations, and the declared columns their columns share a name with. */
+/** Declarations a pattern is bound against: the relations, and the columns that share a name with theirs. */
 export interface PatternSchema {
   readonly relations: ReadonlyMap<string, Relation>;
   readonly columns?: ReadonlyMap<string, Column>;
 }
 
 /**
- * A checked pattern. Symbols are numbers: constants first (0 … constants.length - 1), then variables. Constants are names, so different ones are different
- * members. Goals are a set: literal duplicates (for a symmetric relation, reversals too) have been collapsed; no goal ties a symbol to itself symmetrically.
+ * A checked pattern. Symbols are numbers: constants first, then variables; different constants are different members. Goals are a set
+ * without duplicates (reversed ones in symmetric relations included) and without symmetric self-ties.
  */
 export interface BoundPattern {
   readonly constants: readonly string[];
   readonly variables: readonly string[];
   readonly relations: readonly Relation[];
-  /** Relations stored in one direction that a pragma makes undirected: the SQL reads them in both. */
+  /** Relations stored in one direction that a pragma declares undirected: the SQL reads both. */
   readonly closed: readonly number[];
   readonly goals: readonly Goal[];
   /** Symbols counted by the head, in order. */
@@ -134,7 +134,7 @@ export function bindPattern(written: Pattern, schema: PatternSchema): BoundPatte
   };
 }
 
-/** Constants in the spelling of the relations; numbers to be compared by size stay as they are. */
+/** Constants as names in the spelling of the relations; numbers in comparisons stay as they are. */
 function withNames(pattern: Pattern): Pattern {
   const named = (t: Term): Term => {
     if (isVariable(t)) return t;
@@ -149,7 +149,7 @@ function withNames(pattern: Pattern): Pattern {
   };
 }
 
-/** A contradiction makes the answer 0 whatever the data, so nothing is asked and nothing is spent. */
+/** Fault of a contradiction: the answer is 0 whatever the data, so nothing is read and nothing spent. */
 const impossible = (at: Position, message: string): Fault =>
   complain('PATTERN_UNSATISFIABLE', at, message, 'The answer is 0 whatever the data. Remove it.');
 
@@ -157,7 +157,7 @@ const isVariable = (t: Term): t is Variable => t.kind === 'variable';
 const isUnequal = (c: Comparison): boolean => c.op === '!=';
 const termText = (t: Term): string => (isVariable(t) ? t.name : `'${t.value}'`);
 
-/** A tuple of a symmetric relation has no direction, so its two writings are one goal. */
+/** A tuple of a symmetric relation has no direction, so both spellings are one goal. */
 export function goalKey(goal: Goal, relations: readonly Relation[]): string {
   const { symmetric } = relations[goal.relation]!;
   const symbols = symmetric ? [...goal.symbols].sort((a, b) => a - b) : goal.symbols;
@@ -190,7 +190,7 @@ function checkAtom(atom: Atom, relation: Relation, schema: PatternSchema): void 
   }
 }
 
-/** Constants are compared here and now. */
+/** Comparisons of constants are evaluated at once. */
 function holdsAlready(c: Comparison): boolean {
   const never = () => impossible(c.at, 'This condition can never hold');
   if (isVariable(c.left) && isVariable(c.right)) {
@@ -220,7 +220,7 @@ function filterOf(c: Comparison, symbol: (t: Term) => number): SymbolFilter {
   return { symbol: symbol(variable), op, value: value.value };
 }
 
-/** Every clamped value then fits 64 bits, and no number of them overflows their sum. */
+/** Largest clamped value: it fits 64 bits, and no number of such values overflows their sum. */
 const largestTerm = 1n << 61n;
 
 function boundSum(
@@ -253,7 +253,7 @@ function boundSum(
   );
 }
 
-/** One text per meaning: what the ledger and the stability cache are keyed by. */
+/** Canonical text: the key of the ledger and of the stability cache. */
 export function canonicalText(q: BoundPattern): string {
   const name = (s: number) =>
     s < q.constants.length ? `'${q.constants[s]!.replaceAll("'", "''")}'` : q.variables[s - q.constants.length]!;

@@ -55,7 +55,7 @@ describe('the SQL of a pattern', () => {
   const ask = async (statement: { sql: string; values: readonly unknown[] }) =>
     BigInt((await connection.runAndReadAll(statement.sql, [...statement.values] as string[])).getRows()[0]![0] as bigint);
 
-  it('counts what a brute-force search counts, on random graphs with loops', async () => {
+  it('the SQL counts what a brute-force search counts, on random graphs with loops', async () => {
     const edge = fc.tuple(fc.nat(size - 1), fc.nat(size - 1));
     const graphs = fc.sample(fc.uniqueArray(edge, { maxLength: 20, selector: (e) => e.join() }), { numRuns: 200, seed: 7 });
     for (const rows of graphs) {
@@ -66,7 +66,7 @@ describe('the SQL of a pattern', () => {
     }
   });
 
-  it('bounds what one tuple combines with by the largest group', async () => {
+  it('the SQL bounds what one tuple combines with by the largest group', async () => {
     await connection.run(`DELETE FROM ${relationView('R')}`);
     await connection.run(`INSERT INTO ${relationView('R')} VALUES (0,1),(1,2),(2,0),(0,3),(3,1),(1,0)`);
     const triangle = queries[0]!;
@@ -78,18 +78,18 @@ describe('the SQL of a pattern', () => {
     expect(await ask(compileLargest(triangle, [0], [], duckdb))).toBe(6n);
   });
 
-  it('reads a relation stored in one direction in both when a pragma says so', async () => {
+  it('the SQL reads a relation stored in one direction in both when a pragma declares it symmetric', async () => {
     await connection.run(`DELETE FROM ${relationView('R')}`);
     await connection.run(`INSERT INTO ${relationView('R')} VALUES (0,1),(2,1),(0,2),(3,0)`);
     const text = `%symmetric R\n${shortcut('triangles', 'R')!.text}`;
     const q = bindPattern(parsePattern(text), schemaFromText(text, 5));
     expect(await ask(compilePattern(q, duckdb))).toBe(6n);
-    // Without the nodes of more than two ties nothing closes.
+    // Without nodes of more than two ties nothing closes.
     expect(await ask(compilePattern(q, duckdb, 2))).toBe(0n);
     expect(await ask(compilePattern(q, duckdb, 3))).toBe(6n);
   });
 
-  it('binds every constant and quotes every name', () => {
+  it('the SQL binds every constant and quotes every name', () => {
     const q = bindPattern(parsePattern("q(x) :- R('a'' OR 1=1', x), x != 'b'"), schemaFromText('q(x):-R(x,y)', 5));
     const { sql, values } = compilePattern(q, duckdb);
     expect(sql).not.toContain('OR 1=1');

@@ -3,7 +3,7 @@ import type { Statement } from '../../../data/engine/engine.js';
 import { relationView } from '../../../data/engine/structure.js';
 import type { BoundPattern, Goal, SymbolFilter } from './bind.js';
 
-/** The exact answer as one number in one row. With `mostTies` every value tied to more than that many others is set aside first. */
+/** The exact answer as one number in one row. With `mostTies`, values tied to more than that many others are left out first. */
 export function compilePattern(q: BoundPattern, dialect: Dialect, mostTies?: number): Statement {
   const join = joinOf(q, [...q.goals.keys()], dialect, mostTies);
   if (q.sum) {
@@ -18,8 +18,8 @@ export function compilePattern(q: BoundPattern, dialect: Dialect, mostTies?: num
 }
 
 /**
- * The largest number of ways the goals `part` can be met once the symbols of `boundary` are fixed: what one changed tuple can combine with. The boundary is
- * every symbol `part` shares with the other goals.
+ * Most assignments of the goals `part` with the symbols of `boundary` fixed: the combinations of one changed tuple. The boundary is
+ * every symbol that `part` shares with the other goals.
  */
 export function compileLargest(
   q: BoundPattern,
@@ -36,13 +36,13 @@ export function compileLargest(
   );
 }
 
-/** How many results each value of one symbol takes part in. */
+/** Number of results in which each value of one symbol takes part. */
 export function compilePerValue(q: BoundPattern, symbol: number, dialect: Dialect): Statement {
   const join = joinOf(q, [...q.goals.keys()], dialect);
   return statement(join, `SELECT COUNT(*) AS c FROM ${join.from}${join.where} GROUP BY ${join.expression(symbol)}`);
 }
 
-/** How many different values the relations used hold; larger than the declared domain is a broken promise. */
+/** Number of different values of a relation; more than the declared domain breaks a declaration. */
 export function compileDomainCheck(q: BoundPattern, relation: number): Statement {
   const { name, columns } = q.relations[relation]!;
   const values = columns.map((_, i) => `SELECT c${i} AS v FROM ${view(name)}`).join(' UNION ');
@@ -58,7 +58,7 @@ interface Join {
 const statement = (join: Join, sql: string): Statement => ({ sql, values: join.values });
 const view = relationView;
 
-/** Read without direction, a tuple of somebody with themselves is no tie. */
+/** In an undirected relation a self-tuple is no tie. */
 const tuplesOf = (q: BoundPattern, relation: number): string => {
   const name = view(q.relations[relation]!.name);
   return q.closed.includes(relation)
@@ -72,7 +72,10 @@ function withoutHubs(all: string, mostTies: number): string {
   return `(SELECT * FROM ${all} w WHERE c0 NOT IN (${hubs}) AND c1 NOT IN (${hubs}))`;
 }
 
-/** Names come from the policy and are quoted; every constant is bound. Each next goal shares a symbol with those before it if one does. */
+/**
+ * Join of the goals: names come from the policy and are quoted, constants are bound. Each next goal shares a symbol with earlier ones
+ * if possible.
+ */
 function joinOf(q: BoundPattern, part: readonly number[], dialect: Dialect, mostTies?: number): Join {
   const values: string[] = [];
   const bind = (text: string): string => `$${values.push(text)}`;
@@ -102,7 +105,7 @@ function joinOf(q: BoundPattern, part: readonly number[], dialect: Dialect, most
   return { from, where: tests.length > 0 ? ` WHERE ${tests.join(' AND ')}` : '', values, expression };
 }
 
-/** Names that spell no number meet no condition on numbers. */
+/** Names that are no numbers meet no condition on numbers. */
 const filterText = (
   f: SymbolFilter,
   expression: (s: number) => string,
@@ -110,7 +113,10 @@ const filterText = (
   dialect: Dialect,
 ): string => `${dialect.numberInText(expression(f.symbol))} ${f.op} ${dialect.real(bind(f.value))}`;
 
-/** Rows that the join of these goals makes on its way, where every value occurs in `degree` tuples of a column: a goal that shares no symbol multiplies by all of its tuples. */
+/**
+ * Rows of intermediate joins if every value occurs in `degree` tuples of a column: a goal without shared symbols multiplies by all of
+ * its tuples.
+ */
 export function rowsJoined(q: BoundPattern, part: readonly number[], degree: number): number {
   const bound = new Set<number>();
   let [rows, total] = [1, 0];

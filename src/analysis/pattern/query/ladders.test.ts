@@ -140,14 +140,14 @@ function logLaw(centre: number, widths: readonly number[], epsilon: number, reac
 }
 
 describe('the ladders, over all graphs on five nodes', () => {
-  it.each(known.map((k) => [k.name, k] as const))('of %s hold without exception', (_name, { count, ladder }) => {
+  it.each(known.map((k) => [k.name, k] as const))('the ladder of %s holds without exception', (_name, { count, ladder }) => {
     const counts = Array.from({ length: graphs }, (_, g) => count(g));
     const widths = tabulate(graphs, ladder);
     expect(Math.max(...counts)).toBeGreaterThan(0);
     expect(violations(counts, widths, (g) => toggles(g, slots.length))).toBe(0);
   });
 
-  it('of triangles give a mechanism whose worst log ratio at epsilon 1 is below 1', () => {
+  it('the ladder of triangles gives a mechanism whose worst log ratio at epsilon 1 is below 1', () => {
     const { count, ladder } = known[0]!;
     const widths = tabulate(graphs, ladder);
     const laws = widths.map((w, g) => logLaw(count(g), w, 1, 40));
@@ -158,14 +158,14 @@ describe('the ladders, over all graphs on five nodes', () => {
     expect(worst).toBeGreaterThan(0.5);
   });
 
-  it('are found broken when a rung is left out', () => {
+  it('the check fails when a rung is left out', () => {
     const { count, ladder } = known[0]!;
     const counts = Array.from({ length: graphs }, (_, g) => count(g));
     const widths = tabulate(graphs, ladder).map((w) => w.map((x, t) => (t === 0 ? x : w[t - 1]!)));
     expect(violations(counts, widths, (g) => toggles(g, slots.length))).toBeGreaterThan(0);
   });
 
-  it("are smooth bounds: S(G) <= e^beta S(G')", () => {
+  it("the ladders are smooth bounds: S(G) <= e^beta S(G')", () => {
     const beta = 1 / 6;
     for (const { ladder } of known) {
       const widths = tabulate(graphs, ladder);
@@ -175,7 +175,7 @@ describe('the ladders, over all graphs on five nodes', () => {
     }
   });
 
-  it('of persons hold when all ties of one person change, for triangles and 2-stars', () => {
+  it('the ladders of persons hold when all ties of one person change, for triangles and 2-stars', () => {
     const ties = nodes.map((v) => slots.reduce((mask, [i, j], s) => (i === v || j === v ? mask | (1 << s) : mask), 0));
     const rewired = function* (g: number): Generator<number> {
       for (const mask of ties)
@@ -245,7 +245,7 @@ describe('the residual ladder, over all directed graphs on four nodes', () => {
     'q() :- R(x,y), R(y,z), R(z,x)',
     'q() :- R(x,y), R(z,w)',
     'q(z) :- R(x,y), R(y,z)',
-  ])('of %s holds without exception', (name) => {
+  ])('the residual ladder of %s holds without exception', (name) => {
     const text = shortcut(name, 'R')?.text ?? name;
     const q = bindPattern(parsePattern(text), schemaFromText(text, m));
     const parts = residualParts(q);
@@ -265,7 +265,7 @@ describe('the residual ladder, over all directed graphs on four nodes', () => {
     expect(violations(counts, widths, (g) => toggles(g, tuples.length))).toBe(0);
   });
 
-  it('of an undirected pattern counts both directions of an edge', () => {
+  it('the residual ladder of an undirected pattern counts both directions of an edge', () => {
     const q = bindPattern(parsePattern(shortcut('triangles', 'R')!.text), schemaFromText('triangles', n, { symmetric: true }));
     const parts = residualParts(q);
     const counts = Array.from({ length: graphs }, (_, g) => cliques(g, nodes, 3));

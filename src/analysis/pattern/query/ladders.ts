@@ -1,8 +1,8 @@
 import { larger, smaller } from './sensitivity.js';
 
 /**
- * How far the count can move when t tuples have already changed: width(0) bounds the effect of one change here, and width(t) of a neighbour is at most
- * width(t + 1) here. Never above `widest`. See ladders.proof.md; checked by exhaustion in ladders.test.ts.
+ * Local sensitivity after t changed tuples: width(0) bounds the effect of one change, width(t) of a neighbour is at most width(t + 1)
+ * here, never above `widest` (ladders.proof.md; exhaustively tested).
  */
 export interface Ladder {
   readonly width: (t: number) => bigint;
@@ -35,7 +35,7 @@ export interface Pair {
 export function triangleLadder(pairs: readonly Pair[], n: number): Ladder {
   const widest = Math.max(0, n - 2);
   return capped((t) => {
-    // A pair without common neighbours gains at most one per change.
+    // A pair without common neighbours adds at most one per change.
     let most = t;
     for (const { common, single } of pairs) most = Math.max(most, common + Math.floor((t + Math.min(t, single)) / 2));
     return BigInt(most);
@@ -73,8 +73,8 @@ export function diamondLadder(local: bigint, common: number, n: number): Ladder 
 }
 
 /**
- * Any pattern: terms[j] = sum over goals i and sets A of j other private goals of T(goals - i - A), where each change can serve a goal in `directions` ways.
- * The count is divided by `divisor` when occurrences are counted.
+ * Residual ladder: terms[j] = sum over goals i and sets A of j other private goals of T(goals - i - A), where each change can serve a
+ * goal in `directions` ways. Divided by `divisor` for occurrences.
  */
 export function residualLadder(terms: readonly bigint[], directions: 1 | 2, divisor: bigint, globalSensitivity: bigint): Ladder {
   const d = BigInt(directions);
@@ -91,8 +91,8 @@ export function residualLadder(terms: readonly bigint[], directions: 1 | 2, divi
 }
 
 /**
- * One person's ties, all at once, after every person with more than `degree` ties has been set aside: perPerson bounds what one person adds to a count in a
- * graph of that degree, and near(t) counts the persons whose number of ties is within t of the threshold.
+ * Ladder of all ties of one person, with persons of more than `degree` ties left out: perPerson bounds one person's contribution at
+ * that degree, near(t) counts persons whose number of ties is within t of the threshold.
  */
 export function truncationLadder(perPerson: bigint, near: (t: number) => number, people: number): Ladder {
   return capped((t) => perPerson * BigInt(1 + t + near(t)), perPerson * BigInt(people));

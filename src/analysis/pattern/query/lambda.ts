@@ -2,19 +2,22 @@ import { divUp, logDown, logUp } from '../../../base/exact/outward.js';
 import { ceiling, fromNumber, multiply, type Rational, rational, toNumber } from '../../../base/exact/rational.js';
 import type { BoundPattern } from './bind.js';
 
-/** Which logarithm Rastogi et al. 2009 mean is not said: base 2 gives more noise and is the default; natural is the reading its test vectors use. */
+/**
+ * Base of the logarithm, which Rastogi et al. 2009 leave open: 2 gives more noise and is the default; natural is the reading of its
+ * test vectors.
+ */
 export type LogReading = 'safe' | 'natural';
 
 export interface Lambda {
   /** The noise parameter used: rounded up to a whole number. */
   readonly used: bigint;
-  /** What to print: `used` under the safe reading, the unrounded value under the natural one. */
+  /** Printed value: `used` under the safe reading, the unrounded one under the natural reading. */
   readonly shown: number;
 }
 
 /**
- * (8 (v + 1) g^2 log m)^(g - 1) with g goals, v variables of the whole body and a domain of m values. `exponent` is g - 1, or g when absence is to be
- * protected too. The power is essential: without it Proposition 3.7 of the paper is false.
+ * (8 (v + 1) g^2 log m)^(g - 1) with g goals, v variables of the whole body and a domain of m values. `exponent` is g - 1, or g to
+ * protect absence, too. Without the power Proposition 3.7 of the paper is false.
  */
 export function lambda(q: BoundPattern, log: LogReading, more: { variables?: number; exponent?: number } = {}): Lambda {
   const m = domainSize(q);
@@ -30,12 +33,15 @@ export function lambda(q: BoundPattern, log: LogReading, more: { variables?: num
 const power = (base: Rational, exponent: number): Rational =>
   rational(base.num ** BigInt(exponent), base.den ** BigInt(exponent));
 
-/** Size of one domain that holds every declared one: equal sizes are taken to be the same domain, different ones to be disjoint at worst. */
+/** One domain size for all declared ones: equal sizes are taken as the same domain, different ones as disjoint at worst. */
 export function domainSize(q: BoundPattern): number {
   return [...new Set(q.relations.map((r) => r.domain))].reduce((a, b) => a + b, 0);
 }
 
-/** Who Algorithm 2.1 protects against: at most `known` certain tuples, every other one less likely than `marginal`. Claimed with ln, the smaller class. */
+/**
+ * Adversary of Algorithm 2.1: at most `known` certain tuples, every other one less likely than `marginal`. Claimed with ln, the
+ * smaller class.
+ */
 export interface BoundedAdversary {
   readonly known: number;
   readonly marginal: number;
@@ -45,8 +51,8 @@ export function boundedAdversary(m: number): BoundedAdversary {
 }
 
 /**
- * The larger marginals of section 4.3: m^alpha ln m / m with alpha up to 1 - 1/density, density the least over derivative images. This is a reading of a
- * misprinted formula, so it is opt-in and labelled.
+ * The larger marginals of section 4.3: m^alpha ln m / m with alpha up to 1 - 1/density, density the least over derivative images. The
+ * formula is misprinted in the paper, so this reading is opt-in and labelled.
  */
 export function largestMarginal(m: number, density: Rational | undefined): number {
   const d = density ? toNumber(density) : 1;

@@ -44,8 +44,8 @@ const faultOf = (text: string): Fault => {
   throw new Error(`no fault: ${text}`);
 };
 
-describe('reading a pattern', () => {
-  it('takes every way to write a disequality, comments and a final dot', () => {
+describe('the pattern parser', () => {
+  it('the parser accepts every notation of a disequality, comments and a final dot', () => {
     const a = bind('q(x, y) :- friend(x, y), x != y. % all pairs');
     expect(canonicalText(a)).toBe('q(x, y) :- friend(x, y), x != y');
     expect(bind('q(x,y):-friend(x,y),x <> y -- the same')).toEqual(a);
@@ -53,17 +53,17 @@ describe('reading a pattern', () => {
     expect(bind('q(x,y):-friend(x,y),all_distinct(x,y)')).toEqual(a);
   });
 
-  it('counts every variable when the head is empty', () => {
+  it('the parser counts every variable when the head is empty', () => {
     expect(bind('q() :- friend(x, y)').head).toEqual(bind('q(x, y) :- friend(x, y)').head);
   });
 
-  it('reads constants, parameters and doubled quotes as symbols and drops comparisons that hold already', () => {
+  it('the parser reads constants, parameters and doubled quotes as symbols and drops comparisons that always hold', () => {
     const q = bind("q(x) :- friend('O''Neil', x), friend($who, x), 'a' != 'b', x != 7", { who: 'ann' });
     expect(q.constants).toEqual(["O'Neil", 'ann', '7']);
     expect(q.unequal).toHaveLength(1);
   });
 
-  it('takes constants for names: two spellings are one member, and exclude one value of the domain, not two', () => {
+  it('constants are names: two spellings are one member, and exclude one value of the domain, not two', () => {
     const [once, twice] = ["'1', y), y != 1", "'1', y), friend(' 1.0', y), y != 1, y != '+1'"].map((rest) =>
       analysePattern(`q(y) :- friend(${rest}`, schema),
     );
@@ -73,7 +73,7 @@ describe('reading a pattern', () => {
     expect(bind('q(x) :- person(x, a), a >= 1.50').filters[0]!.value).toBe('1.50');
   });
 
-  it('collapses goals written twice, and for a symmetric relation also reversals', () => {
+  it('goals written twice are merged, and for a symmetric relation also reversals', () => {
     expect(bind('q() :- friend(x,y), friend(x,y), friend(y,x)')).toMatchObject({
       collapsed: ['friend(x, y)'],
       goals: { length: 2 },
@@ -81,11 +81,11 @@ describe('reading a pattern', () => {
     expect(bind('q() :- tie(x,y), tie(y,x)').goals).toHaveLength(1);
     const closed = bind('%symmetric friend\nq() :- friend(x,y), friend(y,x)');
     expect(closed.goals).toHaveLength(1);
-    // Another question than without the pragma, so another text for the ledger.
+    // A different query from the one without the pragma, hence another text in the ledger.
     expect(canonicalText(closed)).toBe('q(x, y) :- friend(x, y) %symmetric friend');
   });
 
-  it('keeps attribute filters and takes the bounds of a sum from the text or the declared column', () => {
+  it('the parser keeps attribute filters and takes the bounds of a sum from the text or the declared column', () => {
     expect(bind('q(x) :- person(x, a), 30 <= a').filters).toEqual([{ symbol: 1, op: '>=', value: '30' }]);
     expect(bind('sum(a) :- person(x, a)').sum).toEqual({ symbol: 1, bounds: [0n, 99n] });
     expect(bind('sum(a in -5..7) :- person(x, a)').sum?.bounds).toEqual([-5n, 7n]);
@@ -113,14 +113,14 @@ describe('reading a pattern', () => {
     ['q(x) :- tie(x, y), tie(x, x)', 'PATTERN_UNSATISFIABLE', 1, 20],
     ["q(x) :- tie(x, y), tie('7', 7.0)", 'PATTERN_UNSATISFIABLE', 1, 20],
     ['%symmetric friend\nq(x) :- friend(x, x)', 'PATTERN_UNSATISFIABLE', 2, 9],
-  ])('refuses %s with %s and the place', (text, code, line, column) => {
+  ])('the parser refuses %s with %s and its position', (text, code, line, column) => {
     const fault = faultOf(text);
     expect(fault.code).toBe(code);
     expect(fault.place).toEqual({ file: 'pattern', line, column });
     expect(fault.hint).not.toBe('');
   });
 
-  it('never fails with anything but a fault, whatever the text', () => {
+  it('the parser fails with nothing but a fault, whatever the text', () => {
     const piece = fc.constantFrom(
       'q',
       '(',
@@ -154,7 +154,7 @@ describe('reading a pattern', () => {
     );
   });
 
-  it('reads shortcuts over the only relation of two columns or a named one', () => {
+  it('shortcuts apply to the only relation of two columns or a named one', () => {
     expect(shortcut('triangles', 'friend')?.text).toBe(
       'q(x1, x2, x3) :- friend(x1, x2), friend(x2, x3), friend(x3, x1), all_distinct(x1, x2, x3)',
     );
@@ -165,7 +165,7 @@ describe('reading a pattern', () => {
     expect(() => shortcut('99-cliques', 'friend')).toThrow(/from 2 to 8/);
   });
 
-  it('refuses a pattern over public relations only', () => {
+  it('a pattern over public relations only is refused', () => {
     const open = { relations: new Map([relation('friend', ['a', 'b'], { private: false })]) };
     expect(() => analysePattern('triangles', open)).toThrow(expect.objectContaining({ code: 'NOT_PRIVATE' }));
   });

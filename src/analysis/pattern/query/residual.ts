@@ -3,15 +3,15 @@ import type { BoundPattern } from './bind.js';
 import { privateRelations, smaller } from './sensitivity.js';
 
 /**
- * The parts whose largest groups bound the effect of a change on any pattern: for a changed goal i, every set A of further private goals may be served by
- * changed tuples too, and the goals left over, F, must be met by old ones in at most T(F) ways once what they share with the rest is fixed.
+ * Parts whose largest groups bound the effect of a change: for a changed goal i and any set A of other private goals served by
+ * changed tuples, the remaining goals F have at most T(F) assignments with the shared symbols fixed.
  */
 export interface ResidualPart {
-  /** Goals left over. */
+  /** Remaining goals. */
   readonly part: readonly number[];
   /** Symbols they share with the changed goals. */
   readonly boundary: readonly number[];
-  /** How often this part occurs with |A| = size, per changed relation: uses[relation][size]. */
+  /** Occurrences of this part with |A| = size, per changed relation: uses[relation][size]. */
   readonly uses: ReadonlyMap<number, readonly number[]>;
 }
 
@@ -57,8 +57,8 @@ export function residualTerms(
 }
 
 /**
- * T of a part when each value occurs in at most `fanOut(relation)` tuples of a column: each goal reached through a bound symbol has that many choices, a goal that is
- * not reached has one start per value of its domain. Constants count as bound.
+ * T of a part if each value occurs in at most `fanOut(relation)` tuples of a column: goals reached through a bound symbol have that
+ * many choices, others one start per domain value. Constants count as bound.
  */
 export function largestUnderDegree(
   q: BoundPattern,

@@ -1,15 +1,15 @@
 import type { BoundPattern } from './bind.js';
 
 /**
- * Bounds that hold for every database over the declared domains (sensitivity.proof.md). All in assignments of the head (for a sum: times the largest
- * absolute value it may add).
+ * Bounds for every database over the declared domains (sensitivity.proof.md), in assignments of the head (for a sum: times the
+ * largest absolute value it may add).
  */
 export interface Bounds {
-  /** No answer is larger. */
+  /** Upper bound of the answer. */
   readonly most: bigint;
-  /** No answer is smaller: 0 unless a sum may add negative values. */
+  /** Lower bound of the answer: 0 unless a sum may add negative values. */
   readonly least: bigint;
-  /** How far one tuple, added, removed or replaced by another, can move the answer. */
+  /** Sensitivity to one tuple added, removed or replaced by another. */
   readonly globalSensitivity: bigint;
 }
 
@@ -30,7 +30,7 @@ export function bounds(q: BoundPattern): Bounds {
           ),
         0n,
       );
-    // One tuple of a symmetric relation can be met in two directions by each goal.
+    // Each goal can use a tuple of a symmetric relation in two directions.
     const directed = q.relations[relation]!.symmetric ? 2n * total : total;
     return larger(directed, worst);
   }, 0n);
@@ -51,12 +51,12 @@ const magnitude = ([low, high]: readonly [bigint, bigint]): bigint => {
 export const everyVariable = (q: BoundPattern): number[] => q.variables.map((_, i) => q.constants.length + i);
 export const privateRelations = (q: BoundPattern): number[] => [...q.relations.keys()].filter((r) => q.relations[r]!.private);
 
-/** Orders longer than this are not all tried; any order is a valid bound. */
+/** Longest order for which all permutations are tried; any order gives a valid bound. */
 const mostPermuted = 6;
 
 /**
- * How many ways `free` can be bound once `fixed` is. A variable has as many choices as its smallest declared domain, less the largest set of already
- * bound symbols of that same domain which must differ from it and from one another.
+ * Number of ways to bind `free` once `fixed` is bound. A variable has its smallest declared domain, less the largest set of bound
+ * symbols of that domain that must differ from it and from one another.
  */
 export function ways(q: BoundPattern, free: readonly number[], fixed: readonly number[]): bigint {
   const differ = (a: number, b: number): boolean =>

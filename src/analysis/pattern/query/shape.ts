@@ -1,6 +1,6 @@
 import type { BoundPattern } from './bind.js';
 
-/** A pattern with its own counting algorithm and its own knowledge of how far one edge can move it. Counts are occurrences in a simple undirected graph. */
+/** A pattern with its own counting algorithm and local sensitivity. Counts are occurrences in a simple undirected graph. */
 export type Shape =
   | { readonly kind: 'edge' }
   | { readonly kind: 'star'; readonly k: number }

@@ -1,6 +1,6 @@
 import { Fault } from '../../../base/errors.js';
 
-/** A pattern with a name of its own, written out. Shortcuts count occurrences, not assignments. */
+/** A named pattern, written out. Shortcuts count occurrences, not assignments. */
 export interface Shortcut {
   readonly text: string;
   readonly title: string;

@@ -44,7 +44,7 @@ describe('SQL with joins', () => {
       'q() :- friend(x, y), person(z, a), a >= 20, a <= 30',
     ],
     ['SELECT SUM(p.age) FROM friend f JOIN person p ON p.id = f.b', 'sum(a) :- friend(x, y), person(y, a)'],
-  ])('%s means %s', (sql, text) => {
+  ])('the query %s means %s', (sql, text) => {
     expect(meaning(bound(sql))).toEqual(meaning(written(text)));
   });
 
@@ -61,11 +61,11 @@ describe('SQL with joins', () => {
     ['SELECT COUNT(*) FROM (SELECT * FROM friend) f', 'QUERY_UNSUPPORTED'],
     ['DELETE FROM friend', 'QUERY_UNSUPPORTED'],
     ['SELECT COUNT(* FROM friend', 'QUERY_INVALID'],
-  ])('refuses %s', (sql, code) => {
+  ])('the query %s is refused', (sql, code) => {
     expect(() => bound(sql)).toThrow(expect.objectContaining({ code }));
   });
 
-  it('is known by its tables, and analysed like a written pattern', () => {
+  it('a join is recognised by its tables, and analysed like a written pattern', () => {
     expect(readsRelations('SELECT COUNT(*) FROM friend f JOIN person p ON f.a = p.id', relations)).toBe(true);
     expect(readsRelations('SELECT COUNT(*) FROM survey', relations)).toBe(false);
     expect(analysePattern('SELECT COUNT(*) FROM friend f JOIN friend g ON f.b = g.a', { relations }).stability.stable).toBe(true);

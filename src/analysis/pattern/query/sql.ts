@@ -6,8 +6,8 @@ import { sqlStatements } from '../../../query/sql/statements.js';
 import type { Atom, Comparator, Comparison, Constant, Pattern, Position, Term, Variable } from './written.js';
 
 /**
- * SQL over declared relations to the pattern form: SELECT COUNT(*), COUNT(DISTINCT columns) or SUM(column) FROM relations joined by equality WHERE conditions
- * joined by AND. Relations are sets, so rows that say the same tuple twice count once.
+ * Pattern of an SQL query over declared relations: COUNT(*), COUNT(DISTINCT columns) or SUM(column), equality joins, and conditions
+ * joined by AND. Relations are sets, so repeated rows count once.
  */
 export function patternFromSql(text: string, relations: ReadonlyMap<string, Relation>): Pattern {
   const sql = new SqlText(text);
@@ -46,7 +46,7 @@ export function patternFromSql(text: string, relations: ReadonlyMap<string, Rela
   return { ...pattern, ...headOf(sql, select, (ref) => classes.term(column(ref))) };
 }
 
-/** Whether every table the text reads from is a declared relation (rather than the data itself). */
+/** True if every table in the query is a declared relation (rather than the data itself). */
 export function readsRelations(text: string, relations: ReadonlyMap<string, Relation>): boolean {
   if (relations.size === 0) return false;
   try {

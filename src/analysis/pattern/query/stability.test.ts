@@ -72,7 +72,7 @@ function literalDensity(q: Query, constants: readonly string[]): number {
 const parse = (text: string): BoundPattern => bindPattern(parsePattern(text), schemaFromText(text, 100));
 
 describe('the stability criterion', () => {
-  it('agrees with the literal definition on random small queries', () => {
+  it('the criterion agrees with the literal definition on random small queries', () => {
     const term = fc.constantFrom('x', 'y', 'z', 'x', 'y', 'z', "'A'");
     const atom = fc.oneof(
       { weight: 4, arbitrary: fc.tuple(fc.constant('R'), term, term).map(([r, a, b]) => [r, a, b]) },
@@ -105,7 +105,7 @@ describe('the stability criterion', () => {
     expect(unstable).toBeGreaterThan(5);
   });
 
-  it('calls every connected pattern of binary goals without constants stable', () => {
+  it('every connected pattern of binary goals without constants is stable', () => {
     fc.assert(
       fc.property(
         fc.array(fc.nat(1000), { minLength: 1, maxLength: 4 }),

@@ -2,18 +2,18 @@ import { compare, type Rational, rational, toText } from '../../../base/exact/ra
 import type { BoundPattern } from './bind.js';
 
 /**
- * Stability (Rastogi et al. 2009) by an exact criterion (stability.proof.md): over every partition of the symbols that respects the disequalities, and every set F
- * that is grounded by at least one changed tuple, the goals not inside F must be at least as many as the blocks outside F.
+ * Stability (Rastogi et al. 2009) by an exact criterion (stability.proof.md): for every partition that respects the disequalities and
+ * every set F grounded by a changed tuple, at least as many goals are not inside F as blocks outside F.
  */
 export interface Stability {
   readonly stable: boolean;
   /** Least density of any derivative image; undefined when none has a free variable, or when a size cap stopped the search. */
   readonly density: Rational | undefined;
-  /** The derivative that shows instability, in words. */
+  /** The derivative that shows instability, as text. */
   readonly witness: string | undefined;
-  /** Stable and, moreover, the query itself is dense: what protection against negative leakage needs. */
+  /** Stable, and the query itself is dense: required for protection against negative leakage. */
   readonly dense: boolean;
-  /** False when the query is larger than what is searched; it then counts as not stable. */
+  /** False if the query exceeds the search limit; it then counts as not stable. */
   readonly decided: boolean;
 }
 

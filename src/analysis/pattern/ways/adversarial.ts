@@ -7,8 +7,8 @@ import { plainly } from './plain.js';
 import { adversarialGuarantee, comparison, type Offer, offer, type Way } from './way.js';
 
 /**
- * Rastogi et al. 2009 with corrections. When plain noise is no larger it takes over, and the answer is then indistinguishable outright. Protecting absence needs a dense
- * query and one power more; positive correlations are covered by the plain branch only, at a part of epsilon.
+ * Rastogi et al. 2009 with corrections: plain noise is used if it is no larger, and then gives full DP. Absence needs a dense query
+ * and one more power; positive correlations are covered in the plain branch only, at a part of epsilon.
  */
 export const adversarial: Way<'algorithm-2.1'> = (asked) => {
   const { analysis: a, allotment, gamma, absence, together = 1 } = asked;

@@ -4,8 +4,8 @@ import { mostSteps } from './expected.js';
 import { approximateGuarantee, comparison, type Way } from './way.js';
 
 /**
- * Elastic sensitivity (Johnson et al. 2018) as a comparator: at distance k a join of g goals on columns of maximum frequency f moves by at most
- * g-1 joins each multiplying by f + k, summed over which goal changed.
+ * Elastic sensitivity (Johnson et al. 2018) as a comparator: at distance k a join of g goals on columns of maximum frequency f moves
+ * by at most g-1 joins each multiplying by f + k, summed over which goal changed.
  */
 export const elastic: Way<'elastic'> = ({ analysis: a, allotment, delta, degree }) => {
   if (!delta) return [];

@@ -2,7 +2,7 @@ import { toNumber, toNumberUp } from '../../../base/exact/rational.js';
 import type { LadderLaw, SmoothLaw } from '../../../privacy/mechanism/law.js';
 import type { Ladder } from '../query/ladders.js';
 
-/** In doubles, for plans only: the width of a noise that follows a ladder, and its mean distance from the truth. */
+/** Expected noise in doubles, for plans only: width of a ladder's noise, and its mean absolute error. */
 export interface Expected {
   readonly scale: number;
   readonly expectedError: number;
@@ -33,7 +33,7 @@ export function ladderError(ladder: Ladder, decay: number): number {
 
 export const mostSteps = 1_000_000;
 
-/** Infinite where it takes too many steps to tell, since so little is then left of beta that no answer would be seen. */
+/** Infinite if it takes too many steps to compute, since so little is then left of beta that no answer would be visible. */
 export function smoothBound(ladder: Ladder, beta: number): number {
   let best = 0;
   const widest = Number(ladder.widest);

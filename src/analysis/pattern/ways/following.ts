@@ -11,7 +11,7 @@ import { larger } from '../query/sensitivity.js';
 import { expectedOfLadder, expectedOfSmooth } from './expected.js';
 import { type Asked, type Drawn, type Offer, offer, type Way } from './way.js';
 
-/** Noise that is narrow where the data lets it be: along the ladder of the shape, or along the residual ladder that every pattern has. */
+/** Data-dependent noise: along the ladder of a shape, or along the residual ladder of any pattern. */
 export const alongShape: Way<'ladder' | 'smooth'> = (asked) => {
   const imagined = imaginedShape(asked.analysis, asked.degree);
   return imagined ? along(asked, imagined, knownLadder, ['ladder', 'smooth']) : [];
@@ -19,7 +19,7 @@ export const alongShape: Way<'ladder' | 'smooth'> = (asked) => {
 
 export const alongResidual: Way<'residual-ladder' | 'residual-smooth'> = (asked) => {
   const { analysis: a, degree } = asked;
-  // A shape that is known has its own ladder, however large it is.
+  // A known shape has its own ladder, however large it is.
   if (hasKnownLadder(a) && a.pattern.goals.length > limits.privateGoals.most) return [];
   return along(asked, imaginedResidual(a, degree), residualLadderOf, ['residual-ladder', 'residual-smooth']);
 };
@@ -50,5 +50,5 @@ function along<L extends string, S extends string>(
   ];
 }
 
-/** A draw of more rungs takes minutes and gigabytes: at so small an epsilon the way is not offered. */
+/** Most rungs of an offered ladder: more take minutes and gigabytes to draw, at very small epsilon. */
 const mostRungs = 1_000_000;

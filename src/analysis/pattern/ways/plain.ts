@@ -5,7 +5,7 @@ import { effectsOf } from '../hidden.js';
 import { domainSize } from '../query/lambda.js';
 import { type Asked, type Drawn, offer, type Way } from './way.js';
 
-/** Noise as wide as the farthest that any record can move the answer in any data. */
+/** Noise scaled to the global sensitivity of any record in any data. */
 export const plain: Way<'laplace'> = (asked) => [plainly('laplace', asked, asked.allotment)];
 
 export function plainly<Name extends string>(mechanism: Name, { analysis: a, hidden }: Asked, part: Allotment, note?: string) {

@@ -13,8 +13,8 @@ import { larger, smaller } from '../query/sensitivity.js';
 import { offer, type Way } from './way.js';
 
 /**
- * Race to the top (Dong et al. 2022) with one person per result: Q(tau) = sum of min(tau, contribution), which one person moves by at most tau. Every level gets
- * the same part of epsilon, is lowered by what its noise may add, and the largest is taken; see per-person.proof.md.
+ * Race to the top (Dong et al. 2022): Q(tau) = sum of min(tau, contribution) has sensitivity tau for one person. Every level has the
+ * same part of epsilon and is lowered by its noise bound; the largest is taken (per-person.proof.md).
  */
 export const race: Way<'r2t'> = ({ analysis: a, hidden, allotment, degree }) => {
   if (hidden.what !== 'owner') return [];
@@ -35,15 +35,15 @@ export const race: Way<'r2t'> = ({ analysis: a, hidden, allotment, degree }) => 
   ];
 };
 
-/** One in so many races ends above the truth. */
+/** Inverse failure probability: one race in so many exceeds the truth. */
 const unlikely = 20;
 
 export interface RaceLevel {
-  /** Where everybody's part is cut. */
+  /** Cut-off of a person's contribution. */
   readonly tau: bigint;
   readonly noise: Additive;
 }
-/** tau = 2, 4, 8, … until nobody's part is cut. */
+/** tau = 2, 4, 8, … until no contribution is cut. */
 export function raceLevels(title: string, { moves, classes }: Hidden, allotment: Allotment): readonly RaceLevel[] {
   const many = Math.max(1, moves.toString(2).length);
   const part = partOf(allotment, rational(1, many));
@@ -63,13 +63,13 @@ function readyRace(levels: readonly RaceLevel[], paid: Paid): (parts: readonly b
     }, 0n);
 }
 
-/** What the noise of one level adds with probability at most 1 / (unlikely x levels). */
+/** Bound that the noise of one level exceeds with probability at most 1 / (failureOdds x levels). */
 function mayAdd({ law }: Additive, levels: number): bigint {
   if (law.kind !== 'laplace') throw new RangeError('a race is run with Laplace noise');
   return ceiling(multiply(law.scale, fromNumber(logUp(unlikely * levels))));
 }
 
-/** How many results belong to each person, when each result belongs to exactly one. */
+/** Number of results of each person, when each result belongs to exactly one. */
 async function contributions(engine: Pinned, a: PatternAnalysis, person: number): Promise<Exact<readonly bigint[]>> {
   const rows = (await engine.rows(compilePerValue(a.pattern, person, engine.dialect))).open();
   return new Exact(rows.map(([c]) => BigInt(typeof c === 'number' ? Math.trunc(c) : (c ?? 0)) / a.divisor));

@@ -7,7 +7,7 @@ import { truncated } from '../truncated.js';
 import { expectedOfLadder } from './expected.js';
 import { offer, type Way } from './way.js';
 
-/** People with more than a public number of ties are set aside; the ladder is that of all ties of one person (per-person.proof.md). */
+/** People with more ties than a public number are left out; the ladder is that of all ties of one person (per-person.proof.md). */
 export const truncation: Way<'truncation-ladder'> = ({ analysis: a, hidden: { classes }, allotment, degree }) => {
   const noise = ladder({ name: a.title, classes }, allotment);
   const note = `people with more than ${degree} ties are left out; if few are near that number`;
@@ -25,6 +25,6 @@ export const truncation: Way<'truncation-ladder'> = ({ analysis: a, hidden: { cl
   ];
 };
 
-/** What is known before the data: nobody near the threshold. */
+/** Ladder assumed before reading the data: nobody near the threshold. */
 const imagined = (a: PatternAnalysis, degree: number): Ladder =>
   truncationLadder(perPerson(a, degree), () => 0, domainSize(a.pattern));

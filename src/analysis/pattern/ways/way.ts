@@ -7,21 +7,21 @@ import type { Hidden } from '../hidden.js';
 import type { PatternAnalysis } from '../query/analyse.js';
 
 /**
- * A way to answer a pattern makes its own mechanisms, and answers with nothing else. Everything it says follows from public declarations: noise that follows the
- * data is judged on an imagined graph in which nobody has more ties than `degree`, never on the data, because a choice made on the data would tell about it.
+ * A strategy makes its own mechanisms and answers with nothing else, all from public declarations: data-dependent noise is judged on
+ * an assumed graph of this `degree`, never on the data, because such a choice would leak.
  */
 export type Way<Name extends string> = (asked: Asked) => readonly Offer<Name>[];
 
 export interface Asked {
   readonly analysis: PatternAnalysis;
   readonly hidden: Hidden;
-  /** What one record may cost, before ties. */
+  /** Privacy cost allowed for one record, before ties. */
   readonly allotment: Allotment;
   /** Public guess of the most ties anybody has; a wrong one costs accuracy, not privacy. */
   readonly degree: number;
   /** Present when (epsilon, gamma)-adversarial privacy is enough. */
   readonly gamma?: Rational;
-  /** Present when (epsilon, delta) is asked about; such mechanisms have no profile and are listed for comparison only. */
+  /** Present for (epsilon, delta) requests; such mechanisms have no privacy cost here and are listed for comparison only. */
   readonly delta?: Rational;
   /** Adversarial privacy for absent tuples, too. */
   readonly absence?: boolean;
@@ -31,27 +31,27 @@ export interface Asked {
 
 export interface Offer<Name extends string = string> {
   readonly candidate: PatternCandidate<Name>;
-  /** Absent where it is shown for comparison only. */
+  /** Absent for candidates shown for comparison only. */
   readonly drawn?: Drawn;
 }
 export interface Drawn {
   readonly mechanisms: readonly Mechanism[];
-  /** The data enters here, and leaves with the noise of these mechanisms. */
+  /** Reads the data and returns the answer with the noise of these mechanisms. */
   readonly answer: (paid: Paid, engine: Pinned) => Promise<bigint>;
 }
 
-/** What is told of an offer: plain data. */
+/** Public summary of an offer: plain data. */
 export interface PatternCandidate<Name extends string = string> {
   readonly mechanism: Name;
-  /** Width of the noise: Laplace scale, or its equivalent at the imagined degree. */
+  /** Width of the noise: Laplace scale, or its equivalent at the assumed degree. */
   readonly scale: number;
   /** Mean absolute error. */
   readonly expectedError: number;
   readonly guarantee: string;
-  /** Whether it meets the guarantee asked for; only then may it be chosen. */
+  /** True if it meets the requested guarantee; only then may it be chosen. */
   readonly meets: boolean;
   readonly note?: string;
-  /** Usefulness as Rastogi et al. 2009 define it: the error reaches `sigma` with probability at most `gamma` / domain. */
+  /** Usefulness as defined by Rastogi et al. 2009: the error reaches `sigma` with probability at most `gamma` / domain. */
   readonly usefulness?: { readonly sigma: number; readonly gamma: number };
 }
 
@@ -61,7 +61,7 @@ export const approximateGuarantee = '(epsilon, delta), no profile';
 
 type Figures<Name extends string> = Omit<PatternCandidate<Name>, 'guarantee' | 'meets'>;
 
-/** What it guarantees is read off what would be drawn. */
+/** Offer whose guarantee follows from the mechanisms it would draw from. */
 export const offer = <Name extends string>(figures: Figures<Name>, drawn: Drawn): Offer<Name> => ({
   candidate: tell(figures, isAdversarial(drawn) ? adversarialGuarantee : pureGuarantee, true),
   drawn,
@@ -74,5 +74,5 @@ const tell = <Name extends string>(figures: Figures<Name>, guarantee: string, me
   return { mechanism, scale, expectedError, guarantee, meets, ...more };
 };
 
-/** Noise of a paper that costs no epsilon, but may be had once. */
+/** A paper's noise that costs no epsilon, but may be used once. */
 export const isAdversarial = ({ mechanisms }: Drawn): boolean => mechanisms.some(({ law }) => law.kind === 'published');

@@ -32,7 +32,7 @@ const epsilon = rational(3, 4);
 const degree = 2;
 const people = undirected.n;
 
-/** What a way lets noise be made for in one graph: the number, and where noise follows the data its ladder. */
+/** Input of a strategy's noise in one graph: the count, and the ladder of data-dependent noise. */
 interface Reading {
   readonly count: number;
   readonly ladder?: Ladder;
@@ -46,7 +46,7 @@ const alongResidual: Reader = (a, count) => {
   const residual = residualIn(a, people);
   return (t) => ({ count: count(t), ladder: residual(t) });
 };
-/** Every way whose law may be held against its cost on graphs; the others have tests of their own below. */
+/** Every strategy whose privacy loss can be compared with its cost on graphs; the others have their own tests below. */
 const readers: Readonly<Record<Exclude<PatternMechanism, 'elastic' | 'algorithm-2.1' | 'r2t'>, Reader>> = {
   laplace: (_a, count) => (t) => ({ count: count(t) }),
   ladder: alongShape,
@@ -59,7 +59,7 @@ const readers: Readonly<Record<Exclude<PatternMechanism, 'elastic' | 'algorithm-
   }),
 };
 
-/** The log of the probability (or density) of every output, written down from the law alone. */
+/** Log probability (or density) of every output, from the distribution alone. */
 function logOf(law: Law, { count, ladder }: Reading): (output: number) => number {
   if (law.kind === 'laplace') return (o) => -Math.abs(o - count) / toNumber(law.scale);
   if (law.kind === 'smooth') {
@@ -80,7 +80,7 @@ function logOf(law: Law, { count, ladder }: Reading): (output: number) => number
 }
 const outputs = Array.from({ length: 121 }, (_, i) => i - 60);
 
-/** The most that any output of this law tells apart any two graphs that differ in one record. */
+/** Largest privacy loss of any output of this distribution over all graphs that differ in one record. */
 function worstLoss(law: Law, name: keyof typeof readers, text: string, neighbours: typeof toggled): number {
   const { a, tuples, count } = counted(undirected, text);
   const read = readers[name](a, count);
@@ -111,8 +111,8 @@ const R = tuplesOf('R');
 const costOf = (mechanisms: readonly Mechanism[], record: RecordClass): Rational =>
   costTogether(mechanisms).perRecord.get(record)!;
 
-describe('every way to answer a pattern', () => {
-  it.each(['triangles', '2-paths', 'edges'])('loses no more than it books when one tie changes: %s', (text) => {
+describe('the strategies for a pattern', () => {
+  it.each(['triangles', '2-paths', 'edges'])('the privacy loss is at most the reserved cost when one tie changes: %s', (text) => {
     const a = analyse(undirected, text);
     const offers = offersOf(a, oneTuple(a));
     expect(offers.length).toBeGreaterThan(2);
@@ -124,37 +124,40 @@ describe('every way to answer a pattern', () => {
     }
   });
 
-  it.each(['triangles', 'edges'])('loses no more than it books when all ties of a person change: %s', (text) => {
-    const a = analyse(undirected, text);
-    const offers = offersOf(a, onePerson(a));
-    expect(offers.map((o) => o.name)).toEqual(['laplace', 'truncation-ladder']);
-    for (const { name, mechanisms } of offers) {
-      expect(equal(costOf(mechanisms, everyRecord), epsilon), name).toBe(true);
-      const loss = worstLoss(mechanisms[0]!.law, name as keyof typeof readers, text, rewired);
-      expect(loss, name).toBeLessThanOrEqual(toNumber(epsilon) + 1e-9);
-      expect(loss, name).toBeGreaterThan(0);
-    }
-  });
+  it.each(['triangles', 'edges'])(
+    'the privacy loss is at most the reserved cost when all ties of a person change: %s',
+    (text) => {
+      const a = analyse(undirected, text);
+      const offers = offersOf(a, onePerson(a));
+      expect(offers.map((o) => o.name)).toEqual(['laplace', 'truncation-ladder']);
+      for (const { name, mechanisms } of offers) {
+        expect(equal(costOf(mechanisms, everyRecord), epsilon), name).toBe(true);
+        const loss = worstLoss(mechanisms[0]!.law, name as keyof typeof readers, text, rewired);
+        expect(loss, name).toBeLessThanOrEqual(toNumber(epsilon) + 1e-9);
+        expect(loss, name).toBeGreaterThan(0);
+      }
+    },
+  );
 
-  it('is found out when it decays too fast: the planted twin', () => {
+  it('a ladder that decays too fast exceeds the reserved cost (planted fault)', () => {
     const twin: Law = { kind: 'ladder', decay: epsilon };
     expect(worstLoss(twin, 'ladder', '2-paths', toggled)).toBeGreaterThan(toNumber(epsilon));
   });
 
-  it('makes noise for a person as wide as a person moves the answer, not as a tie does', () => {
+  it('the noise for a person has the sensitivity of a person, not of a tie', () => {
     const a = analyse(undirected, 'edges');
     const [tie, person] = [oneTuple(a), onePerson(a)].map((hidden) => offersOf(a, hidden)[0]!.mechanisms[0]!);
     expect(tie!.law).toEqual({ kind: 'laplace', scale: divide(rational(1), epsilon) });
     expect(person!.law).toEqual({ kind: 'laplace', scale: divide(rational(people - 1), epsilon) });
     expect([...person!.cost.perRecord.keys()]).toEqual(['*']);
-    // A tie's noise at a person's price cannot be had.
+    // Noise for a tie cannot be built at a person's price.
     const moved = BigInt(people - 1);
     const effects = effectOn([everyRecord], { l1: moved, l2squared: moved * moved });
     expect(() => booked(tie!.law, effects, pure(epsilon))).toThrow(RangeError);
     expect(() => booked(person!.law, effects, pure(epsilon))).not.toThrow();
   });
 
-  it('expects the error of the noise it would draw', () => {
+  it('the expected error is that of the noise that would be drawn', () => {
     const a = analysePattern('triangles', schemaFromText('triangles', 500, { symmetric: true }));
     for (const { name, candidate, mechanisms } of offersOf(a, oneTuple(a))) {
       const { law } = mechanisms[0]!;
@@ -165,30 +168,30 @@ describe('every way to answer a pattern', () => {
     }
   });
 
-  it('is paid for and noised also where nobody can move the answer', () => {
+  it('an answer that nobody can move is paid for and gets noise', () => {
     const a = analysePattern('triangles', schemaFromText('triangles', 2, { symmetric: true }));
     expect(a.bounds.globalSensitivity).toBe(0n);
     for (const { name, mechanisms } of offersOf(a, oneTuple(a))) expect(equal(costOf(mechanisms, R), epsilon), name).toBe(true);
   });
 });
 
-describe('noise that costs more than is booked cannot be built', () => {
+describe('noise that costs more than its reserved cost', () => {
   const steps = effectOn([R], oneStep);
   const book = (law: Law) => () => booked(law, steps, pure(epsilon));
   const { scale, beta } = smoothLaw(epsilon);
 
-  it('smooth noise with beta epsilon / 3', () => {
+  it('smooth noise with beta epsilon / 3 cannot be built', () => {
     expect(book({ kind: 'smooth', scale, beta })).not.toThrow();
     expect(book({ kind: 'smooth', scale, beta: divide(epsilon, rational(3)) })).toThrow(RangeError);
     expect(book({ kind: 'smooth', scale: multiply(scale, rational(99, 100)), beta })).toThrow(RangeError);
   });
 
-  it('a ladder that decays by epsilon', () => {
+  it('a ladder that decays by epsilon cannot be built', () => {
     expect(book({ kind: 'ladder', decay: divide(epsilon, rational(2)) })).not.toThrow();
     expect(book({ kind: 'ladder', decay: epsilon })).toThrow(RangeError);
   });
 
-  it('noise of a paper at the price of proven noise', () => {
+  it("a paper's noise cannot be built at the price of proven noise", () => {
     expect(book({ kind: 'published' })).toThrow(RangeError);
   });
 });
@@ -198,7 +201,7 @@ describe('the race to the top', () => {
   const a = analysePattern(text, schemaFromText(text, 20));
   const hidden = oneOwner(a, a.pattern.goals[0]!.symbols[0]!);
 
-  it('cuts nobody at its last level, and books its levels together', () => {
+  it('the last level cuts no contribution, and all levels are paid for together', () => {
     const levels = raceLevels('race', hidden, pure(epsilon));
     expect(hidden.moves).toBe(20n);
     expect(levels.map((l) => l.tau)).toEqual([2n, 4n, 8n, 16n, 32n]);
@@ -208,7 +211,7 @@ describe('the race to the top', () => {
     expect(equal(costOf(offer!.mechanisms, everyRecord), epsilon)).toBe(true);
   });
 
-  it('loses no more than it books, whatever one person has and comes to have', () => {
+  it('the privacy loss is at most the reserved cost, for any change of one person', () => {
     const levels = raceLevels('race', hidden, pure(epsilon));
     let worst = 0;
     for (let from = 0; from <= 20; from++)
@@ -232,7 +235,7 @@ describe('Algorithm 2.1', () => {
     )!;
   };
 
-  it('books that it was had, not an epsilon; its plain branch books like plain noise', () => {
+  it('the cost of Algorithm 2.1 is that it was used, not an epsilon, and its plain branch costs like plain noise', () => {
     const paper = asked('2-paths', 100_000, rational(1, 100)).drawn!.mechanisms;
     expect(paper.map(({ law }) => law.kind)).toEqual(['published']);
     expect([...costTogether(paper).perRecord.keys()]).toEqual(['once:adversarial privacy']);

@@ -7,7 +7,7 @@ import { race } from './race.js';
 import { truncation } from './truncation.js';
 import type { Asked, Offer, Way } from './way.js';
 
-/** Every way there is, by what is hidden. A new one is a file here and its name below; of equal ones the first is taken. */
+/** All strategies. A new one is a file here and its name below; of equal ones the first is taken. */
 const ways = {
   tuple: [plain, alongShape, alongResidual, elastic, adversarial],
   person: [plain, truncation],

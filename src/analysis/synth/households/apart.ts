@@ -2,20 +2,20 @@ import { isNumber } from '../../../policy/domain.js';
 import type { Impossible } from '../../graphical/fit.js';
 import type { CodedColumn } from '../columns.js';
 
-/** How far two members are apart in a column of their own, in few places: the same or not; of numbers also how many bins. */
+/** Distance of two members in a column of their own, in few values: equal or not; for numbers also the number of bins between. */
 export interface Apart {
-  /** Which of the own columns. */
+  /** Index among the own columns. */
   readonly of: number;
   readonly width: number;
-  /** 0 is the same; the last is any other, or as far or farther. */
+  /** 0 is equal; the last is any other, or the largest distance and more. */
   readonly places: number;
 }
 
 const bins = 4;
-/** The model holds the column of one, of another and how far they are apart together. */
+/** Cells of the joint marginal of both members' columns and their distance, which the model must hold. */
 const mostCells = 2 ** 14;
 
-/** Columns with few answers are said by a table of the two. */
+/** Distances for wide columns only; a table of both answers covers columns with few. */
 export function apartIn(coded: readonly CodedColumn[], own: readonly number[]): readonly Apart[] {
   return own.flatMap((c, of) => {
     const { column, size: width } = coded[c]!;
@@ -29,14 +29,14 @@ export const apartLabels = (places: number): readonly string[] =>
     k === 0 ? 'the same' : k < places - 1 ? `${k} apart` : places === 2 ? 'another' : `${k} or more`,
   );
 
-/** No answer, which is the last place, is like none of the others. */
+/** A missing answer, the last value, equals no other. */
 export function apartOf({ width, places }: Apart, a: number, b: number): number {
   if (a === b) return 0;
   const none = width - 1;
   return a === none || b === none ? places - 1 : Math.min(Math.abs(a - b), places - 1);
 }
 
-/** How far two answers are apart follows from them. */
+/** Structural zeros: the distance of two answers follows from the answers. */
 export function apartOnly(apart: Apart, one: number, another: number, at: number): Impossible {
   const { width, places } = apart;
   const cells: number[] = [];

@@ -7,7 +7,7 @@ import type { SynthForm } from '../form.js';
 import { apartIn } from './apart.js';
 import type { Household } from './measure-pairs.js';
 
-/** How many live together, as a column of the model. */
+/** Number of household members, as a column of the model. */
 export const membersColumn = ({ by, most }: NonNullable<SynthForm['households']>): ModelColumn => ({
   name: `members of ${by}`,
   size: most,
@@ -15,8 +15,8 @@ export const membersColumn = ({ by, most }: NonNullable<SynthForm['households']>
 });
 
 /**
- * What a household is made of. Only where a tie says that who lives with whom is known to the attacker: then replacing a record leaves households as they are, and what
- * its members tell of one another is in the promise.
+ * Columns of a household. Requires a tie that makes households public knowledge: then replacing a record leaves them unchanged, and
+ * the promise covers what members reveal about one another.
  */
 export function householdOf(
   policy: Policy,

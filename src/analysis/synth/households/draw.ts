@@ -5,15 +5,15 @@ import type { Below } from './pairs.js';
 import { type Kind, together, type Wanted } from './together.js';
 
 export interface Drawn {
-  /** By column of the model: everybody's place. Members of one household stand beside each other. */
+  /** Values of everybody by column of the model; members of one household are adjacent. */
   readonly columns: readonly Uint16Array[];
   /** The household of everybody, numbered from 0. */
   readonly homes: Uint32Array;
 }
 
 /**
- * Whole households, about so many people: first which kinds there are (how many members, and what they share), then everybody by the model of people given that, then who
- * of them live together. Nothing here sees data.
+ * Whole households, about so many people: household kinds (size and shared values) first, then people from the model given these,
+ * then their assignment to households. Postprocessing only.
  */
 export function drawHouseholds(
   people: Graphical,
@@ -61,7 +61,7 @@ export function drawHouseholds(
   };
 }
 
-/** Places household by household, these in an order that is drawn. */
+/** Row positions household by household, households in random order. */
 function shuffled(homes: Uint32Array, count: number, below: Below): Uint32Array {
   const starts = new Uint32Array(count + 1);
   for (const home of homes) starts[home + 1]!++;
@@ -77,14 +77,14 @@ function shuffled(homes: Uint32Array, count: number, below: Below): Uint32Array 
   return order;
 }
 
-/** From 0 in the order in which they stand. */
+/** Renumbers households from 0 in this order. */
 function renumbered(order: Uint32Array, homes: Uint32Array): Uint32Array {
   const out = new Uint32Array(order.length);
   for (let p = 1; p < order.length; p++) out[p] = out[p - 1]! + (homes[order[p]!] === homes[order[p - 1]!] ? 0 : 1);
   return out;
 }
 
-/** Tables of one and another in which all that was measured can be seen, each once; how far they are apart is seen in the table of both. */
+/** Marginals of two members that cover all measurements, each once; a distance is covered by the table of both answers. */
 function targetsOf({ own, apart }: Household, measured: readonly Measured[]): readonly Pick<Measured, 'columns' | 'sd'>[] {
   const found = new Map<string, Pick<Measured, 'columns' | 'sd'>>();
   for (const { columns, sd } of measured) {
@@ -97,7 +97,7 @@ function targetsOf({ own, apart }: Household, measured: readonly Measured[]): re
   return [...found.values()];
 }
 
-/** Of two members of one household either may be the first: the mean of both. */
+/** Either of two household members may be first: the mean of both orders. */
 function either(counts: Float64Array, width: number): Float64Array {
   const block = width * width;
   return counts.map((n, cell) => {
@@ -106,7 +106,7 @@ function either(counts: Float64Array, width: number): Float64Array {
   });
 }
 
-/** How many households of every kind: a kind has its share of them, and one draw decides what is left over whole numbers. */
+/** Number of households of every kind: each kind gets its share, and one draw decides the fractional remainders. */
 function kindsOf(
   table: Float64Array,
   held: readonly number[],

@@ -18,7 +18,7 @@ import { type Household, pairMethod } from './measure-pairs.js';
 import { alone, membersOf, pairRows, partners } from './pairs.js';
 import { together } from './together.js';
 
-// What is drawn here is the same in every run.
+// Seeded noise: every run draws the same.
 vi.mock('../../../privacy/noise/bits.js', async (original) =>
   (await import('../../../../test/seeded-source.js')).seededNoise(
     await original<typeof import('../../../privacy/noise/bits.js')>(),
@@ -30,7 +30,7 @@ const apart: Apart = { of: 0, width: 4, places: 2 };
 const household: Household = { members: 2, shared: [], own: [0, 1], apart: [apart] };
 const sizes = [4, 2, 3];
 
-/** People with a home each (or none), and what they say in two columns. */
+/** People with a household each (or none), and their answers in two columns. */
 const town = fc
   .array(fc.record({ home: fc.integer({ min: -1, max: 3 }), a: fc.nat(3), b: fc.nat(1) }), { minLength: 1, maxLength: 14 })
   .chain((people) =>
@@ -53,8 +53,8 @@ const coinsOf = (list: readonly number[]) => {
   return (n: number) => list[at++ % list.length]! % n;
 };
 
-describe('pairs of a household', () => {
-  it('have everybody in at most one of them, with somebody of the same home, and nobody twice who could be in one', () => {
+describe('pairs of household members', () => {
+  it('every person is in at most one pair, with somebody of the same household, and as many as possible are paired', () => {
     fc.assert(
       fc.property(town, ([people, , , , coins]) => {
         const homes = homesOf(people);
@@ -68,7 +68,7 @@ describe('pairs of a household', () => {
     );
   });
 
-  it('change by one row at most when one record is replaced, whatever coins are drawn: in every table by 2, and 2 squared', () => {
+  it('the pairs change by at most one row when one record is replaced, for any coins: every table by 2, and 2 squared', () => {
     fc.assert(
       fc.property(town, ([people, who, a, b, coins]) => {
         const list = [...coins.take(40)];
@@ -86,7 +86,7 @@ describe('pairs of a household', () => {
     );
   });
 
-  it('cost what was booked: what goes into every mechanism of the rounds moves by no more than it was made for', () => {
+  it('the inputs of every mechanism of the rounds move by no more than the sensitivity it was paid for', () => {
     const people: People = Array.from({ length: 40 }, (_, k) => ({ home: k >> 2, a: (k >> 2) % 4, b: k % 2 }));
     const setting: Setting = { sizes, change: 'replaced', records: 40, each: 1, impossible: [], mostCells: 5000 };
     const model = modelOf({ sizes, measured: [], total: 40 });
@@ -137,8 +137,8 @@ describe('pairs of a household', () => {
   });
 });
 
-describe('how far two are apart', () => {
-  it('is told by bins for numbers, and nobody is like who gives no answer', () => {
+describe('the distance of two members', () => {
+  it('the distance of numbers is in bins, and a missing answer equals no other', () => {
     const bins: Apart = { of: 0, width: 7, places: 4 };
     expect([0, 1, 2, 3, 5].map((b) => apartOf(bins, 0, b))).toEqual([0, 1, 2, 3, 3]);
     expect([apartOf(bins, 6, 6), apartOf(bins, 5, 6)]).toEqual([0, 3]);
@@ -146,9 +146,9 @@ describe('how far two are apart', () => {
   });
 });
 
-describe('people who are put together', () => {
-  it('come to the tables that are wanted, and stay who they are', () => {
-    // Forty households of two and thirty of three; those of one household should say the same of three answers.
+describe('the arrangement of people in households', () => {
+  it("the arrangement approaches its target tables without changing anybody's answers", () => {
+    // Forty households of two and thirty of three; targets in which members of a household agree on three answers.
     const kinds = [
       { from: 0, households: 40, members: 2 },
       { from: 80, households: 30, members: 3 },
@@ -179,7 +179,7 @@ describe('synthetic households', () => {
   afterAll(() => {
     for (const shop of shops) shop.remove();
   });
-  /** Homes of one, two and three; those of one home vote alike and are of one town, and their ages are within ten years of one another. */
+  /** Households of one, two and three; members vote alike, live in one town, and have ages within ten years. */
   const data = (): string => {
     const lines = ['id,home,town,party,age'];
     for (let h = 0; h < 600; h++)
@@ -207,7 +207,7 @@ columns:
     return shop.session();
   };
 
-  it('have the members, the agreement and the shared columns of the data where there is budget enough', async () => {
+  it('synthetic households have the sizes, the agreement and the shared columns of the data when the budget is large', async () => {
     const session = await opened();
     const { result, receipt } = await releaseSynth(
       session,
@@ -234,7 +234,7 @@ columns:
     expect(party.strangers).toBeLessThan(0.4);
   });
 
-  it('are drawn again for nothing', async () => {
+  it('synthetic households are drawn again at no cost', async () => {
     const session = await opened();
     const asked = { households: { by: 'home' }, mode: 'mst', columns: ['party'] };
     const first = await releaseSynth(session, asked, { epsilon: '2' });
@@ -257,7 +257,7 @@ columns:
     ['everything is shared', '[{ kind: groups, by: home }]', { by: 'home', shared: ['town', 'party', 'age'] }],
     ['a shared column is none', '[{ kind: groups, by: home }]', { by: 'home', shared: ['street'] }],
     ['a person has several rows', '[{ kind: groups, by: home }]', { by: 'home' }, '{ secret: person, unit: id, maxRows: 2 }'],
-  ])('are refused before anything is spent where %s', async (_, dependence, households, protect) => {
+  ])('synthetic households are refused before anything is spent where %s', async (_, dependence, households, protect) => {
     const session = await opened(dependence, protect);
     await expect(planSynth(session, { households }, { epsilon: '1' })).rejects.toMatchObject({
       code: expect.stringMatching(/^(QUERY_|COLUMN_)/),
@@ -270,25 +270,28 @@ columns:
     ['in several households', 'h1', 'h2'],
     ['in one and in none', 'h1', ''],
     ['in none and in one', '', 'h1'],
-  ])('are refused for a person whose rows are %s: which row is used would decide where they live', async (_, one, another) => {
-    const shop = openWorkshop(policy('[{ kind: groups, by: home }]', '{ secret: person, unit: id, maxRows: 1 }'));
-    shops.push(shop);
-    const others = [1, 2, 3, 4].map((k) => `b${k},h${1 + (k % 2)},south,rep,30`).join('\n');
-    const write = (home: string) =>
-      shop.write(
-        'people.csv',
-        `id,home,town,party,age\na,${one},north,dem,20\na,${home},south,rep,50\n${others}\n,h1,south,rep,40\n,h2,south,rep,40\n`,
-      );
-    write(another);
-    const session = await shop.session();
-    await expect(planSynth(session, { households: { by: 'home' } }, { epsilon: '1' })).rejects.toMatchObject({
-      code: 'QUERY_UNSUPPORTED',
-      message: expect.stringContaining('several households'),
-    });
-    await session.close();
-    write(one);
-    const same = await shop.session();
-    expect((await planSynth(same, { households: { by: 'home' } }, { epsilon: '1' })).fits).toBe(true);
-    await same.close();
-  });
+  ])(
+    'synthetic households are refused for a person whose rows are %s, because the choice of a row would decide the household',
+    async (_, one, another) => {
+      const shop = openWorkshop(policy('[{ kind: groups, by: home }]', '{ secret: person, unit: id, maxRows: 1 }'));
+      shops.push(shop);
+      const others = [1, 2, 3, 4].map((k) => `b${k},h${1 + (k % 2)},south,rep,30`).join('\n');
+      const write = (home: string) =>
+        shop.write(
+          'people.csv',
+          `id,home,town,party,age\na,${one},north,dem,20\na,${home},south,rep,50\n${others}\n,h1,south,rep,40\n,h2,south,rep,40\n`,
+        );
+      write(another);
+      const session = await shop.session();
+      await expect(planSynth(session, { households: { by: 'home' } }, { epsilon: '1' })).rejects.toMatchObject({
+        code: 'QUERY_UNSUPPORTED',
+        message: expect.stringContaining('several households'),
+      });
+      await session.close();
+      write(one);
+      const same = await shop.session();
+      expect((await planSynth(same, { households: { by: 'home' } }, { epsilon: '1' })).fits).toBe(true);
+      await same.close();
+    },
+  );
 });

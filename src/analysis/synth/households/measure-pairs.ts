@@ -12,26 +12,26 @@ import { modelCells } from '../small-enough.js';
 import { type Apart, apartOnly } from './apart.js';
 import { pairLevels } from './pairs.js';
 
-/** The columns of people that a household is made of. */
+/** The columns of people that define a household. */
 export interface Household {
-  /** Place of the column that says how many live there; its last place is for so many or more. */
+  /** Index of the column with the number of members; its last value is for so many or more. */
   readonly members: number;
-  /** Columns in which all of a household are the same. */
+  /** Columns with equal values for all members. */
   readonly shared: readonly number[];
-  /** Everybody's own. */
+  /** Columns with each member's own values. */
   readonly own: readonly number[];
   readonly apart: readonly Apart[];
 }
 
-/** Tables of two people who live together: chosen in rounds among those that say something of both. */
+/** Tables of pairs of household members, chosen in rounds among those with a column of each. */
 export interface PairMethod {
   readonly mechanisms: readonly Mechanism[];
   readonly tables: number;
-  /** Of all of these tables together. */
+  /** Cells of all of these tables. */
   readonly cells: number;
-  /** Most cells of their model. */
+  /** Most cells of the model of pairs. */
   readonly largest: number;
-  /** What was measured of pairs; `people` is a model of released tables. */
+  /** Measurements of pairs; `people` is a model of released tables. */
   run(pairs: CodedTable, people: Graphical, paid: Paid): readonly Measured[];
 }
 
@@ -59,13 +59,13 @@ export function pairMethod(people: Setting, household: Household, allotment: All
   };
 }
 
-/** How far two are apart follows from what they say. */
+/** Structural zeros: each distance of two members follows from their answers. */
 const follows = ({ own, apart }: Household): readonly Impossible[] =>
   apart.map((one, k) => apartOnly(one, 1 + one.of, 1 + own.length + one.of, 1 + 2 * own.length + k));
 
 /**
- * An answer of the first with an answer of the second, of the same column or another; how far they are apart, and that by the answer of the first; and all of these by
- * how many they are.
+ * Candidate marginals: an answer of the first with one of the second, in the same column or another; their distance, alone and by the
+ * answer of the first; and each of these by household size.
  */
 function candidatesOf(sizes: readonly number[], { own: { length: own }, apart }: Household, most: number): readonly Candidate[] {
   const both = Array.from({ length: own }, (_, x) => Array.from({ length: own - x }, (_, d) => [1 + x, 1 + own + x + d])).flat();
@@ -77,13 +77,16 @@ function candidatesOf(sizes: readonly number[], { own: { length: own }, apart }:
     .map((columns) => ({ columns, weight: 1 }));
 }
 
-/** By columns of pairs: how many they are at home, and that with every column of the first and of the second. */
+/** Columns of the starting marginals of pairs: household size, and that with every column of the first and of the second. */
 const startSets = ({ own: { length: own } }: Household): readonly (readonly number[])[] => [
   [0],
   ...Array.from({ length: 2 * own }, (_, x) => [0, 1 + x]),
 ];
 
-/** What a model of people says of pairs: how many they are at home, and that with every column of the first and of the second. */
+/**
+ * Marginals of pairs expected from the model of people: pairs by household size, and that with every column of the first and of the
+ * second.
+ */
 function startOf(household: Household, people: Graphical): readonly Measured[] {
   const { members, own } = household;
   const most = people.sizes[members]!;
@@ -95,7 +98,7 @@ function startOf(household: Household, people: Graphical): readonly Measured[] {
   const tables = own.map((column) => {
     const width = people.sizes[column]!;
     const table = people.table([members, column]);
-    // Row-major over columns in increasing order: by members first, whichever that is.
+    // Row-major over columns in increasing order: household size first in either case.
     const turned =
       members < column ? table : Float64Array.from(table, (_, cell) => table[(cell % width) * most + Math.floor(cell / width)]!);
     return bySize(turned, width, (cell) => Math.floor(cell / width));
@@ -104,14 +107,14 @@ function startOf(household: Household, people: Graphical): readonly Measured[] {
   return startSets(household).map((columns, k) => ({ columns, counts: counts[k]!, sd }));
 }
 
-/** All that is known of pairs. */
+/** Model of pairs from everything measured. */
 export function pairModel(household: Household, people: Graphical, measured: readonly Measured[]): Graphical {
   const start = startOf(household, people);
   const sizes = pairLevels(people.sizes, household);
   return modelOf({ sizes, measured: [...start, ...measured], total: sumOf(start[0]!.counts), impossible: follows(household) });
 }
 
-/** No fewer than one, or there would be nothing to divide. */
+/** At least one, to avoid division by zero. */
 const sumOf = (counts: Float64Array): number =>
   Math.max(
     1,

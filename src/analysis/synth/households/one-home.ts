@@ -1,8 +1,8 @@
 import { Fault } from '../../../base/errors.js';
 
 /**
- * Which of a person's rows is used hangs on what they say. Where these name different households it would decide who lives with whom, and how many others there are at
- * home: one record would move the rows of many (households.proof.md).
+ * Refusal of persons whose rows name different households: which row is kept depends on their answers, so one record would change the
+ * household, and thus the rows, of many (households.proof.md).
  */
 export function refuseSeveralHomes(persons: number, by: string): void {
   if (persons === 0) return;

@@ -2,22 +2,22 @@ import type { CodedTable } from '../../learn/network/coded.js';
 import { apartOf } from './apart.js';
 import type { Household } from './measure-pairs.js';
 
-/** Who lives with whom: the household of every row, numbers from 0; `alone` for rows that name none. */
+/** Household of every row, numbered from 0; `noHousehold` for rows that name none. */
 export type Homes = Uint32Array;
 export const alone = 0xffffffff;
 
-/** A whole number below this, each as likely. */
+/** A uniform whole number below this. */
 export type Below = (n: number) => number;
 
-/** How many members the household of every row has, as a place: one less, and no more than the last. */
+/** Household size of every row as an index: one less than the size, at most the last. */
 export function membersOf(homes: Homes, most: number): Uint16Array {
   const sizes = sizesOf(homes);
   return Uint16Array.from(homes, (home) => (home === alone ? 0 : Math.min(sizes[home]!, most) - 1));
 }
 
 /**
- * Members of every household two by two, in an order that is drawn: first and second, alternately, in one list. Every row is in at most one pair. Looks at who lives
- * with whom and at coins, never at what a row says (households.proof.md).
+ * Random pairs of household members, first and second alternately in one list; every row is in at most one. Depends on households and
+ * coins only, never on answers (households.proof.md).
  */
 export function partners(homes: Homes, below: Below): Uint32Array {
   const sizes = sizesOf(homes);
@@ -38,7 +38,7 @@ export function partners(homes: Homes, below: Below): Uint32Array {
   return Uint32Array.from(out);
 }
 
-/** One row for every pair: how many they are at home, what the first says, what the second says, how far these are apart. */
+/** One row for every pair: household size, answers of the first, answers of the second, distances between them. */
 export function pairRows(people: CodedTable, household: Household, pairs: Uint32Array): CodedTable {
   const { members, own, apart } = household;
   const rows = pairs.length >> 1;

@@ -2,18 +2,18 @@ import type { Measured } from '../../graphical/fit.js';
 import type { Drawn } from './draw.js';
 import type { Household } from './measure-pairs.js';
 
-/** How often two members of a household say the same, in what was measured and in the rows that were made. */
+/** Share of member pairs with equal answers, in the measurements and in the synthetic rows. */
 export interface PartnerQuality {
   readonly column: string;
-  /** Part of the pairs, and the deviation that noise gives it. */
+  /** Share of the pairs, and the standard deviation of its noise. */
   readonly measured: number;
   readonly sd: number;
   readonly synthetic: number;
-  /** What it would be for two people who are drawn one by one, from households as large. */
+  /** Expected share for two people drawn independently, from households of the same size. */
   readonly strangers: number;
 }
 
-/** Of every column of which a table of two members was measured; the table with the least noise speaks. */
+/** Agreement in every column with a measured table of two members; the table with the least noise is used. */
 export function partnerQuality(
   drawn: Drawn,
   { own, apart }: Household,
@@ -43,7 +43,7 @@ export function partnerQuality(
   return [...best].map(([column, told]) => ({ column: names[column]!, ...told, ...agreement(drawn, column, sizes[column]!) }));
 }
 
-/** Every pair of a household counts as often as members are taken two by two. */
+/** Pairs of a household have a total weight of floor(members / 2), as if members were paired once. */
 function agreement({ columns, homes }: Drawn, column: number, width: number): { synthetic: number; strangers: number } {
   const values = columns[column]!;
   let [same, all] = [0, 0];

@@ -1,32 +1,35 @@
 import type { Below } from './pairs.js';
 
-/** A table of two people who live together, as it should be. */
+/** A target table of two household members. */
 export interface Wanted {
-  /** Answers of everybody in the column of the first, and in that of the second. */
+  /** Everybody's answers in the column of the first, and in that of the second. */
   readonly first: Uint16Array;
   readonly second: Uint16Array;
   readonly width: number;
-  /** By how many they are at home, where the table says so: the cells of one of them. */
+  /** Cells of one household size, if the table is by size. */
   readonly block?: number;
   readonly counts: Float64Array;
-  /** How much a squared difference counts. */
+  /** Weight of a squared difference. */
   readonly weight: number;
 }
 
-/** Places of people: those of one household beside each other. Households of one kind (as large, and the same in what they share) stand together. */
+/**
+ * Positions of people: members of one household are adjacent, and households of one kind (equal size and shared columns) follow each
+ * other.
+ */
 export interface Kind {
   readonly from: number;
   readonly households: number;
   readonly members: number;
 }
 
-/** Tries for everybody, at most; they end when hardly any helps. */
+/** Most sweeps over all people; stops when few swaps help. */
 const mostSweeps = 60;
 const hardly = 1 / 500;
 
 /**
- * Who is at which place, so that tables of two people of one household come near the wanted ones: people of two households of one kind change places wherever that brings them nearer. What people
- * are is left as it is. Only released numbers and coins go in.
+ * Assignment of people to positions: two people of one kind of household swap whenever that brings the tables of pairs nearer to
+ * their targets. Their answers do not change; depends on released numbers and coins only.
  */
 export function together(kinds: readonly Kind[], people: number, wanted: readonly Wanted[], below: Below): Uint32Array {
   const at = Uint32Array.from({ length: people }, (_, place) => place);
@@ -62,7 +65,7 @@ export function together(kinds: readonly Kind[], people: number, wanted: readonl
   return at;
 }
 
-/** Two people change places where that brings the tables nearer; whether it did. */
+/** Swaps two people if that brings the tables nearer to their targets; true if it did. */
 function change(
   wanted: readonly Wanted[],
   now: readonly Float64Array[],
@@ -89,7 +92,7 @@ function change(
   return false;
 }
 
-/** Enters (or takes out) the pairs of one person with those at the places `from` to `to`; how much worse the tables are for it. */
+/** Adds (or removes) the pairs of one person with those at positions `from` to `to`; returns the increase of the distance. */
 function beside(
   wanted: readonly Wanted[],
   now: readonly Float64Array[],
@@ -100,7 +103,7 @@ function beside(
   members: number,
   sign: number,
 ): number {
-  // Of all pairs of a household as many as live two by two; either may be the first.
+  // Pairs of a household have a total weight of floor(members / 2); either member may be first.
   const step = (sign * Math.floor(members / 2)) / (members * (members - 1));
   const one = at[place]!;
   let worse = 0;
