@@ -169,7 +169,7 @@ describe('an account', () => {
 });
 
 describe('the routes of an account', () => {
-  // Which route proves the account may depend on what was released before, so the probabilities with which they may fail add up.
+  // The choice of the proving route may depend on earlier releases, so the failure probabilities of the routes add up.
   it('share delta, and keep it with their part of it', () => {
     const pair = graphAmplifier({
       name: 'pair',

@@ -72,7 +72,7 @@ export interface Account {
   readonly parts?: readonly About[];
   /** With a budget per step: what every value of the column that puts steps in order may spend, for ever. */
   readonly steady?: SteadySpending;
-  /** What is set aside for others who tell something about these people and do not say what (others.ts). */
+  /** Cost set aside for other publishers whose releases about these people are not specified (others.ts). */
   readonly others?: readonly Profile[];
   /** The data whose ties its routes rest on (sources.ts). */
   readonly source: AccountSource;
@@ -91,9 +91,9 @@ export interface SteadySpending {
 /** One proven way from what was spent to what an attacker gains. */
 export interface Route {
   readonly amplifier: Amplifier;
-  /** What everything spent must have been like. */
+  /** Conditions that every cost must have met. */
   readonly conditions: readonly Condition[];
-  /** What pure noise must keep it at: the account's. */
+  /** Epsilon that pure noise must stay within: the account's. */
   readonly epsilon: Rational;
   /** Largest total base epsilon per record when only pure noise is used and every record spends the same. */
   readonly pureCapacity: Rational;
@@ -106,7 +106,10 @@ export interface Route {
   readonly how: string;
 }
 
-/** Whether pure draws count at their own zCDP cost beside Gaussian noise; a bound with conditions of its own prices them otherwise (Amplifier.gaussian). */
+/**
+ * True if pure draws count at their own zCDP cost next to Gaussian noise;
+ * a bound with conditions of its own prices them differently (Amplifier.gaussian).
+ */
 export const isPlain = ({ gaussian }: Route): boolean => gaussian === undefined || gaussian.bound.conditions.length === 0;
 
 export interface GaussianRoute {
@@ -114,8 +117,8 @@ export interface GaussianRoute {
   /** Largest total rho per record. */
   readonly capacity: Rational;
   /**
-   * Which route proves the account may depend on what was released before, and then the probabilities with which each may fail add up: every route
-   * keeps its part of the account's delta. `epsilon`: what the capacity keeps it at, less than the account's where beliefs are promised.
+   * Each route keeps its part of the account's delta: the choice of route may depend on earlier releases,
+   * so failures add up. `epsilon`: bound that the capacity guarantees, below the account's under a belief budget.
    */
   readonly delta: Rational;
   readonly epsilon: Rational;
@@ -147,7 +150,7 @@ export function booking(policy: Policy, routes: readonly Route[], source: Accoun
     const bare = withoutZcdp(profile) as PureProfile;
     const booked = entries.length === 0 ? bare : addProfiles(bare, pureProfile(entries, profile.factored && more.length === 0));
     if (!priced || profile.perRecord.size === 0) return booked;
-    // What every record pays, every answer of it does.
+    // The zCDP cost of the whole record is also the cost of each of its answers.
     const cost = inZcdp(profile);
     const each = cost.perRecord.get(everyRecord);
     const ofAnswers = each === undefined ? [] : more.map((name): [RecordClass, Rational] => [name, each]);
@@ -155,7 +158,7 @@ export function booking(policy: Policy, routes: readonly Route[], source: Accoun
   };
 }
 
-/** What an allotment costs when a record of each of these classes spends all of it. */
+/** Cost of a budget share when one record of each of these classes spends all of it. */
 export function costOf({ noise, amount }: Allotment, classes: readonly RecordClass[]): Profile {
   const entries = classes.map((record) => [record, amount] as const);
   return noise === 'pure' ? pureProfile(entries) : zcdpProfile(entries);
@@ -167,8 +170,8 @@ const within = (profile: PureProfile | ZcdpProfile, scope: Scope): Rational => {
   return most;
 };
 /**
- * A route over whole records speaks about every cost, as each is booked under `*` too. A route over classes of records (answers, tuples) speaks only about totals
- * that lie within them: what was spent on a class it does not know (an answer that is declared no more, another name for a relation) is not its to forget.
+ * True if a route covers these classes. A route over whole records covers every cost, as each is also recorded under `*`.
+ * A route over classes covers only totals within them: it may not ignore a cost on a class it does not know (a removed column).
  */
 export function speaksAbout(scope: Scope, classes: Iterable<RecordClass>): boolean {
   const records = [...classes].filter(isOfRecords);
@@ -201,7 +204,10 @@ const mixedUnder = ({ amplifier: { scope }, gaussian }: Route, spent: Spent): Mi
   ...(gaussian && { total: within(zcdpOfAll(spent), scope) }),
 });
 
-/** What the classes of a route spent, where they differ: classes that spent less leak less about the others (informed.proof.md, "Costs of one's own"). */
+/**
+ * Costs of a route's classes where they differ: classes with lower costs leak less about the others (informed.proof.md,
+ * "Costs of one's own").
+ */
 function unequal({ amplifier: { scope } }: Route, { pure }: Spent): Bases | undefined {
   const costs = new Map([...pure.perRecord].filter(([record]) => scope(record)));
   return costs.size > 0 && !scope(everyRecord) ? costs : undefined;
@@ -237,8 +243,8 @@ export interface UsedBy {
 }
 
 /**
- * Used share of the account, by its best reading: 0 = fresh, 1 = exhausted for requests about these values of public columns, or about everybody. The one figure that plans,
- * prompts, receipts, quotas and ledgers speak of. By the dearest class, so that shares add up; costs that differ by class may be kept beyond 1.
+ * Used share of the account by its best reading, for these values of public columns or for everybody: 0 fresh, 1 exhausted.
+ * Shown in plans, receipts, quotas and ledgers. Taken from the costliest class, so that shares add up; may exceed 1 if costs differ by class.
  */
 export function usedShare(account: Account, spent: Spent, about: About = aboutEverybody): Rational {
   return leastUsed(usedBy(account, spent, about))?.share ?? rational(1);
@@ -288,8 +294,8 @@ export const isGaussian = ({ gaussian }: Route): boolean => gaussian !== undefin
 const crumb = rational(1, 1_000_000);
 
 /**
- * Whether Gaussian noise would find less of the budget left than pure noise does: what was spent was paid in pure epsilon, and costs more in zCDP.
- * Not where nothing is left at all.
+ * True if Gaussian noise would find less budget remaining than pure noise,
+ * because earlier costs were pure and cost more in zCDP. False if nothing remains.
  */
 export function isClosedToGaussian(account: Account, spent: Spent, about: About = aboutEverybody): boolean {
   if (!account.routes.some(isGaussian)) return false;
@@ -298,7 +304,7 @@ export function isClosedToGaussian(account: Account, spent: Spent, about: About 
   return compare(most, one) < 0 && !readings.some((r) => r.noise === 'zcdp' && compare(r.share, most) <= 0);
 }
 
-/** What an attacker may have gained so far about one record, ties included (epsilon at the account's delta); rounded up. */
+/** Upper bound on the privacy loss of one record so far, ties included (epsilon at the account's delta); rounded up. */
 export function gained(account: Account, spent: Spent): number {
   let least = Number.POSITIVE_INFINITY;
   if (!coversSources(account.source, spent)) return least;
@@ -315,13 +321,19 @@ export function gained(account: Account, spent: Spent): number {
   return least;
 }
 
-/** What one analyst may spend, in epsilon of the whole budget. It divides the budget among people and promises nothing to those in the data. */
+/**
+ * Limit of one analyst, in epsilon of the whole budget.
+ * It divides the budget among people and promises nothing to those in the data.
+ */
 export interface Quota {
   readonly analyst: string;
   readonly epsilon: Rational;
 }
 
-/** For Ledger.reserve: throws with asked, spent and remaining when the total would break the budget, or the analyst's own total the quota. */
+/**
+ * Admission test for Ledger.reserve: throws, with requested, spent and remaining,
+ * when the total would exceed the budget or the analyst's own total the quota.
+ */
 export const admission =
   (account: Account, requested: Profile, quota?: Quota) =>
   (after: Spent, before: Spent, byAnalyst: Spent): void => {

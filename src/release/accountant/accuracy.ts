@@ -122,7 +122,7 @@ function unreachable(bench: Bench, target: Target): Fault {
 export interface TradeOff {
   readonly epsilon: number;
   readonly error: number;
-  /** At most, for the prior asked about. */
+  /** Upper bound on the posterior, for the given prior. */
   readonly posterior: number;
 }
 const usualEpsilons: readonly Rational[] = ['0.05', '0.1', '0.2', '0.5', '1', '2', '3', '5', '8'].map((e) => parseRational(e));

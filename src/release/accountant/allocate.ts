@@ -7,8 +7,8 @@ import { isAmong, kinds, valuesIn } from './by-slice.js';
 const grain = 1_000_000_000_000n;
 
 /**
- * Splits one unit of budget among measures in proportion to their weights, so that for every record class in scope the shares of the measures
- * that touch it add up to at most one. Shares are exact; a measure alone on its classes gets the whole unit. With a slicing, for every value of that public column, or combination of values.
+ * Splits one unit of budget among measures in proportion to their weights. For every record class in scope, the shares of
+ * the measures that depend on it add up to at most one, exactly; with a slicing, for every (combination of) values.
  */
 export function allocate(
   measures: readonly Measure[],
@@ -58,7 +58,7 @@ function valuesTouched(measures: readonly Measure[], slicing: Slicing): readonly
   return measures.map(({ effects }, k) => (effects.has(everyRecord) ? combined(k) : []));
 }
 
-/** How many combinations there would be. */
+/** Number of combinations of values. */
 export const combinationsOf = (measures: readonly Measure[], slicing: Slicing): number =>
   columnsIn(slicing).reduce((n, column) => n * kinds(measures.map(({ effects }) => valuesIn(effects, column).ranges)).length, 1);
 

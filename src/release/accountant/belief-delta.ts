@@ -14,9 +14,8 @@ import {
 import type { GaussianBound } from '../../privacy/dependence/amplifier.js';
 
 /**
- * (epsilon, delta) indistinguishability does not say that beliefs stay within e^epsilon except with probability delta: one Gaussian
- * release at the usual conversion already exceeds that 2 to 8 times as often. What holds (belief.proof.md), g = epsilon - epsilon' > 0:
- * P(odds move by more than e^epsilon, up or down) <= (1 + e^-epsilon) delta' / (1 - e^-g). These two functions spend that inequality where it is cheapest.
+ * (epsilon, delta) does not bound odds by e^epsilon except with probability delta: one Gaussian release exceeds that 2 to 8 times as often.
+ * Used instead (belief.proof.md), with g = epsilon - epsilon' > 0: P(odds move more) <= (1 + e^-epsilon) delta' / (1 - e^-g).
  */
 const slacks: readonly Rational[] = [1, 2, 3, 4, 5, 6, 8, 10, 13, 17, 22].map((percent) => rational(percent, 100));
 

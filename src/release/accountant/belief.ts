@@ -17,7 +17,7 @@ import {
 } from '../../base/exact/rational.js';
 import { epsilonFromOdds, oddsFactor } from '../../policy/belief.js';
 
-/** What one bound on belief means: the odds of any statement about one secret move by at most `oddsFactor`, whichever way. */
+/** Bound on beliefs: the odds of any statement about one secret move by at most `oddsFactor`, up or down. */
 export interface BeliefBudget {
   readonly prior: Rational;
   readonly posterior: Rational;

@@ -23,7 +23,7 @@ const limitsOf = ({ prior, posterior, floor }: Belief): readonly Limit[] =>
     ...(floor ? [{ prior, bound: floor, isUpward: false }] : []),
   ].map((limit) => ({ ...limit, epsilon: epsilonOf(limit) }));
 
-/** What a belief budget promises, what was lost of it, and which budget would hold it. */
+/** Promise of a belief budget, the part of it that was lost, and the budget that would hold it. */
 export interface BrokenBelief {
   readonly message: string;
   readonly hint: string;
@@ -84,7 +84,7 @@ export function leastKept(policy: Policy, account: Account, spent: Spent): Ratio
   }
   return high;
 }
-/** Whether an account with another epsilon would keep what was spent, by the test that admits releases. */
+/** Tests whether an account with another epsilon would admit all that was spent, by the test that admits releases. */
 export function keptAt(policy: Policy, account: Account, spent: Spent): (epsilon: Rational) => boolean {
   const amplifiers = [...new Set(account.routes.map(({ amplifier }) => amplifier))];
   return (epsilon) => isKept(openAccount({ ...policy, budget: { ...policy.budget, epsilon } }, amplifiers), spent);

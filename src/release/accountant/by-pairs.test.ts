@@ -115,7 +115,7 @@ describe('what was booked along pairs', () => {
     expect(isKept(account, spentOn(costing(all)))).toBe(true);
     expect(isKept(account, spentOn(costing('0.8')))).toBe(false);
     expect(isKept(account, spentOn(costing('0.8', '0.4')))).toBe(true);
-    // However little of it is along pairs: the odds ratio caps what a tie carries, not what the record itself tells.
+    // A small cost along pairs does not help here: the odds ratio caps what a tie carries, not the record's own privacy loss.
     expect(isKept(account, spentOn(costing('3', '0.1')))).toBe(t.along!(rational(3), parseRational('0.1')) <= 1);
     expect(isKept(account, spentOn(costing('40', '0.9')))).toBe(false);
   });
@@ -145,7 +145,7 @@ describe('noise', () => {
     const list = [90, 45, 5, 1].map((within) => scale(within, 9));
     expect([...list].sort((a, b) => b - a)).toEqual(list);
     expect(list[0]! / list[3]!).toBeGreaterThan(1.5);
-    // A stranger's pairs alone would allow 5; what the other tells asks for more.
+    // Strangers' pairs alone would allow 5; the privacy loss over the tie needs more.
     expect(scale(5, 9)).toBeGreaterThan(5);
   });
 
@@ -187,8 +187,8 @@ describe('noise', () => {
 });
 
 /**
- * The whole way, by enumeration: a batch is planned under a policy with pairs and ties, its noise put on every table two people can make, and the odds of every pair of values of one of them are worked out for every
- * output, whether the other is known or not.
+ * Exact audit by enumeration: a batch is planned under pairs and ties and its noise added to every table of two people.
+ * For every output, the odds of every pair of values of one person are computed, with the other's value known and unknown.
  */
 describe('an exact audit of planned noise', () => {
   const values = [0, 1, 2, 3];

@@ -24,10 +24,11 @@ import { remembering } from './remembered.js';
 import type { Room } from './room.js';
 
 /**
- * Costs along pairs of values that must not be told apart (privacy/mechanism/pairs.proof.md): of a record's own change counts what was booked along pairs, of all others, over ties, what any change costs.
+ * Costs along pairs of values (privacy/mechanism/pairs.proof.md): a record's own change counts at its cost along pairs,
+ * changes of other records, over ties, at the cost of any change.
  */
 
-/** What replacing a record costs, by any other and along a pair. */
+/** Cost of replacing a record: by any other (`full`) and along a pair (`own`). */
 interface Costs {
   readonly full: Rational;
   readonly own: Rational;
@@ -60,7 +61,7 @@ export function keepsByPairs(route: Route, spent: Spent): boolean {
   return compare(bound.counted(told.mixed, capacity, kept), capacity) <= 0;
 }
 
-/** What the total tells an attacker between two values that are a pair; undefined where nothing was booked along pairs. */
+/** Upper bound on the privacy loss between two values that are a pair; undefined where no cost was recorded along pairs. */
 export function gainedByPairs(route: Route, spent: Spent): number | undefined {
   const { pairs, amplifier } = route;
   if (pairs === undefined || !isBooked(spent, pairs)) return undefined;
@@ -72,7 +73,7 @@ export function gainedByPairs(route: Route, spent: Spent): number | undefined {
   return found.length > 0 ? Math.min(...found) : undefined;
 }
 
-/** What part of all that could be spent along pairs is used, by pure and by Gaussian noise. */
+/** Used share of the capacity along pairs, by pure and by Gaussian noise. */
 export function usedByPairs(
   route: Route,
   spent: Spent,
@@ -93,7 +94,7 @@ export function usedByPairs(
   return isPositive(room) ? [pure(divide(full, room))] : [];
 }
 
-/** What may be spent along pairs, where nobody is tied, until this part of all that could be is used. */
+/** Remaining budget along pairs, where nobody is tied, until this share of the capacity is used. */
 export function roomByPairs(route: Route, spent: Spent, target: Rational): Room {
   const { gaussian, pureCapacity, pairs } = route;
   const told = mixedIn(route, spent, pairs!);
@@ -145,6 +146,6 @@ export const partAlong = (measures: readonly { readonly effects: Effects }[], pa
     })
     .reduce(maximum, zero);
 
-/** Whether these effects say what replacing along the pairs does. */
+/** True if these sensitivities state the effect of replacing a record along the pairs. */
 export const saysAlong = (effects: Effects, pairs: string): boolean => !effects.has(everyRecord) || effects.has(paired(pairs));
 export const movesAlong = (effects: Effects, pairs: string): boolean => effects.has(along(pairs));

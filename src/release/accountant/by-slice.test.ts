@@ -83,7 +83,7 @@ describe('parts by combinations of public columns', () => {
     const admit = admission(account, pureProfile([]));
     expect(() => admit(most, nothingSpent, nothingSpent)).not.toThrow();
     expect(() => admit(more, most, nothingSpent)).toThrow(/more than 4096 parts/);
-    // What makes no more of them is asked of the budget alone.
+    // A request that adds no parts is limited by the budget alone.
     expect(() => admit(more, more, nothingSpent)).not.toThrow();
   });
 
@@ -121,7 +121,7 @@ describe('parts by combinations of public columns', () => {
       );
     const admit = admission(along, pureProfile([]));
     expect(() => admit(northern(1), nothingSpent, nothingSpent)).not.toThrow();
-    // Ten weeks in a row of one region tell of one another, though that region is one value.
+    // Ten consecutive weeks of one region are tied to each other, although that region is one value.
     expect(() => admit(northern(10), nothingSpent, nothingSpent)).toThrow(expect.objectContaining({ code: 'BUDGET_EXCEEDED' }));
   });
 });

@@ -94,7 +94,7 @@ export function kinds(lists: readonly (readonly Range[])[]): readonly number[] {
 export const isAmong = ({ ranges, missing }: Values, value: number): boolean =>
   Number.isNaN(value) ? missing : ranges.some(({ from, to }) => from <= value && value <= to);
 
-/** What a request is about, for each of the columns of a reading; nothing where it asks about none of them. */
+/** Values that a request selects for each column of a slicing; undefined where it restricts none of them. */
 export function valuesAbout(about: About, slicing: Slicing): readonly Values[] | undefined {
   const columns = columnsIn(slicing);
   return columns.some((column) => about.has(column)) ? columns.map((column) => about.get(column) ?? everyValue) : undefined;
@@ -102,7 +102,10 @@ export function valuesAbout(about: About, slicing: Slicing): readonly Values[] |
 export const everywhere = (slicing: Slicing): readonly Values[] => columnsIn(slicing).map(() => everyValue);
 
 const spentBySlice = ({ pure, zcdp }: Spent, slicing: Slicing): boolean => isBySlice(pure, slicing) || isBySlice(zcdp, slicing);
-/** Whether combinations say more than one of their columns does: where two of them were asked about, or are, or where records that agree in all of them pay less. */
+/**
+ * True if combinations are more informative than one column: if two columns were selected or are now,
+ * or if records that agree in all of them pay less.
+ */
 function tells({ pure, zcdp }: Spent, slicing: Slicing, values: readonly Values[] = []): boolean {
   const columns = columnsIn(slicing);
   if (columns.length === 1) return true;
@@ -156,12 +159,13 @@ function within(route: Route, slicing: Slicing, costs: Costs): boolean {
   return knows(route, slicing) && leakageOf(route, slicing, costs) <= toNumberDown(route.epsilon);
 }
 
-/** Whether ties say more about costs by these columns than their largest does. */
+/** True if ties bound costs by these columns more tightly than their largest cost does. */
 const knows = ({ amplifier }: Route, slicing: Slicing): boolean =>
   columnsIn(slicing).some((column) => amplifier.slicings?.has(column) === true);
 
 /**
- * What the ties let through. Where they do not know every column of a combination, each that they do know by the dearest combination with its value: bounds grow with every record's cost.
+ * Leakage under ties. Where ties do not cover every column of a combination, each covered column is taken with the
+ * costliest combination for each of its values: bounds grow with every record's cost.
  */
 function leakageOf({ amplifier }: Route, slicing: Slicing, costs: Costs): number {
   const columns = columnsIn(slicing);
@@ -178,7 +182,10 @@ function leakageOf({ amplifier }: Route, slicing: Slicing, costs: Costs): number
 export const isNobody = (route: Route, slicing: Slicing, values: Values): boolean =>
   route.amplifier.slicings?.has(slicing) === true && leakageOf(route, slicing, costOnAll([values], route.epsilon)) === 0;
 
-/** What the total tells an attacker, by the public column that shows the least; undefined where nothing was booked by one. */
+/**
+ * Upper bound on the privacy loss, by the public column that gives the smallest;
+ * undefined where no cost was recorded by a column.
+ */
 export function gainedBySlice(route: Route, spent: Spent): number | undefined {
   const found = route.slicings
     .filter((slicing) => spentBySlice(spent, slicing) && tells(spent, slicing))
@@ -233,7 +240,10 @@ const keyOf = (slicing: Slicing, values: readonly Values[], spent: Costs): strin
     partsOf(spent, values.length).map(({ box, cost }) => [sliceOfAll(slicing, box), toText(cost)]),
   ]);
 
-/** What part of all that these values could spend is used, by pure and by Gaussian noise; nothing where it is the part that everybody has used. */
+/**
+ * Used share of the capacity of these values, by pure and by Gaussian noise;
+ * empty where it equals everybody's used share.
+ */
 export function usedBySlice(
   route: Route,
   spent: Spent,
@@ -253,13 +263,13 @@ export function usedBySlice(
   return [...pure, { noise: 'zcdp' as const, share: kept ? divide(rhoOn(route, spent, slicing, values), capacity) : one }];
 }
 
-/** What records of these values may spend until this part of all they could spend is used. */
+/** Remaining budget of records with these values until this share of their capacity is used. */
 export function roomBySlice(
   route: Route,
   spent: Spent,
   { slicing, values, target }: { readonly slicing: Slicing; readonly values: readonly Values[]; readonly target: Rational },
 ): Room {
-  // Where some value has spent more than zCDP allows, no value can be read in it.
+  // If some value has spent more than zCDP allows, no value can be read in zCDP.
   const gaussian = isKeptInZcdp(route, spent, slicing) ? route.gaussian : undefined;
   const most = isPure(spent) ? roomOn(route, slicing, values) : zero;
   const left = isPositive(most) ? roomOn(route, slicing, values, paidTogether(spent.pure, slicing)) : zero;
@@ -270,7 +280,7 @@ export function roomBySlice(
   };
 }
 
-/** What parts of all that these values could spend one request was, by the routes that may have allotted it. */
+/** Share of these values' capacity that one request took, under each route that may have allotted it. */
 export const bookedShares = (
   { routes }: { readonly routes: readonly Route[] },
   { pure }: Spent,
@@ -286,7 +296,7 @@ export const bookedShares = (
 
 /** So many parts at most that have spent unlike amounts. */
 export const mostParts = 4096;
-/** How many parts of the data, by combinations of public columns, have spent unlike amounts. */
+/** Number of parts of the data, by combinations of public columns, with different costs. */
 export const partsTogether = ({ pure, zcdp }: Spent): number =>
   Math.max(
     ...[pure, zcdp].map(({ perRecord }) => [...perRecord.keys()].filter((name) => isSlice(name) && isTogether(name)).length),

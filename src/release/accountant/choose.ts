@@ -55,7 +55,7 @@ export interface NoisePlan {
   readonly slicing?: Slicing;
   /** Sum over cells of the noise variance in units of what one record can move: comparable between measures. */
   readonly error: number;
-  /** Whether the account still has room for it. */
+  /** True if the account still admits it. */
   readonly fits: boolean;
   /** Later questions could use Gaussian noise only by paying more for what was released before. */
   readonly closes?: true;
@@ -90,20 +90,22 @@ export function chooseNoise(measures: readonly Measure[], account: Account, shar
     for (const slicing of route.slicings.filter((s) => isWorth(s, measures, about)))
       add([roomBySlice(route, before, { slicing, values: valuesAbout(about, slicing)!, target })], slicing);
     const near = alongPairs(route, measures, { account, share, target, spent: before, decides, speaksOf });
-    // Noise for any replacing costs a pair less than was asked for. It stands in where what is left allows what was asked for and only roundings or other ratios of own and full are in the way; never for asking too much.
+    // Noise for replacing by any record costs a pair less than the share. It is a fallback where the share remains and
+    // only rounding or another ratio of own to full cost is in the way; never where the request exceeds the remaining budget.
     if (near.length > 0 && (route.amplifier.strangers || asksTooMuch(account, share, spent, about)))
       plans.splice(0, plans.length, ...plans.filter((p) => p.route !== route || p.slicing !== undefined));
     plans.push(...near);
   }
   const most = ({ profile }: Candidate) => moved.most(account.book(profile, { measures }));
-  // What asks for more than is left is planned in full, and refused.
+  // A request above the remaining budget is planned in full, and refused.
   const offered =
     compare(target, one) > 0
       ? plans.filter((plan) => !asksTooMuch(account, share, spent, about) || !isOfLess(plan, plans))
       : plans.flatMap((plan) => (moved.alone ? plan : (withinShare(plan, share, most) ?? [])));
   const gains = (plan: Candidate) =>
     plan.slicing === undefined ||
-    // By the values of a column nothing is gained where one number says as much, nor where those of another would pay for it. Combinations pay for nothing that their columns do not.
+    // A sliced plan is dropped where an unsliced one is as accurate, or where another column's values would pay for it.
+    // Combinations pay for nothing that their columns do not pay for.
     (!offered.some((p) => p.slicing === undefined && p.route === plan.route && p.kind === plan.kind && p.error <= plan.error) &&
       (columnsIn(plan.slicing).length > 1 ||
         [...about]
@@ -194,7 +196,10 @@ interface Fitted {
   readonly each: (m: Measure) => Scope;
 }
 
-/** The same with noise for what replacing a record along a declared pair moves: all of it where nobody is tied, beside what ties carry of the others otherwise (by-pairs.ts). */
+/**
+ * Plans with noise for the sensitivity along declared pairs: all of it where nobody is tied,
+ * otherwise together with what ties carry from other records (by-pairs.ts).
+ */
 function alongPairs(
   route: Route,
   measures: readonly Measure[],
@@ -207,7 +212,8 @@ function alongPairs(
     const part = minimum(one, partAlong(measures, pairs));
     const onlyPure = spent.zcdp.perRecord.size === 0;
     if (!onlyPure || !isPlain(route) || !speaksOf('pure')) return [];
-    // Where all of it is along pairs, and nothing was booked along them, the costs of everybody say as much.
+    // Not needed if the whole sensitivity is along pairs and no cost was recorded along them:
+    // costs for everybody give the same result.
     if (compare(part, one) === 0 && !isAlong(spent.pure, pairs)) return [];
     const room = roomAlongTies(route, spent, part, target);
     return isPositive(room) ? [under(laplace, measures, route, room)] : [];
@@ -215,7 +221,7 @@ function alongPairs(
   const own: Scope = (record) => record === along(pairs);
   const fitted: Fitted = {
     shared: own,
-    // What no pair moves costs nothing along pairs, whatever its noise.
+    // A measure with zero sensitivity along pairs costs nothing along them, whatever its noise.
     each: (m: Measure) => (movesAlong(m.effects, pairs) ? own : amplifier.scope),
   };
   const { pure, rho } = spendable(account, route, roomByPairs(route, spent, target), { share, target, spent, decides });
@@ -227,7 +233,7 @@ function alongPairs(
 
 const dearest = (profile: Profile, slicing: Slicing): Rational => largestOn(paidBySlice(profile, slicing));
 
-/** Combinations of columns are looked at where two of them are asked about, and where there are not too many. */
+/** Combinations of columns are considered where a request restricts two of them and there are not too many. */
 const mostCombinations = 10_000;
 const isWorth = (slicing: Slicing, measures: readonly Measure[], about: About): boolean => {
   const asked = columnsIn(slicing).filter((column) => about.has(column)).length;

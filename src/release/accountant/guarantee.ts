@@ -12,16 +12,19 @@ import type { Account, Route } from './account.js';
 import { posteriorAtMost } from './belief.js';
 import { chance, naturalFrequency, percent } from './belief-words.js';
 
-/** What a release promises, under which assumption: plain data, printed by every plan, receipt and report. */
+/** Promise of a release and its assumptions: plain data, printed by every plan, receipt and report. */
 export interface Guarantee {
   readonly certified: boolean;
   /** Present where the budget is so large that nothing is certified. */
   readonly protectsNothing?: true;
   readonly secret: SecretKind;
   readonly adversary: 'informed' | 'uninformed';
-  /** What is compared; `replace` when absent. Between two values of a record odds move by epsilon under `replace`, by twice that under `add-remove`. */
+  /**
+   * Definition of neighbouring data sets; `replace` when absent.
+   * Between two values of a record odds move by epsilon under `replace`, by twice that under `add-remove`.
+   */
   readonly neighbours?: 'add-remove';
-  /** The declared pairs of values that are not told apart, column by column; any two when absent. */
+  /** Declared pairs of values that stay indistinguishable, column by column; any two values when absent. */
   readonly pairs?: readonly string[];
   /** Exact totals that the attacker knows; what is promised is about what they leave open. */
   readonly known?: readonly string[];
@@ -45,8 +48,8 @@ const secretWords: Record<SecretKind, string> = {
 };
 
 /**
- * What is compared is no matter of taste, because a count needs twice the noise that adding or removing one record would. Where costs are booked by the values of public columns, what
- * is compared has the same (slices.proof.md).
+ * The definition matters: under replacement a count needs twice the noise that it needs under adding or removing a
+ * record. Where costs are recorded by values of public columns, neighbours agree in them (slices.proof.md).
  */
 function neighboursIn(policy: Policy): string {
   if (neighboursOf(policy) === 'add-remove')
@@ -62,7 +65,7 @@ function neighboursIn(policy: Policy): string {
   return ` Neighbours: replace one record by any other with the same ${columnList(columns)}, which everybody knows and which stays the same also where the data file is replaced; how many records there are is public.`;
 }
 
-/** What is promised under an account, whichever of its routes a release takes: worked out once. */
+/** Promise of an account for any of its routes; the common parts are computed once. */
 export function promiseOf(policy: Policy, account: Account): (route: Route) => Guarantee {
   const failure = Math.min(1, account.routes.map((r) => r.gaussian?.failure ?? 0).reduce(addUp, 0));
   const epsilon = toNumber(account.epsilon);
@@ -153,7 +156,10 @@ export function promiseOf(policy: Policy, account: Account): (route: Route) => G
   });
 }
 
-/** Where the totals say how many rows of each kind there are, the promise is about one row; otherwise about rows that can only change together (policy/known/known.proof.md). */
+/**
+ * The promise is about one row if the totals give the number of rows of each kind;
+ * otherwise about rows that can only change together (policy/known/known.proof.md).
+ */
 const betweenGiven = ({ singles }: Known): string =>
   singles
     ? 'any two values of the secret that the known totals leave possible'
@@ -177,7 +183,7 @@ function shortAbove(x: number): number {
   return short >= x ? short : Number((short + 10 ** (Math.floor(Math.log10(x)) - 4)).toPrecision(5));
 }
 
-/** Where a route knows answers by levels, the level is all the secret it speaks about. */
+/** Under a route that covers answers by level, only the level is the protected secret. */
 function byLevels({ routes }: Account): string {
   const names = routes.flatMap(({ conditions }) =>
     conditions.flatMap(({ need }) => (need.kind === 'levels' ? coarseColumns(need.resolution) : [])),

@@ -27,7 +27,7 @@ export interface Moved {
   readonly alone: boolean;
   /** The largest share of the budget that a cost takes from any of them. */
   most(booked: Profile): number;
-  /** Whether Gaussian noise would cost one of them more than pure noise, after this was spent. */
+  /** True if Gaussian noise would cost one of them more than pure noise, given these costs. */
   isClosed(after: Spent): boolean;
   /** The refusal where no noise leaves all of them what they are owed, though something is left. */
   refusal(): Fault | undefined;

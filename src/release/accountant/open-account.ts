@@ -15,7 +15,10 @@ import { mostAccounts } from './moved.js';
 import { foreignCosts, readByOthers } from './others.js';
 import { accountSource } from './sources.js';
 
-/** An account before anything is spent: every way that is proven, with its capacities. `told` hears how many of the amplifiers were asked. */
+/**
+ * An account before anything is spent: every proven route, with its capacities.
+ * `progress` receives the number of amplifiers done.
+ */
 export function openAccount(
   policy: Policy,
   amplifiers: readonly Amplifier[],
@@ -73,7 +76,7 @@ function partsIn(policy: Policy, kinds?: TieKinds): Pick<Account, 'parts'> {
   return { parts };
 }
 
-/** What every step may spend for as long as there are steps: only a chain that forgets has such a number. */
+/** Budget of every step for an endless stream: it exists only for a chain that forgets. */
 function steadyOf(routes: readonly Route[], epsilon: Rational): SteadySpending {
   const [found] = routes.flatMap(({ amplifier: { steady } }) => (steady ? [steady] : []));
   if (!found)
@@ -134,7 +137,10 @@ function addGaussian({ budget, protect }: Policy, routes: readonly Route[]): Rou
   });
 }
 
-/** What adds up over one kind of record need not over another: which rows of a person are kept depends on all of that person's. */
+/**
+ * Conditions are marked by secret: sums over one kind of record need not be sums over another,
+ * as the kept rows of a person depend on all of that person's rows.
+ */
 const ofSecret = (condition: Condition, { secret, unit, maxRows }: Protect): Condition => ({
   ...condition,
   mark: markedBy(condition.mark, [secret, ...(secret === 'person' ? [unit!, maxRows] : [])]),

@@ -5,7 +5,7 @@ import { usedMark } from '../../privacy/mechanism/record-class.js';
 import { meets, type Reading } from './reading.js';
 
 const rows: Condition = { mark: usedMark('0'), need: { kind: 'rows' } };
-/** Two codes that the tables do not hold apart. */
+/** Two codes that the tables do not distinguish. */
 const coarse = wholeLevels(
   resolutionOf(
     [

@@ -6,15 +6,15 @@ import { isDistinct } from '../../query/count/groups.js';
 import type { Measure } from '../../query/count/measure.js';
 import { readsWithin } from '../../query/count/reads-within.js';
 
-/** What a request reads, as far as the conditions of routes ask. Public facts of the request alone. */
+/** Properties of a request that conditions of routes depend on. Public facts of the request alone. */
 export interface Reading {
-  /** Absent where a request says no more than its cost: then it meets nothing that is asked of measures. */
+  /** Absent where only the cost of a request is known: it then meets no condition on measures. */
   readonly measures?: readonly Measure[];
   /** Of a request without measures: all its noise is on sums to which every record adds a part of its own, given earlier outputs. */
   readonly sums?: boolean;
   /** It is proven for records that come and go, too. */
   readonly comesAndGoes?: boolean;
-  /** Its cost is that of all records that change together beside known totals. */
+  /** Its cost covers all records that change together under known totals. */
   readonly together?: boolean;
   /** It reads more than the rows that releases may use (relations), so that records left out of those rows pay for it too. */
   readonly beyond?: boolean;

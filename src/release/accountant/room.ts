@@ -18,11 +18,14 @@ import { type Account, isGaussian, isPlain, type Route, spentUnder, usedBy, used
 import { roomAlongTies, roomByPairs } from './by-pairs.js';
 import { type About, everywhere, roomBySlice } from './by-slice.js';
 
-/** What one record may spend until a reading of the account has used a given part of it; not positive where that part is used already. */
+/**
+ * Remaining budget of one record until a reading of the account has used a given share;
+ * not positive where that share is used already.
+ */
 export interface Room {
   readonly pure: Rational;
   readonly rho?: Rational;
-  /** What the fresh account allows by the same reading. */
+  /** Capacity of the fresh account by the same reading. */
   readonly whole: { readonly pure: Rational; readonly rho?: Rational };
 }
 
@@ -85,7 +88,8 @@ export function spendable(
   { pure, rho, whole }: Room,
   { share, target, spent, decides }: SharedOut,
 ): Spendable {
-  // What asks for more than is left is planned in full, and refused. Where analysts have quotas, no question may change how those of others are read.
+  // A request above the remaining budget is planned in full, and refused.
+  // Under quotas, no question may change the reading that other analysts' costs are counted by.
   const offered = (noise: Profile['noise'], amount: Rational, capacity: Rational): Rational => {
     const full = multiply(capacity, share);
     if (compare(target, one) > 0) return maximum(amount, full);
@@ -114,7 +118,7 @@ const nearlyAll = rational(999_999_999, 1_000_000_000);
 const finest = 1n << 192n;
 const shortened = (x: Rational): Rational => (x.den <= finest ? x : fromNumber(toNumberDown(x)));
 
-/** The refusal of a request that only other routes cover: by them earlier releases count for more than the budget says was used. */
+/** Refusal of a request covered only by other routes, under which earlier releases cost more than the used share shows. */
 export function costsMoreBeside(
   account: Account,
   spent: Spent,

@@ -32,7 +32,7 @@ export interface AccountSource {
   readonly isBooked: boolean;
   /** Costs without a mark were spent on this data: the population is named after its file. */
   readonly ownsUnmarked: boolean;
-  /** Whether bounds rest on ties or known totals of this data. */
+  /** True if bounds depend on ties or known totals of this data. */
   readonly isTied: boolean;
 }
 
@@ -90,7 +90,7 @@ const roundings = rational(1n, 1n << 200n);
 /** Marks that hold more than the total: one cost is in two of them, and nothing can be derived. */
 const marksOverlap = ({ perRecord }: Profile): boolean => compare(bySource(perRecord).unmarked, negate(roundings)) < 0;
 
-/** Whether the bounds of an account speak about all that was spent. */
+/** True if the bounds of an account cover everything that was spent. */
 export const coversSources = (source: AccountSource, spent: Spent): boolean =>
   !source.isTied ||
   [spent.pure, spent.zcdp].every((profile) => !marksOverlap(profile) && spentElsewhere(profile, source).size === 0);
