@@ -6,8 +6,8 @@ import { type Adding, isUnpaid, type Late, type Unpaid } from './keeping.js';
 import { askWitness, type Store } from './store.js';
 
 /**
- * The one way to write: the lock, where the chain stands, the work, the lines, the index (ledger.proof.md). Before a line is in the chain file every failure
- * leaves nothing behind; after that it is told as `late` says, and the next transaction finds the link there.
+ * The only way to write: lock, chain state, work, lines, index (ledger.proof.md). A failure before a line is in the chain
+ * file leaves nothing behind; a later one is reported as `late` states, and the next transaction finds the link.
  */
 export const writing = <T>(store: Store, work: (on: Adding) => T, late: (result: T) => Late | Unpaid): Promise<T> =>
   inTurn(store.place, () => {
@@ -57,7 +57,7 @@ export const writing = <T>(store: Store, work: (on: Adding) => T, late: (result:
         if (!behind) throw error;
         rollBack(db);
       }
-      // Whoever took the files away meanwhile has a ledger without this link: nothing may be told on its account.
+      // Anyone who removed the files meanwhile has a ledger without this link, so nothing may be given out on its account.
       if (written) store.checkChain();
       store.remember(behind ? undefined : on);
       if (unheard !== undefined) {
@@ -73,7 +73,7 @@ export const writing = <T>(store: Store, work: (on: Adding) => T, late: (result:
     }
   });
 
-/** What was to be told is told also where this fails: whatever is left open is undone by whoever opens the file next. */
+/** A failure here does not hide the outcome: the next process to open the file rolls an open transaction back. */
 function rollBack(db: Store['db']): void {
   try {
     if (db.inTransaction()) db.exec('ROLLBACK');
@@ -121,7 +121,7 @@ function putLine({ chain }: Store, line: Stored, sync: boolean, there: (unsure: 
   there(false);
 }
 
-/** Where even looking fails, it is taken for spent. */
+/** If even reading fails, the line counts as written and the budget as spent. */
 function isThere(chain: Store['chain'], line: Stored): boolean {
   try {
     return chain.holds(line) !== false;

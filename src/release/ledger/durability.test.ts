@@ -9,7 +9,7 @@ import { everyRecord } from '../../privacy/mechanism/record-class.js';
 import type { Ledger, Reservation } from './ledger.js';
 import { openLedger } from './open.js';
 
-/** Which call on which kind of file fails, counted from now. */
+/** The failing call and kind of file, counted from now. */
 const failing = vi.hoisted(() => ({ call: '', after: 0, code: 'EIO', half: false, lasting: false }));
 vi.mock('node:fs', async (original) => {
   const fs = await original<typeof import('node:fs')>();

@@ -38,7 +38,7 @@ export const busy = (place: string): Fault =>
     'Try again; if it persists, look for a process that holds the ledger open in a transaction.',
     { place: { file: place } },
   );
-/** SQLite keeps what was written last beside the name it was opened by: under another name it would not be seen. */
+/** SQLite keeps its latest writes next to the name it was opened by: under another name they would not be seen. */
 export const severalNames = (place: string): Fault =>
   new Fault(
     'LEDGER_MISMATCH',
@@ -105,7 +105,7 @@ const bySqlite: Record<number, (place: string) => Fault> = {
   3: readOnly,
   5: busy,
   6: busy,
-  // Where opening for writing fails SQLite opens for reading.
+  // If opening for writing fails, SQLite opens for reading.
   8: (place) => (writable(place) ? failed(place) : readOnly(place)),
   10: (place) => (crowded(place) ? full(place) : failed(place)),
   11: (place) => corrupt(place, 'SQLite finds the file malformed'),
@@ -142,7 +142,7 @@ export function faultOfDisk(error: unknown, place: string): Fault | undefined {
   return fault instanceof Fault ? fault : undefined;
 }
 
-/** The same fault, saying what became of the budget; what is said already stays. */
+/** The same fault with the outcome for the budget; an outcome already attached stays. */
 export function ending(error: unknown, outcome: Outcome): unknown {
   if (!(error instanceof Fault) || error.outcome) return error;
   const { code, message, hint, place, details } = error;

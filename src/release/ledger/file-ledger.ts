@@ -31,7 +31,7 @@ function keptIn(store: Store): Keeping {
         return work(books, end);
       });
     });
-  /** What was read counts also where the index cannot be written: the chain file has it. */
+  /** Links that were read count even if the index cannot be written: the chain file has them. */
   const caughtUp = <T>(work: () => T): T => {
     db.exec('BEGIN IMMEDIATE');
     try {

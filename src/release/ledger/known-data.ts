@@ -26,7 +26,7 @@ export interface Claim extends DataAccount {
 /** Folder that remembers which data has an account. */
 export interface Registry {
   readonly folder: string;
-  /** Of files in it: those beside a shared ledger are its group's. */
+  /** File mode in it: next to a shared ledger, files belong to the ledger's group. */
   readonly mode: number;
   /** Nobody named it, and nothing else is kept there: where it cannot be written, data is merely not known again by it. */
   readonly isOptional?: true;
@@ -40,7 +40,7 @@ const folderName = 'known-data';
 /** Turns recognition off as a whole. */
 const off = 'off';
 
-/** Registries that know the data of an account: the user's, the service's, and the one beside its ledger. */
+/** Registries that recognise the data of an account: the user's, the service's, and the one in the ledger's folder. */
 export function registriesOf(ledger: string, ofService?: string): readonly Registry[] {
   const { FUGU_REGISTRY: said, XDG_STATE_HOME: state } = process.env;
   if (said === off) return [];
@@ -116,7 +116,7 @@ export function isRemembered(registry: Registry, account: DataAccount, state: st
   const key = keyIn(registry);
   return key !== undefined && textIn(registry, markOf(key, account)) === `${nameOf(key, state)}\n`;
 }
-/** Whether this account was open once: its ledger had it, whatever it holds now. */
+/** True if this account was open once: the ledger had it, whatever it holds now. */
 export function wasOpened(registry: Registry, account: DataAccount): boolean {
   const key = keyIn(registry);
   return key !== undefined && textIn(registry, markOf(key, account)) !== undefined;
@@ -215,7 +215,10 @@ function storedIn(registry: Registry, text: string): z.output<typeof stored> {
   }
 }
 
-/** A ledger that lies beside the registry, or below it, may move with it. */
+/**
+ * Path of a ledger as stored: relative if the ledger is in the registry's parent folder or below,
+ * so that both may move together.
+ */
 function seenFrom({ folder }: Registry, ledger: string): string {
   if (isDatabase(ledger)) return ledger;
   const inside = relative(dirname(folder), ledger);
@@ -257,7 +260,7 @@ function isAbsent(registry: Registry, path: string): boolean {
     if (!found) continue;
     if (at === path) return false;
     const behind = found.isSymbolicLink() ? statSync(at, { throwIfNoEntry: false }) : found;
-    // A device in the place of a home (/dev/null) says that there is none.
+    // A device as home folder (/dev/null) stands for no home.
     if (behind?.isDirectory() || behind?.isCharacterDevice()) return true;
     throw unreadable(registry, 'cannot be reached');
   }

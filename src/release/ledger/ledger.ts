@@ -1,24 +1,27 @@
 import type { Profile, Spent } from '../../privacy/mechanism/profile.js';
 
-/** What has been spent, durably. One account per population; entries are hash-chained; profiles are stored, never epsilons. */
+/** Durable record of all costs. One account per population; entries are hash-chained; costs are stored, never epsilons. */
 export interface Ledger {
   /**
-   * Books the profile before any data is read and returns only when it is durable. Inside one exclusive transaction the total after this entry is
-   * handed to `admit`; if it throws, nothing is booked. Opening an account pins `digest` and a summary of its terms; another digest is LEDGER_MISMATCH.
+   * Reserves the cost before data is read; returns once it is durable. `admit` gets the total after this entry inside one exclusive transaction;
+   * if it throws, nothing is reserved. Opening an account pins `digest` and summary of its terms; another digest is LEDGER_MISMATCH.
    */
   reserve(reservation: Reservation): Promise<Entry>;
   /**
-   * Records the answer before it is told and returns what is recorded: if somebody settled the same entry first, theirs, and that is what must be told.
-   * The reservation itself is never undone.
+   * Records the answer before it is given out and returns the recorded one: if the same entry was answered first
+   * elsewhere, that answer, which is the one to give out. The reservation itself is never undone.
    */
   settle(entry: Entry, answer: string): Promise<string>;
   /** The latest recorded answer for a request key. */
   replay(population: string, key: string): Promise<{ entry: Entry; answer: string } | undefined>;
-  /** The entry that `reserve` would take up for a request key, whatever its profile; a plan needs it to foresee that. */
+  /** The entry that `reserve` would resume for a request key, whatever its cost; needed by plans. */
   unanswered?(population: string, key: string): Promise<Entry | undefined>;
-  /** What a population has paid, or one analyst's part of it. */
+  /** Cost spent by a population, or one analyst's part of it. */
   spent(population: string, analyst?: string): Promise<Spent>;
-  /** What a population has paid, or the fault that a reservation under these terms would meet before its cost is looked at. */
+  /**
+   * Cost spent by a population, or the fault that a reservation under these terms would meet before its cost is
+   * considered.
+   */
   standing(asked: Pick<Reservation, 'population' | 'terms' | 'opening'>): Promise<Spent>;
   account(population: string): Promise<Account | undefined>;
   entries(population: string): Promise<readonly Entry[]>;
@@ -26,7 +29,7 @@ export interface Ledger {
   page(population: string, page: Page): Promise<readonly Entry[]>;
   /** Its entries whose keys begin so. */
   keyed(population: string, prefix: string): Promise<readonly Entry[]>;
-  /** Whoever has paid something. */
+  /** Analysts who have paid something. */
   analysts(population: string): Promise<readonly string[]>;
   /** One entry of a population, with its recorded answer where there is one. */
   entry(population: string, sequence: number): Promise<{ readonly entry: Entry; readonly answer?: string } | undefined>;
@@ -64,16 +67,16 @@ export interface Account {
 export interface Reservation {
   readonly population: string;
   readonly terms: AccountTerms;
-  /** Who pays, as the operating system or the service knows them: quotas hang on it. */
+  /** Payer, as known to the operating system or the service: quotas depend on it. */
   readonly analyst: string;
-  /** What the analyst calls themselves; listed, never relied on. */
+  /** Name that the analyst goes by; listed, never relied on. */
   readonly as?: string;
-  /** Stands for what is asked of which data under which terms; never for what the data holds. */
+  /** Identifies the request, its data and terms; never depends on the data's content. */
   readonly key: string;
-  /** What it was for, from the query text only. */
+  /** Purpose, from the query text only. */
   readonly label: string;
   readonly profile: Profile;
-  /** What was given away for nothing because the terms declare it known; words of the caller's own. */
+  /** Facts released at no cost because the terms declare them known; in the caller's own words. */
   readonly relied?: readonly string[];
   /** An entry booked for the same key, profile and terms that was never answered may be taken up instead of booking another (release/session/charge.proof.md). */
   readonly resumable?: boolean;
@@ -100,7 +103,7 @@ export interface Entry {
   readonly relied: readonly string[];
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** Its answer is recorded and can be told again. */
+  /** Its answer is recorded and can be given out again. */
   readonly settled: boolean;
   /** It was answered, but the recorded text is lost: the same request pays again. */
   readonly textLost?: boolean;

@@ -35,7 +35,10 @@ export interface Store {
   readonly index: Index;
   readonly chain: ChainFile;
   readonly witness: Witness | undefined;
-  /** Entries are taken up only in the run of the machine they were booked in, so that an answer need not be synced before it is told. */
+  /**
+   * Entries are resumed only under the boot of the machine they were reserved in,
+   * so an answer need not be synced before it is given out.
+   */
   readonly boot: string | undefined;
   /** Brings the index up to the chain file and returns where both stand; under the write lock. */
   readonly reconciled: () => Standing;
@@ -43,7 +46,7 @@ export interface Store {
   readonly agreed: () => Standing | undefined;
   /** The books as a committed link left them: what they say follows from the chain alone, and holds as long as its end is the same. */
   readonly remember: (standing: Standing | undefined) => void;
-  /** Whether somebody else has booked while this one did lately. */
+  /** True if others have reserved costs recently. */
   readonly crowded: () => boolean;
   /** Writes the rows of accounts that still wait to be written; nothing depends on it. */
   readonly bringRowsUp: () => void;
@@ -54,7 +57,7 @@ export interface Store {
   readonly close: () => void;
 }
 
-/** The file itself, whatever links lead to it: SQLite keeps its log beside the real name, and so must the chain file be. */
+/** The real path behind all links: SQLite keeps its log next to the real name, so the chain file must be there too. */
 export function realPlace(place: string): string {
   for (let name = resolve(place), hops = 0; hops < 40; hops++) {
     try {
@@ -75,7 +78,7 @@ export function checkKinds(place: string): void {
     const found = statSync(path, { throwIfNoEntry: false });
     if (found && !found.isFile()) throw noLedgerFile(path);
   }
-  // Files of /proc and its like say that they are empty; nothing can be made beside them.
+  // Files of /proc and the like report size zero; nothing can be created next to them.
   if (statSync(place, { throwIfNoEntry: false })?.size !== 0 || existsSync(chainPath(place))) return;
   const beside = `${place}.${process.pid}.tmp`;
   rmSync(beside, { force: true });
@@ -168,9 +171,9 @@ function storeOn(db: Connection, place: string, witness: Witness | undefined): S
     checked = version();
   };
   let remembered: Standing | undefined;
-  /** Which of the commits of others `remembered` and `checked` are after. */
+  /** Data version that `remembered` and `checked` belong to. */
   let after: number | undefined;
-  /** How many times in a row nobody else had booked since the last look. */
+  /** Number of consecutive reads without a commit by another connection. */
   let alone = 0;
   const standingAt = (last: Stored | undefined): Standing => {
     if (!last) return { end: beginning, books: index.books(undefined), last: undefined };
@@ -184,7 +187,7 @@ function storeOn(db: Connection, place: string, witness: Witness | undefined): S
   };
   const standing = (): { readonly found: Standing; readonly whole: boolean } => {
     const now = seen();
-    // What this connection has committed last is still the end of the index, unless another one has committed since.
+    // The last commit of this connection is the end of the index, unless another connection has committed since.
     const known = now === after ? remembered : undefined;
     if (!known) checkTables();
     const last = known ? known.last?.stored : index.last();
@@ -276,7 +279,7 @@ function catchUp(index: Index, chain: ChainFile, from: Standing): Standing {
   const { kind, length, why } = step.value;
   if (kind === 'damaged') throw new Broken(`the chain file is damaged after entry ${end.sequence} (${why ?? 'it was cut'})`);
   if (kind === 'cut') throw new Broken(`the chain file was cut after entry ${end.sequence}`);
-  // Nobody was ever told anything about a line that was not finished.
+  // Nothing was given out on the account of an unfinished line.
   if (kind === 'torn') chain.write(end.offset, Buffer.alloc(length - end.offset));
   // A line may have been read from memory that never reached the disk; answers before it, too, after a sync that failed.
   if (missed.length > 0) for (const link of [...unsynced, ...missed]) chain.write(link.offset, lineOf(link));

@@ -3,7 +3,7 @@ import { Fault } from '../../../base/errors.js';
 
 /** Somebody else who remembers how far the chain has come: what both files have lost together is noticed there. */
 export interface Witness {
-  /** The latest head it was told, or none. */
+  /** The latest head that was reported to it, or none. */
   readonly head: () => { readonly sequence: number; readonly hash: string } | undefined;
   readonly tell: (sequence: number, hash: string) => void;
 }

@@ -31,12 +31,12 @@ export function stateHash(state: AccountState): string {
   hashed.set(state, hash);
   return hash;
 }
-/** What links pinned before there was a chain file. */
+/** State hash that links pinned before there was a chain file. */
 const formerStateHash = ({ digest, summary, totals }: AccountState): string => sha256(JSON.stringify([digest, summary, totals]));
 
-/** Where accounts are kept: in memory while a chain is walked, or in the index. */
+/** The accounts: in memory while a chain is walked, or in the index. */
 export interface Books {
-  /** Whether something may have been lost, so that a population without an account may have had one. */
+  /** True if entries may have been lost, so that a population without an account may have had one. */
   readonly incomplete: () => boolean;
   /** State hash of every account. */
   readonly states: () => ReadonlyMap<string, string>;
@@ -45,7 +45,7 @@ export interface Books {
   readonly share: (population: string, analyst: string) => string;
   readonly keep: (change: Change) => void;
 }
-/** What a link does to the books. */
+/** Changes that a link makes to the accounts. */
 export interface Change {
   readonly accounts: ReadonlyMap<string, AccountState>;
   readonly share?: { readonly population: string; readonly analyst: string; readonly totals: string };
@@ -68,12 +68,12 @@ export const requestOf = (key: string, profile: SpendLink['profile'], digest: st
 /** A link before it is numbered and pinned. */
 export type Draft = Link extends infer L ? (L extends Link ? Omit<L, 'sequence' | 'after' | 'root' | 'since'> : never) : never;
 
-/** What link number `sequence` changes. Deterministic, so that walking the chain again gives the same accounts to the last byte. */
+/** Changes made by link number `sequence`. Deterministic, so that walking the chain again gives identical accounts. */
 export function changeBy(books: Books, link: Draft, sequence: number): Change {
   if (link.kind === 'upgrade') return { accounts: new Map() };
   if (link.kind === 'recover') {
     for (const population of link.closes) known(books, population, sequence);
-    // What was rebuilt may have lost an answer that was told, so nothing is unanswered for sure any more.
+    // A rebuilt ledger may have lost an answer that was given out, so no entry is known to be unanswered any more.
     const accounts = [...books.states().keys()].map((population) => {
       const account = known(books, population, sequence);
       return [population, { ...account, closed: account.closed || link.closes.includes(population), pending: [] }] as const;

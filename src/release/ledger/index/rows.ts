@@ -1,6 +1,6 @@
 import type { Row } from './row.js';
 
-/** The questions an index asks of its tables, and what it writes into them; each database has its own words for them. */
+/** Queries of an index on its tables, and its writes; each database has its own SQL for them. */
 export interface Rows {
   /** Of links: sequence, offset, hash, body. */
   readonly last: () => Row | undefined;
@@ -10,7 +10,7 @@ export interface Rows {
   readonly bodiesAfter: (sequence: number) => readonly Row[];
   /** Population, state. */
   readonly accounts: () => readonly Row[];
-  /** Whether something may be missing, as 0 or 1. */
+  /** 1 if entries may be missing, else 0. */
   readonly mark: () => Row | undefined;
   /** Digest, summary, totals, entries, closed, pending. */
   readonly account: (population: string) => Row | undefined;

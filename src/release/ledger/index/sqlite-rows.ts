@@ -49,7 +49,7 @@ function rowsOn(db: Connection): Rows {
          WHERE l.key = ? AND l.population = ? AND a.body IS NOT NULL ORDER BY l.sequence DESC LIMIT 1`,
       ),
     ),
-    // Sorted by whoever asked: sorting it there would move all texts.
+    // Sorted by the caller: sorting in SQLite would move all texts.
     spends: all(spendsOf('population = ? AND key IS NOT NULL')),
     // In the order of the table itself: + keeps it from collecting and sorting all that the index of keys has.
     spendsAfter: all(spendsOf('+population = ? AND key IS NOT NULL AND sequence > ? ORDER BY sequence LIMIT ?')),

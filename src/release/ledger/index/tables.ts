@@ -7,8 +7,8 @@ import type { Rows } from './rows.js';
 import { emptyText } from './total.js';
 
 /**
- * The index: every link again, with where it is in the chain file, and the accounts as one of the newest links leaves them. Nothing read from it is believed
- * by itself: an account counts only if all accounts together have the root that the last link pins, and that link is found, byte for byte, in the chain file.
+ * The index: every link with its offset in the chain file, and the accounts as of one of the newest links. It is not trusted:
+ * the accounts must have the root that the last link pins, and that link must be in the chain file, byte for byte.
  */
 export interface Index {
   readonly last: () => Stored | undefined;
@@ -29,7 +29,7 @@ export interface Index {
 export interface IndexBooks extends Books {
   /** Follows these links; whether the accounts are then those that the last of them pins. If not, these books are worth nothing. */
   readonly advance: (links: readonly Link[]) => boolean;
-  /** Whether something was kept that is not written. */
+  /** True if some kept changes are not yet written. */
   readonly behind: () => boolean;
   /** Writes what was kept. */
   readonly flush: () => void;

@@ -14,10 +14,13 @@ import { isTakenOff } from '../../../privacy/mechanism/record-class.js';
 const finest = 1n << 256n;
 
 const tidy = (x: Rational): Rational => (x.den <= finest ? x : rational(ceiling(multiply(x, rational(finest))), finest));
-/** What slices, and pairs, have paid is taken off what everybody has: it may only shrink. */
+/** Costs of slices and pairs are subtracted from everybody's cost, so they may only be rounded down. */
 const tidyDown = (x: Rational): Rational => (x.den <= finest ? x : rational(floor(multiply(x, rational(finest))), finest));
 
-/** What a stored profile says; the same object for the same one, so that a booking which was foreseen is not worked out again. */
+/**
+ * Cost decoded from its stored form; the same object for the same input,
+ * so that a planned reservation is not computed again.
+ */
 export function paidBy(stored: StoredProfile): Profile {
   const known = paid.get(stored);
   if (known) return known;

@@ -64,7 +64,7 @@ const failed: Telling = (place) =>
     at(place),
   );
 
-/** By SQLSTATE or the system's own code; what the server says is not repeated. */
+/** By SQLSTATE or the system's error code; the server's own message is not repeated. */
 const known: readonly [RegExp, Telling][] = [
   // The driver itself has no code for a connection that ended.
   [/^(|08...|57P0.|53300|ECONN\w+|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOENT|EACCES)$/, unreached],
@@ -91,7 +91,7 @@ export function serverFault(error: unknown, place: string, entering = false): Fa
 }
 
 const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '');
-/** Whether the server itself has said that the transaction is undone; otherwise it may have been committed and nobody heard. */
+/** True if the server itself reported the transaction as undone; otherwise it may have been committed without a reply. */
 export const isUndone = (error: unknown): boolean =>
   /^(?!08|57P0)[0-9A-Z]{5}$/.test(codeOf(error)) &&
   'severity' in (error as object) &&

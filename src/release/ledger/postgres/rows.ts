@@ -6,7 +6,7 @@ import type { Rows } from '../index/rows.js';
 type Value = string | number | null;
 type Named = keyof typeof questions;
 
-/** Thrown where something is asked that was not fetched yet: whoever runs the work fetches it and runs the work again. */
+/** Thrown for a query that was not fetched yet: the caller fetches it and runs the work again. */
 export class Wanted extends Error {
   readonly question: Named;
   readonly values: readonly Value[];
@@ -44,7 +44,7 @@ const questions = {
   spendsKeyed: spendsOf('l.population = $1 AND l.key >= $2 AND l.key < $3'),
 } as const;
 
-/** What is asked first of all, in one trip, and the questions it answers. */
+/** Queries sent first in every transaction, in one round trip. */
 const first: readonly Named[] = ['last', 'lastBefore', 'recovered'];
 export const firstQuestions = first.map((name) => questions[name]).join('; ');
 
@@ -76,7 +76,7 @@ export class FetchedRows {
   readonly #fetched = new Map<string, readonly Row[]>();
   readonly #written: { readonly sql: string; readonly values: readonly Value[] }[] = [];
 
-  /** Another transaction begins, with what was asked first. */
+  /** Begins another transaction with the results of the first queries. */
   begin(answers: readonly Written[]): void {
     this.#fetched.clear();
     this.#written.length = 0;

@@ -2,7 +2,7 @@ import { Fault } from '../../../base/errors.js';
 import type { Connection } from '../../../data/engine/postgres/connection.js';
 import { corrupt } from '../faults.js';
 
-/** The tables of a ledger, and who is who in them: `link` is the chain, the others are worked out from it or bound to it by hashes. */
+/** Tables and roles of a ledger: `link` is the chain; the others are computed from it or bound to it by hashes. */
 const tables = {
   link: 'sequence bigint NOT NULL PRIMARY KEY, population text COLLATE "C", key text COLLATE "C", hash text COLLATE "C" NOT NULL, body text COLLATE "C" NOT NULL',
   answer: 'of bigint NOT NULL PRIMARY KEY, sequence bigint NOT NULL, body text COLLATE "C"',

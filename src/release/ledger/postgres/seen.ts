@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { canonicalAddress } from '../../../policy/address.js';
 
-/** How far this machine has seen a chain come, and after which recovery. */
+/** Furthest state of a chain that this machine has seen, and the recoveries before it. */
 export interface Seen {
   readonly sequence: number;
   readonly hash: string;
@@ -14,17 +14,20 @@ export interface Seen {
   readonly former?: readonly string[];
 }
 
-/** What a machine remembers of a ledger that it does not hold itself. */
+/** Memory of a machine about a ledger that is stored elsewhere. */
 export interface Memory {
   readonly seen: () => Seen | undefined;
   readonly see: (now: Seen) => void;
 }
 
-/** Whether somebody took responsibility that is not remembered: then the rest need not be there. A chain that was only taken back has none such. */
+/**
+ * True if there is a recovery that is not remembered: the remembered state need not be there then.
+ * A chain that was only rolled back has none.
+ */
 export const isRecovered = ({ recovered, former = [] }: Seen, now: Seen): boolean =>
   now.recovered.some((hash) => !recovered.includes(hash) && !former.includes(hash));
 
-/** What was seen last, with every recovery that was ever seen. */
+/** The later of two states, with every recovery that was ever seen. */
 function further(before: Seen | undefined, now: Seen | undefined): Seen | undefined {
   if (!before || !now) return before ?? now;
   const goesOn = now.sequence > before.sequence && before.recovered.every((hash) => now.recovered.includes(hash));

@@ -48,7 +48,7 @@ export async function walkLinks(connection: Connection, walk: Walk, each?: (stor
     }
 }
 
-/** What has the right hash was written by us, and can be read. */
+/** A body with the right hash was written by us and can be parsed. */
 function parsed<T>(work: () => T, sequence: number): T {
   try {
     return work();

@@ -3,14 +3,14 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Fault, type FaultCode } from '../../../base/errors.js';
 
-/** How a child ends that has a fault to tell. */
+/** Exit code of a child that reports a fault. */
 export const exitFault = 3;
 
 /** Longer than walking a million entries takes. */
 const deadline = 600_000;
 
 export interface Told {
-  /** What the child printed; undefined when it died or took too long. */
+  /** Output of the child; undefined when it died or took too long. */
   readonly said: string | undefined;
 }
 

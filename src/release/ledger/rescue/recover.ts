@@ -19,14 +19,14 @@ import { begins, continueChain, fillIndex, upgraded } from './upgrade.js';
 export interface Recovery {
   readonly links: number;
   readonly entries: number;
-  /** What the chain was taken from. */
+  /** Source of the chain. */
   readonly from: 'chain file' | 'index' | 'backup' | 'database';
-  /** Whether entries may be missing; then all accounts are closed. */
+  /** True if entries may be missing; then all accounts are closed. */
   readonly incomplete: boolean;
   readonly closed: readonly string[];
   /** Entries that were answered and whose recorded text is lost. */
   readonly textsLost: number;
-  /** Where the files that were there are kept. */
+  /** Paths under which the old files are kept. */
   readonly kept: readonly string[];
   readonly head: string;
 }
@@ -37,8 +37,8 @@ interface Found {
 }
 
 /**
- * Builds both files anew from the longest sound beginning that one of them (or a backup) holds. Unless the end of the chain was seen, entries may be missing
- * whose cost nobody knows: then every account is closed until its terms are amended, and no account is opened without a reason.
+ * Rebuilds both files from the longest sound beginning in one of them or a backup. Unless the end of the chain was seen, entries
+ * may be missing: all accounts are then closed until their terms are amended, and none is opened without a reason.
  */
 export function recoverLedger(named: string, reason: string, witness?: Witness, backup?: Copy): Recovery {
   const place = realPlace(named);
@@ -164,7 +164,7 @@ function replaceFiles(
   }
 }
 
-/** Where it fails the old index stays, with its log: it may be all that holds some answers. */
+/** On failure the old index stays, with its log: it may be the only copy of some answers. */
 function replaceIndex(place: string, fresh: string, aside: string): readonly string[] {
   const moved: (readonly [from: string, to: string])[] = [];
   const isThere = (end: string) => existsSync(`${place}${end}`);

@@ -56,7 +56,7 @@ export function salvage(place: string, out: string): Salvaged {
   return { format, sound, highest: highest(db, format), strayAnswers, ...(found.why !== undefined && { why: found.why }) };
 }
 
-/** What the disk did not give this time may be there all the same: nothing is to be rebuilt without it. */
+/** Data that the disk failed to return may still be there: nothing is rebuilt without it. */
 function unlessDisk(error: unknown, place: string): void {
   const fault = faultOfDisk(error, place);
   if (fault) throw fault;
@@ -85,7 +85,7 @@ function presentAnswers(db: Connection, place: string): ReadonlyMap<number, stri
       .iterate())
       answers.set(integer(of), text(body));
   } catch (error) {
-    // What was read up to there still counts, if it is what the chain speaks of.
+    // Texts read so far still count, if the chain refers to them.
     unlessDisk(error, place);
   }
   return answers;

@@ -74,7 +74,7 @@ export function upgraded({ links, answers }: Pick<Copy, 'links' | 'answers'>): r
   return chain.links;
 }
 
-/** An older copy of the index beside the chain file of its own later life. */
+/** An older copy of the index next to a chain file that continued after the copy was made. */
 function alreadyContinued(path: string, former: readonly Stored[], place: string): readonly Stored[] {
   const { links, ending } = readChain(path);
   if (!begins(links, former) || links.length <= former.length || ending.kind === 'damaged' || ending.kind === 'cut')

@@ -67,7 +67,7 @@ function walkBoth(db: Connection, chain: ChainFile, walk: Walk): void {
     .iterate())
     walk.text(integer(of), integer(sequence), body === null ? null : text(body));
   walk.textsEnd();
-  // What another process is booking just now.
+  // Lines that another process is adding now.
   let step = lines.next();
   while (!step.done) step = lines.next();
   if (step.value.kind === 'damaged' || step.value.kind === 'cut')
@@ -83,7 +83,7 @@ function textOf(link: Link, { sequence, offset, hash, body }: Stored): string {
   return `${sequence} ${offset} ${filedAs(population)} ${filedAs(key)} ${hash} ${body}`;
 }
 
-/** What is wrong with the row that should be this link. */
+/** Difference between this link and the row that should hold it. */
 function differing(db: Connection, { link, stored }: { readonly link: Link; readonly stored: Stored }): Broken {
   const { sequence } = stored;
   const row = db
