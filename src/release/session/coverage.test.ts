@@ -98,7 +98,7 @@ interface Tally {
   readonly query: string;
   readonly group: string;
   readonly covered: number;
-  /** How often an answer lies outside its own interval. */
+  /** Rate at which an answer lies outside its own interval. */
   readonly outside: number;
   /** Mean width of the interval over the width that holds 95 % of the answers. */
   readonly width: number;
@@ -157,9 +157,8 @@ afterAll(() => {
 });
 
 /**
- * Where intervals are wider than 95 % needs. A variance: the error of the mean is added, squared and in full, which shows in small groups. Near the end of
- * what is possible one side of an interval cannot miss, and under noise as large as the number the interval is all that is possible. AdditiveLaw of a few
- * steps passes its half width less often than 5 %.
+ * True where intervals are wider than 95 % needs: variances in small groups (the mean's error is added in full), values near
+ * their limits, noise as large as the number, and additive noise of a few steps, which passes its half width in under 5 %.
  */
 const mayBeWide = ({ query, group }: Tally, shape: Shape, strength: Strength): boolean =>
   strength === strengths['Laplace, few steps'] ||

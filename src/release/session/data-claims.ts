@@ -23,7 +23,7 @@ import type { Ledger, Reservation } from '../ledger/ledger.js';
 import type { Desk } from './charge.js';
 
 export interface ClaimOptions {
-  /** Registry of a service, beside that of its user and of the ledger. */
+  /** Registry of a service, in addition to that of its user and of the ledger. */
   readonly registry?: string;
   /** Why this account may be opened although its data has another one. */
   readonly newBudget?: string;
@@ -34,7 +34,7 @@ export interface ClaimOptions {
 /** Larger files are read for their digest only when an account is opened. */
 const mostBytes = 256 * 2 ** 20;
 
-/** What a ledger calls when it opens the account. */
+/** Callbacks for the ledger when it opens the account. */
 interface Opening {
   readonly lookUp: () => void;
   readonly claim: NonNullable<Reservation['claim']>;
@@ -70,7 +70,7 @@ interface Found {
   readonly others: readonly Claim[];
 }
 
-/** Each digest is judged by itself in each registry: a claim on one file says nothing about another file. */
+/** Each digest is checked separately in each registry: a claim on one file does not cover another file. */
 function claimsOn(registries: readonly Registry[], digests: readonly string[], account: DataAccount): readonly Found[] {
   return registries.flatMap((registry) =>
     digests.map((digest) => {
@@ -95,8 +95,8 @@ function unexplained(found: readonly Found[]): readonly (Found & { readonly othe
 }
 
 /**
- * Claims of one account on its data. Before the account is opened, the content of the files that hold the secret is looked up in the registries
- * (data-claims.proof.md): data of another account is refused unless a steward says why not. An account that exists is never refused.
+ * Claims of one account on its data. Before an account is opened, the content of the files with the secret is looked up in the registries
+ * (data-claims.proof.md): data of another account needs a steward's reason. An existing account is never refused.
  */
 export class DataClaims {
   readonly #account: DataAccount;
@@ -127,7 +127,7 @@ export class DataClaims {
     const ahead = this.#ahead;
     if (ahead && digests.some((digest) => !ahead.has(digest))) throw changedSinceServed();
     const lost = this.#rememberedOpen(digests);
-    // Opened by somebody else since the ledger was asked.
+    // Opened by another process since the ledger was read.
     if (lost.size > 0 && (await this.#isOpened())) return undefined;
     return { lookUp: () => this.#lookUp({ digests, lost }), claim: () => this.#claim({ digests, lost }) };
   }
@@ -137,7 +137,7 @@ export class DataClaims {
     return new Set(claimsOn(registries, digests, this.#account).flatMap(({ digest, own }) => (own ? [digest] : [])));
   }
 
-  /** Claims the data before anybody asks; refused as opening the account would be. */
+  /** Claims the data before the first request; refused as opening the account would be. */
   async claimAhead(): Promise<void> {
     if (await this.#isOpened()) return this.remember();
     const opening = await this.prepared();
@@ -256,7 +256,7 @@ export async function openingFor(desk: Pick<Desk, 'opening' | 'claims'>): Promis
   return { opening, claim: prepared.claim };
 }
 
-/** What is said of data that has the budget of another account, before anything is asked; nothing where it has none. */
+/** Warnings about data that has the budget of another account, before any request; empty where it has none. */
 export async function budgetElsewhere(policy: Policy, registry?: string): Promise<readonly string[]> {
   const secrets = secretsOf(policy);
   const registries = isNothing(secrets) ? [] : registriesOf(policy.ledger, registry);

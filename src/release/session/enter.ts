@@ -24,10 +24,10 @@ import { sayingOutcome } from './outcome.js';
 import { tiedBy } from './privacy-unit.js';
 import { nowSecret, type Relied, reliedByOthers, stepIn } from './relied.js';
 
-/** What somebody else released, as it is entered. */
+/** Another publisher's release, as it is entered. */
 export interface Entering {
   readonly cost: Foreign;
-  /** Who released it, and what it was. */
+  /** The publisher and the release, in words. */
   readonly label: string;
   /** The same receipt is the same entry; what is declared by a number is another one every time. */
   readonly receipt?: string;
@@ -48,7 +48,7 @@ export async function enterSpent(desk: Desk, entering: Entering): Promise<Entry>
     );
   const { receipt } = entering;
   const own = (await ledger.entries(policy.population)).find(({ hash }) => hash === receipt);
-  // What this account has released itself is counted already.
+  // Releases of this account are counted already.
   if (own) return { ...own, settled: true };
   const [cost] = foreignCosts(entering.cost, policy);
   const profile = account.book(cost as Profile, readByOthers);
@@ -189,7 +189,10 @@ const notOurs = (why: string): Fault =>
     'Say what it cost one person here with --epsilon or --rho.',
   );
 
-/** What their release used at no cost, where everybody knows it here, too; refused where the two kinds of neighbouring data sets differ. */
+/**
+ * Facts that another publisher's release used at no cost must be public here, too;
+ * refused where the definitions of neighbouring data sets differ.
+ */
 function comparableFacts({ guarantee, privacyUnit: unit }: ReadReceipt, policy: Policy): readonly Relied[] {
   const { secret } = unit ?? guarantee;
   if (!rowsOrPersons.has(secret)) throw notOurs(`protects another secret ("${secret}")`);

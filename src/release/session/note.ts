@@ -13,7 +13,7 @@ import { isReading, nowSecret, type Relied, stepIn } from './relied.js';
 export const noted = async ({ ledger, policy }: Desk, key: string): Promise<string | undefined> =>
   (await ledger.replay(policy.population, key))?.answer;
 
-/** A note in the ledger. Nothing in it may depend on what is secret, and `relied` says why it does not. */
+/** A note in the ledger. Its content may not depend on secrets, and `relied` states why it does not. */
 export interface Note {
   readonly key: string;
   readonly label: string;
@@ -24,7 +24,7 @@ export interface Note {
 /** Notes something with the ledger, for whoever reads it from whichever machine: an entry that costs nothing, and its answer. */
 export const note = (desk: Desk, noting: Note): Promise<void> => write(desk, noting, {});
 
-/** What each ledger is known to hold a note of, by population. */
+/** Notes known to be in each ledger, by population. */
 const kept = new WeakMap<Ledger, Set<string>>();
 
 /** A fact and what it rests on: one note. */
@@ -54,7 +54,10 @@ export async function keepRelied(desk: Desk, name: string, relied: readonly Fact
 
 const noteText = z.object({ relied: z.array(z.string()) });
 
-/** Refuses terms that read a public column in another way than it was read for nothing: rows that were told apart may be the same under them. */
+/**
+ * Refuses terms that read a public column in another way than when it was read at no cost:
+ * rows that were distinct may be the same under them.
+ */
 export async function refuseReadOtherwise(desk: Desk): Promise<void> {
   const { policy } = desk;
   for (const { name } of [...policy.columns.values()].filter((column) => column.public)) {

@@ -28,7 +28,7 @@ export function withOutcome(error: unknown, outcome: Outcome): Fault {
   return new Fault(code, message, hint, { ...(place && { place }), details: { ...details }, outcome });
 }
 
-/** Whatever is thrown in here says this outcome, unless it says one already. */
+/** Attaches this outcome to whatever is thrown inside, unless it has one already. */
 export async function sayingOutcome<T>(outcome: Outcome, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
@@ -40,15 +40,15 @@ export async function sayingOutcome<T>(outcome: Outcome, work: () => T | Promise
 type Paid = Exclude<Outcome, { state: 'not spent' }>;
 
 /**
- * What a process has paid for so far, for whoever ends it: a command may pay several times, be stopped by a signal, or fail at something that knows nothing
- * of budgets.
+ * Outcomes of a process so far, for its exit: a command may pay several times, be stopped by a signal,
+ * or fail in code that has nothing to do with budgets.
  */
 export class Outcomes {
   readonly #entries = new Map<number, Paid>();
   readonly #writing = new Set<Promise<unknown>>();
   #arose = false;
   #doubtful = false;
-  /** Told of what a database was asked, where somebody wants to know. */
+  /** Receives the queries sent to a database, where there is a listener. */
   follow?: (trail: Trail) => void;
 
   /** From here on it is a question whether something was spent. */
@@ -63,7 +63,7 @@ export class Outcomes {
   forget(entry: number): void {
     this.#entries.delete(entry);
   }
-  /** A booking failed in a way that does not say whether it is in the ledger, and the ledger could not be asked. */
+  /** A reservation failed without stating whether it is in the ledger, and the ledger could not be read. */
   doubt(): void {
     this.#doubtful = true;
   }

@@ -12,7 +12,7 @@ export interface PrivacyUnit {
   readonly record: string;
   /** Contribution bound: at most so many rows of one record are used. */
   readonly maxRows: number;
-  /** The same for every table beside the data. */
+  /** The same for every further table. */
   readonly tables?: Readonly<Record<string, number>>;
   readonly neighbours: Neighbours;
   /** Public columns: neighbouring data sets agree on them. */

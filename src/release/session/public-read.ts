@@ -21,7 +21,8 @@ import { type FactsOfOne, keepRelied } from './note.js';
 import { readingIn, stepIn } from './relied.js';
 
 /**
- * A read of the data that nobody pays for. Its result must be the same on all neighbouring data sets, because of what `relies` says (public-read.proof.md).
+ * A read of the data that costs nothing. Its result must be the same on all neighbouring data sets,
+ * for the reason that `relies` states (public-read.proof.md).
  */
 export interface PublicRead<Asked, Result> {
   readonly name: string;
@@ -107,7 +108,7 @@ const registered: ReadonlySet<unknown> = new Set(Object.values(publicReads));
 
 /** Reads pinned data through the registry, and nothing else of it. */
 export type Look = <Asked, Result>(read: PublicRead<Asked, Result>, ...asked: Given<Asked>) => Promise<Result>;
-/** Nothing has to be said where nothing is asked. */
+/** Arguments of a read; optional where it takes none. */
 export type Given<Asked> = undefined extends Asked ? [asked?: Asked] : [asked: Asked];
 
 /** For whoever holds pinned data before payment. Reads that leave a note need a ledger and go through `readPublic`. */

@@ -7,17 +7,17 @@ import { withOthers } from '../accountant/others.js';
 import type { Entry, Ledger } from '../ledger/ledger.js';
 import { enteredIn } from './entered-key.js';
 
-/** What one analyst may spend of the budget; undefined where only the budget itself binds. */
+/** Limit of one analyst on the budget; undefined where only the budget itself limits. */
 export const quotaOf = ({ analysts }: Budget, analyst: string): Rational | undefined =>
   analysts?.named.get(analyst) ?? analysts?.each;
 
-/** What the policy lets this analyst spend, as the ledger's admission wants it. */
+/** Limit of this analyst under the policy, as the ledger's admission test needs it. */
 export function quotaFor({ policy, analyst }: { readonly policy: Policy; readonly analyst: string }): Quota | undefined {
   const epsilon = quotaOf(policy.budget, analyst);
   return epsilon && { analyst, epsilon };
 }
 
-/** How far one analyst's quota is used, in epsilon of the policy. */
+/** Use of one analyst's quota, in epsilon of the policy. */
 export interface QuotaUse {
   readonly analyst: string;
   readonly total: number;
@@ -47,7 +47,7 @@ export async function quotaUses(
     const quota = quotaFor({ policy, analyst });
     if (!quota) continue;
     const own = await ledger.spent(population, analyst);
-    // Who has only written down what others spent has drawn on no quota.
+    // An analyst who only entered the releases of others has used no quota.
     const onlyEntered = entered.some((e) => e.analyst === analyst) && areSame(own, spentBy(entered, analyst));
     if (named?.has(analyst) || !onlyEntered) uses.push(quotaUse(account, quota, own, all));
   }
@@ -58,7 +58,7 @@ export async function quotaUses(
 const areSame = (a: Spent, b: Spent): boolean =>
   isDeepStrictEqual([toStored(a.pure), toStored(a.zcdp)], [toStored(b.pure), toStored(b.zcdp)]);
 
-/** What these entries add up to, or one analyst's part of it. */
+/** Total cost of these entries, or of one analyst's part of them. */
 export const spentBy = (entries: readonly Entry[], analyst?: string): Spent =>
   entries
     .filter((e) => analyst === undefined || e.analyst === analyst)

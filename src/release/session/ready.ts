@@ -3,7 +3,10 @@ import type { EngineSource } from '../../data/engine/source.js';
 import { reads } from '../../data/terms/source.js';
 import type { Policy } from '../../policy/policy.js';
 
-/** What a draft leaves to be said must be said before anything is promised: which domains are public knowledge, and whether records know each other. */
+/**
+ * Refuses a draft: its open questions must be answered before any promise,
+ * namely which domains are public knowledge and whether records know each other.
+ */
 export function refuseUnready(policy: Policy): void {
   const { unconfirmed, undecided, file } = policy;
   if (unconfirmed.length > 0)

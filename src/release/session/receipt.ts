@@ -33,18 +33,18 @@ export interface Receipt {
   readonly measures: readonly PlannedMeasure[];
   readonly profile: StoredProfile;
   readonly whatIf: readonly WhatIf[];
-  /** What was said before it was spent. */
+  /** Warnings that were shown before it was paid. */
   readonly warnings?: readonly string[];
-  /** How many records the answer is about when maxTies or maxUsed leaves some out. */
+  /** Number of records in the answer when maxTies or maxUsed leaves some out. */
   readonly records?: { readonly used: number; readonly leftOut: number };
   readonly ledger: {
     readonly entry: number;
     readonly hash: string;
-    /** Told from the record of an earlier release, with its date; nothing was spent. */
+    /** True if answered from the record of an earlier release, with its date; nothing was spent. */
     readonly replayed: boolean;
     /** Completes an entry that was booked earlier and never answered; nothing more was spent. */
     readonly resumed?: true;
-    /** Present when the answer could not be written down: asked again, it is paid for again. */
+    /** Present when the answer could not be recorded: the same request then pays again. */
     readonly recorded?: false;
   };
 }
@@ -56,7 +56,7 @@ export function receiptOf(parts: {
   entry: Entry;
   replayed: boolean;
   recorded: boolean;
-  /** When the data was asked; when it was booked, where that is not known. */
+  /** Time when the data was read; time of the reservation, where that is not known. */
   at?: string;
 }): Receipt {
   const { policy, plan, entry, replayed, recorded, profile } = parts;

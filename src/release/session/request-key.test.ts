@@ -19,7 +19,7 @@ const at = (folder: string, text: string) => parsePolicy(text, `${folder}/policy
 const server = (address: string, table: string) =>
   rows('ledger: ledger.db\n').replace('people.csv', `"${address}"${table === '' ? '' : `, table: ${table}`}`);
 
-/** Made by version 0.2 for /srv/town/policy.yaml and the request "asked". */
+/** Keys that version 0.2 made for /srv/town/policy.yaml and this request. */
 const of02 = {
   rows: {
     key: 'ffb288695647259c3715f0086c1ee1789cd08c4f037f6b7f2fe0f33ebd9ffb4f',

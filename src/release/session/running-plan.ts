@@ -35,7 +35,8 @@ import { type AskOptions, deskOf, type Session } from './session.js';
 import { unansweredFor } from './unanswered.js';
 
 /**
- * Running totals over a horizon of steps: paid for once, before the first step, and told as the steps come (charge.proof.md, "Parts of what was paid for").
+ * Running totals over a horizon of steps: paid for once, before the first step,
+ * and released as the steps come (charge.proof.md, "Parts of what was paid for").
  */
 export interface TotalsAsked {
   readonly query: unknown;
@@ -78,7 +79,7 @@ function stepsTouched(session: Session, { effects }: CountedMeasure, asked: Tota
   const least = (of: Slicing) => largest(effects, 'l1', sliceOf(of));
   const [slicing] = readingsOf(session.policy)
     .filter((of) => step !== undefined && columnsIn(of).includes(step) && effects.has(sliced(of)))
-    // Where no step of the horizon is asked about there is nobody to fit the noise to, and it is fitted to everybody.
+    // If a request selects no step of the horizon, no record restricts the noise, and it is fitted to everybody.
     .filter((of) => least(of) > 0n)
     .sort((a, b) => Number(least(a) - least(b)));
   if (slicing === undefined) return undefined;
@@ -89,7 +90,7 @@ const sliceOf =
   (record) =>
     isSlice(record) && boxIn(record).of === of;
 
-/** What totals are made of, and the records that their noise is fitted to. */
+/** The counted measure of totals, and the records whose sensitivity sets their noise. */
 export function countedOf(
   session: Session,
   asked: TotalsAsked,
@@ -116,7 +117,7 @@ export async function prepareTotals(session: Session, asked: TotalsAsked, option
   const { steps, horizon } = asked;
   const bound = bindBatch(parseBatch(asked.query), policy);
   const [query] = bound.queries;
-  // What is calculated from numbers does not add up, even where it is made of one.
+  // Results calculated from other numbers do not add up, even from a single one.
   const asOne = addedUp(query!.kind === 'formula' ? [] : bound.measures);
   if (horizon > steps.count)
     throw new Fault(
@@ -207,7 +208,7 @@ function planOf(session: Session, { allowance, totals, measure, query, asked, op
     ],
     candidates: [],
   });
-  // Where neighbouring data sets may differ in it, nothing rests on it.
+  // No bound depends on the step if neighbouring data sets may differ in it.
   if (hiddenSteps(session.policy, steps.column)) return plan;
   const known = `Everybody knows at which ${steps.column} a record stands.`;
   return { ...plan, guarantee: { ...plan.guarantee, assumptions: [...plan.guarantee.assumptions, known] } };

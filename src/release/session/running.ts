@@ -31,14 +31,14 @@ export interface TotalOfCell {
   readonly standardError: number;
 }
 
-/** What the ledger keeps of the payment: enough to make the very mechanism again. */
+/** Payment as recorded in the ledger: enough to make the same mechanism again. */
 interface Booked {
   readonly plan: Plan;
   readonly profile: StoredProfile;
   readonly allotment: { readonly noise: Allotment['noise']; readonly amount: string };
   readonly way: string;
 }
-/** What it keeps of one instalment: the noisy numbers of its steps. */
+/** One instalment as recorded: the noisy numbers of its steps. */
 interface Instalment {
   readonly from: number;
   readonly to: number;
@@ -128,7 +128,7 @@ class OpenTotals {
     this.receipt = receiptOf({ policy, plan: booked.plan, profile: booked.profile, ...paid });
   }
 
-  /** Every step up to here was told. */
+  /** Every step up to this one was released. */
   get told(): number {
     return this.#told;
   }

@@ -43,7 +43,7 @@ async function openedAccount(ledger: Ledger, { population }: Policy): Promise<Ac
   );
 }
 
-/** What is left to declare, one profile for each kind of noise. */
+/** Costs still to be declared, one for each kind of noise. */
 async function undeclared(ledger: Ledger, policy: Policy, spent: Spent): Promise<readonly Profile[]> {
   const before = await ledger.keyed(policy.population, prefix);
   const own = declaredOwn(accountSource(policy), spent);
@@ -72,7 +72,7 @@ async function book(ledger: Ledger, { account, profile, reason, policy }: Declar
   try {
     return await ledger.reserve({
       population: policy.population,
-      // What data was read is no part of the terms: those of the account stay, also where the policy's differ.
+      // The data that was read is not part of the terms: the account's terms stay, even where the policy's differ.
       terms: account.terms,
       // Nobody's quota pays for it.
       analyst: `declared by ${systemAnalyst()}`,

@@ -39,30 +39,30 @@ export interface SessionParts {
   readonly policy: Policy;
   readonly engine: Engine;
   readonly ledger: Ledger;
-  /** Who pays: the ledger lists them and quotas hang on it. Whoever runs the process when absent. */
+  /** Payer: listed in the ledger, and quotas depend on it. The user of the process when absent. */
   readonly analyst?: string;
-  /** What they call themselves; listed, never relied on. */
+  /** Name that the analyst goes by; listed, never relied on. */
   readonly as?: string;
-  /** Told of everything that is booked. */
+  /** Receives the outcome of every reservation. */
   readonly outcomes?: Outcomes;
-  /** Asked before anything is booked; throws where whoever pays does not agree. */
+  /** Called before anything is reserved; throws where the payer does not agree. */
   readonly decide?: (plan: Plan) => Promise<void>;
-  /** Told of what a database was asked for each entry, also where that failed. */
+  /** Receives the queries sent to a database for each entry, also after a failure. */
   readonly trail?: (trail: Trail) => void;
-  /** Told how much of the opening is done where ties are read from the data, of 100. */
+  /** Receives the progress of opening, in percent, where ties are read from the data. */
   readonly progress?: (done: number, total: number) => void;
-  /** How data that has a budget already is known again. */
+  /** Recognition of data that already has a budget. */
   readonly claims?: ClaimOptions;
 }
 
-/** Who pays, and who is asked and told. */
+/** The payer, and the callbacks of one release. */
 export type Payer = Pick<Desk, 'analyst' | 'as' | 'once' | 'outcomes' | 'decide' | 'trail' | 'recordedOnly' | 'replaying'>;
 
 export interface AskOptions extends Asked {
   /** Clamp counts at zero and make totals agree. */
   readonly tidy?: boolean;
   readonly label?: string;
-  /** Sentences about what is computed in place of what was asked for. No part of the request. */
+  /** Sentences about what is computed instead of the request. Not part of the request key. */
   readonly instead?: readonly string[];
   /** Ask the data as it is now and pay for it, also when an answer to the same request is recorded. */
   readonly fresh?: boolean;
@@ -154,12 +154,12 @@ export class Session {
     return this.#desk.account;
   }
 
-  /** What was spent, with what is set aside for others. */
+  /** Spent costs, including those set aside for other publishers. */
   async spent(): Promise<Spent> {
     return withOthers(this.account, await this.#desk.ledger.spent(this.policy.population));
   }
 
-  /** What was spent, for whoever is about to spend more: refused where a release would be, whatever it asks. */
+  /** Spent costs before a further request: throws where every release would be refused. */
   async standing(): Promise<Standing> {
     const { policy, account } = this;
     const desk = this.#desk;
@@ -173,7 +173,10 @@ export class Session {
     return quota ? { ...spent, own: { spent: await desk.ledger.spent(population, desk.analyst), quota } } : spent;
   }
 
-  /** Claims the data for this account before anybody asks, so that whoever serves it meets a refusal, not whoever asks first. */
+  /**
+   * Claims the data for this account before the first request, so that the person who sets up a service meets a refusal,
+   * not the first analyst.
+   */
   async claimAhead(): Promise<void> {
     await this.#desk.claims?.claimAhead();
   }
@@ -205,7 +208,7 @@ export class Session {
     return found.sort((a, b) => a.entry.sequence - b.entry.sequence);
   }
 
-  /** Whether the account has entries at all: without any, no answer is on record. */
+  /** True if the account has entries: without any, no answer is on record. */
   async hasEntries(): Promise<boolean> {
     return (await this.page({ after: 0, most: 1 })).length > 0;
   }
@@ -243,7 +246,7 @@ export class Session {
     return releaseBatch(this, this.#desk, query, options);
   }
 
-  /** Whether it is on record, so that a release reads no data. */
+  /** True if the answer is on record, so that a release reads no data. */
   isRecorded(query: unknown, options: AskOptions = {}): Promise<boolean> {
     return isBatchRecorded(this, this.#desk, query, options);
   }
@@ -254,12 +257,12 @@ export class Session {
   }
 
   readonly #known: { records?: Promise<number> } = {};
-  /** How many records there are, which is public. */
+  /** Number of records, which is public. */
   records(): Promise<number> {
     return workedOutOnce(this.#known, 'records', () => this.read(publicReads.records));
   }
 
-  /** The words of the database, by which it is foreseen what is left to it. */
+  /** SQL dialect of the engine: plans predict from it the part of the work that is left to the database. */
   get dialect(): Dialect {
     return this.#desk.engine.dialect;
   }
@@ -269,7 +272,7 @@ export class Session {
     return this.#desk.engine.room;
   }
 
-  /** What the columns of the data, or of a table beside it, are called. */
+  /** Column names of the data, or of another table. */
   async sourceColumns(table?: string): Promise<readonly string[]> {
     return (await this.read(publicReads.columns, table)).map(({ name }) => name);
   }
@@ -283,7 +286,7 @@ export class Session {
   stepRows(asked: StepRowsAsked): Promise<StepRows> {
     return this.read(publicReads.stepRows, asked);
   }
-  /** The same for as long as the data is: where nothing else tells, by its content. */
+  /** Stays the same as long as the data does; a digest of the content where there is no cheaper sign. */
   moment(): Promise<object | string> {
     return this.read(publicReads.moment);
   }
@@ -298,7 +301,7 @@ export class Session {
     return refusalOf(this.account, quotaFor(this.#desk), standing, profile, reading) === undefined;
   }
 
-  /** What a request that touches every record of a class may spend (allowance.ts). */
+  /** Allowance of a request that depends on every record of a class (allowance.ts). */
   async allowance(
     options: AskOptions,
     record: RecordClass = everyRecord,
@@ -311,12 +314,12 @@ export class Session {
     return allowanceOf(this.#desk, options, { spent, record, reading, ...(part && { part }) });
   }
 
-  /** Pays for and runs an analysis whose whole cost is one profile; asked again, the recorded result is told. */
+  /** Pays for and runs an analysis whose whole cost is known in advance; a repeated request returns the recorded result. */
   analyse<T>(request: Analysis<T>): Promise<{ readonly result: T; readonly receipt: Receipt }> {
     return paidAnalysis({ policy: this.policy, charge: (asked) => this.charge(asked), replaying: this.#desk.replaying }, request);
   }
 
-  /** What an attacker may have gained so far about one record, ties included; where records are added and removed, about its presence. */
+  /** Upper bound on the privacy loss of one record so far, ties included; under add-remove, about its presence. */
   async gained(): Promise<number> {
     return gained(this.account, await this.spent());
   }

@@ -3,9 +3,8 @@ import type { Measure } from '../../query/count/measure.js';
 import { nearestCounts } from '../../query/nearest-counts.js';
 
 /**
- * Post-processing that survey tables want: no negative counts, and one total. Every measure that puts each row into exactly one cell estimates the
- * same number of rows; their totals are averaged (weight 1/variance) and each such measure is moved to the nearest non-negative vector with that total.
- * Only public numbers go in, so it costs nothing; it trades unbiasedness of small cells for lower error.
+ * Post-processing for survey tables, at no cost: no negative counts, and one total. Totals of measures that partition the rows are averaged (weight 1/variance);
+ * each such measure moves to the nearest non-negative vector with that total. Lower error, at the price of bias in small cells.
  */
 export function tidy(
   measures: readonly Measure[],

@@ -10,7 +10,7 @@ export interface Unanswered {
   readonly before: Standing;
 }
 
-/** What a request would take up, unless it is told from the record. */
+/** The entry that a request would resume, unless it is answered from the record. */
 export async function unansweredFor(
   { ledger, policy, account }: Desk,
   key: string,
