@@ -1,6 +1,6 @@
 /**
- * Writes docs/api.md from the sources: what src/index.ts exports, with the comment, the signature and the example of each; and docs/queries-reference.md, every kind of query on one page. `node scripts/api.mjs`;
- * `--print` prints it instead, `--examples` and `--unexported` tell what the tests look at.
+ * Writes docs/api.md (the exports of src/index.ts, with comment, signature and example) and docs/queries-reference.md.
+ * Usage: node scripts/api.mjs [--print | --examples | --unexported]; the last two list the names that tests check.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -113,7 +113,7 @@ function formText(form) {
 const table = (list) =>
   list.length === 0 ? '' : `| field | form | |\n|---|---|---|\n${list.map((f) => `| \`${f.field}\` | ${formText(f.form)} | ${f.about} |`).join('\n')}\n`;
 
-/** Options are declared as zod objects: told as a table. */
+/** Options are declared as zod objects and documented as a table. */
 function optionsTable({ file, text }) {
   const schema = /typeof (\w+)/.exec(text)?.[1];
   return schema ? table(fields(read(file), schema)) : '';
@@ -194,7 +194,7 @@ const inSql = {
 };
 const weightless = ['cdf', 'ranges', 'quantile', 'distinct', 'compare', 'independence'];
 
-/** Every kind of query on one page: its fields, from the schemas, and examples that test/queries-reference.test.ts asks. */
+/** Every kind of query on one page: its fields, from the schemas, and examples that test/queries-reference.test.ts runs. */
 function reference() {
   const kinds = [...read('src/query/kinds.ts').matchAll(/import \{ ([^}]*) \} from '\.\/kinds\/([^']*)\.js'/g)].flatMap(([, names, file]) =>
     names.split(', ').map((name) => ({ name, file, schema: names.includes(',') ? `${name}Schema` : 'schema' })),

@@ -1,8 +1,5 @@
-// Every package in package-lock.json with the hash that npm checks it by.
-//
-//   node scripts/lock-integrity.mjs            checks, offline: every entry has a sha512 and none names a registry
-//   node scripts/lock-integrity.mjs --fill     asks the registry for the hashes that are missing and writes them
-//   node scripts/lock-integrity.mjs --compare  asks the registry for every hash and compares, where it can be reached
+// Checks offline that every entry of package-lock.json has a sha512 hash and that none names a registry.
+// Usage: node scripts/lock-integrity.mjs [--fill (add missing hashes from the registry) | --compare (check all against it)]
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -17,7 +14,7 @@ export const locked = (lock) =>
     .filter(([place]) => place !== '')
     .map(([place, entry]) => ({ ...entry, place, name: entry.name ?? place.slice(place.lastIndexOf('node_modules/') + 13) }));
 
-/** What is wrong with a lock file; nothing when npm can check every package that it may ever install. */
+/** Problems of a lock file; empty when npm can verify every package that it may ever install. */
 export function problems(lock) {
   return locked(lock).flatMap(({ place, integrity, resolved, link }) => [
     ...(link ? [`${place} is a link to a folder`] : []),

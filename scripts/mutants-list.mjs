@@ -59,7 +59,7 @@ const shares = [
   mutant('exchange-of-larger-draws', 'src/privacy/mechanism/paid.ts', 'costsNoMore(inZcdp(a), inZcdp(b))', 'true', mechanism),
 ];
 
-/** What is found out before anything is spent, and nothing that was given is dropped. */
+/** Problems are found before anything is spent, and no given input is dropped. */
 // biome-ignore format: one line per mutant
 const beforehand = [
   mutant('check-loads-no-model', 'src/app/api/check.ts', 'closing(engine, () => accountOnData(read, engine.whole))', 'engine.close()', 'test/check-files.test.ts'),
@@ -741,7 +741,7 @@ const routing = [
   ),
 ];
 
-/** What a steward must have said, and what whoever pays must have seen. */
+/** A steward's required declarations, and what the payer must have seen. */
 const spending = 'test/spending.test.ts';
 const drafts = 'src/data/draft/draft.test.ts';
 const decided = [
@@ -799,7 +799,7 @@ const rowsOfFound = [
   mutant('found-shared-ledger', 'src/release/ledger/ledger-file.ts', 'if (isShared(dirname(path))) fchmodSync(fd, sharedMode);', '', firstMile),
 ];
 
-/** What a draft would give away in silence. */
+/** Secrets that a draft would disclose without a warning. */
 const personal = 'src/data/draft/personal.test.ts';
 const panels = 'src/data/draft/panel.test.ts';
 const content = 'src/data/draft/content.test.ts';
@@ -946,7 +946,7 @@ const overTime = [
   mutant('steps-not-public', 'src/query/count/public-steps.ts', "if (column.public !== true && policy.protect.secret !== 'person')", 'if (false)', streamed),
 ];
 
-/** Pairs of values: how far they move a measure, what is booked along them, and what was told without noise. */
+/** Pairs of values: sensitivity along pairs, reserved costs along pairs, and answers without noise. */
 const pairEffects = 'src/query/count/pair-effects.test.ts';
 const byPairs = 'src/release/accountant/by-pairs.test.ts';
 const pairTerms = 'test/pairs.test.ts';
@@ -1051,7 +1051,7 @@ const tables = [
   mutant('tables-rely-on-nothing', 'src/analysis/workload/release.ts', '    relied: reliedBy(session.policy, workload, mechanism),\n', '', 'test/workload.test.ts'),
 ];
 
-/** In what SQL says of rows. */
+/** Faults in the way SQL selects rows. */
 // biome-ignore format: one line per fault
 /** One budget for one data set, wherever its folder lies. */
 const moved = 'test/moved-folder.test.ts';

@@ -1,9 +1,5 @@
-// What nobody needs: files that only tests reach, exports that nobody imports, packages that nobody imports; and packages that are imported and not
-// declared. A type that is exported with the function whose signature names it is needed.
-//
-//   node scripts/unused.mjs            says what it finds and fails if it finds anything
-//   node scripts/unused.mjs src/analysis/learn  looks at everything, tells only what is found there
-//   node scripts/unused.mjs --tests    also exports of the product that only tests use
+// Finds files, exports and packages that nothing uses, and imported packages that are not declared; fails if there are any.
+// Usage: node scripts/unused.mjs [FOLDER (report only this folder)] [--tests (also product exports that only tests use)]
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { dirname, join, normalize, relative } from 'node:path';
@@ -13,7 +9,7 @@ import { parseAst } from 'rolldown/parseAst';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const folders = ['src', 'console', 'bench', 'experiments', 'examples', 'scripts', 'test'];
 
-/** Whatever is started by name rather than imported. */
+/** Files that are started by name rather than imported. */
 const isEntry = (file) =>
   [
     'src/index.ts', 'src/app/client/client.ts', 'src/app/cli/main.ts', 'vitest.config.ts', 'test/postgres/server.ts', 'test/cluster/server.ts',
@@ -61,7 +57,7 @@ function exportsOf({ type, declaration, specifiers, source, exportKind }) {
   return (specifiers ?? []).map((s) => [named(s.exported), source ? undefined : named(s.local), isType]);
 }
 
-/** What one file gives, takes and mentions. `uses` pairs a path with a name of it, '*' for all of it and '' for none. */
+/** Exports, imports and mentions of one file. `uses` pairs a path with one of its names, '*' for all and '' for none. */
 export function readModule(file, text) {
   const { body } = parseAst(text, { lang: /\.tsx?$/.exec(file)?.[0].slice(1) ?? 'js' }, file);
   const gives = [];
