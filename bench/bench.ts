@@ -1,16 +1,16 @@
 /** One line of the table of figures: our time for a piece of work, a peer's for the same, both taken in this run. */
 export interface Bench {
   readonly name: string;
-  /** As somebody asked for it before it was measured; a line without one is shown, and never missed. */
+  /** Goal that a user set before the measurement; a line without a goal is shown and never fails. */
   readonly goal?: Goal;
   run(): Promise<Measured | Skipped>;
 }
 
-/** What the ratio to the peer, our own time in seconds, or the most memory our process held may be at most. */
+/** Upper limit on the ratio to the peer, on our own time in seconds, or on the peak memory of our process. */
 export type Goal = { readonly ratio: number } | { readonly seconds: number } | { readonly bytes: number };
 
 export interface Measured {
-  /** Seconds for one unit of work; bytes where the goal is in bytes; or what `unit` says. */
+  /** Seconds for one unit of work; bytes where the goal is in bytes; or the unit named by `unit`. */
   readonly ours: number;
   readonly peer?: { readonly name: string; readonly seconds: number };
   /** Of a line about quality: what is counted in place of seconds; less is better. */
@@ -30,8 +30,8 @@ export type Failed = Skipped & { readonly failed: true };
 const now = (): number => Number(process.hrtime.bigint()) / 1e9;
 
 /**
- * The best of `rounds` runs, in seconds per call; `calls` says how often one run does the work. Garbage is collected before a run that is not timed, which
- * also warms up: right after a collection the heap is small and has to grow again.
+ * Best of `rounds` runs, in seconds per call; one run makes `calls` calls.
+ * Garbage is collected before an untimed warm-up run, because the heap has to grow again after a collection.
  */
 export async function secondsPer(
   work: () => unknown,
@@ -133,7 +133,7 @@ export const formatGoal = (goal: Goal | undefined): string => {
   return `<= ${'bytes' in goal ? formatBytes(goal.bytes) : formatSeconds(goal.seconds)}`;
 };
 
-/** Undefined where nothing was asked for. */
+/** Undefined where there is no goal. */
 export function isMet(goal: Goal | undefined, measured: Measured): boolean | undefined {
   if (!goal) return undefined;
   if ('ratio' in goal) return measured.peer !== undefined && measured.ours / measured.peer.seconds <= goal.ratio;

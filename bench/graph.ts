@@ -92,7 +92,10 @@ const against = (name: string, sql: string, count: (from: Uint32Array, to: Uint3
 
 type Edges = readonly (readonly [number, number])[];
 
-/** A whole release of triangles (ledger, count, ladder, draw) of a table that is open, beside building the graph and counting alone. */
+/**
+ * A whole release of triangles (ledger, count, ladder noise, draw) from an open table,
+ * compared with building the graph and counting alone.
+ */
 const releaseOf = (name: string, make: () => Edges, goal?: Goal): Bench => ({
   name,
   ...(goal && { goal }),

@@ -8,7 +8,7 @@ import { openLedger } from '../src/release/ledger/open.js';
 import { type Bench, type Goal, type Measured, medians } from './bench.js';
 import { bareCommits, reservation } from './ledger-work.js';
 
-/** In the system's folder for temporary files, or where FUGU_BENCH_FOLDER says: the disk decides about most of it. */
+/** Folder of the ledgers: the system's temporary folder or FUGU_BENCH_FOLDER. Most of the time depends on that disk. */
 const base = process.env.FUGU_BENCH_FOLDER ?? tmpdir();
 
 async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { type Bench, type Failed, isMet } from './bench.js';
 import { type Row, rowOf, skippedRow, textTable, withRows } from './figures.js';
 
-// Every run asks the same data under a budget of its own.
+// Every run queries the same data under a budget of its own.
 process.env.FUGU_REGISTRY ??= 'off';
 
 /**

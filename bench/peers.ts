@@ -11,7 +11,7 @@ import { type Bench, type Goal, type Measured, secondsPer } from './bench.js';
 import { makeEdges, nodes } from './graph.js';
 import { withRelease } from './release.js';
 
-/** Python libraries beside, each timed within its own process in the same run (peers/README.md). */
+/** Python libraries to compare with, each timed in its own process in the same run (peers/README.md). */
 interface OpenDp {
   readonly histogram: number;
   readonly count: number;

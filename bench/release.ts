@@ -11,7 +11,10 @@ import { type Bench, inTurns, repeat, versus } from './bench.js';
 const columns =
   '  party: { type: category, values: [dem, rep, other, green] }\n  age: { type: integer, bounds: [17, 90] }\n  income: { type: number, bounds: [0, 99], step: 0.01 }\n';
 
-/** A made-up table released by the whole product (plan, durable ledger, exact noise), beside the same question put to DuckDB about the same file. */
+/**
+ * A synthetic table released by the whole product (plan, durable ledger, exact noise),
+ * compared with the same query in DuckDB on the same file.
+ */
 export async function withRelease<T>(
   rows: number,
   kind: 'parquet' | 'csv',

@@ -27,7 +27,7 @@ const income = 'CASE WHEN income < 0 THEN 0 WHEN income > 100 THEN 100 ELSE inco
 
 export interface Question {
   readonly query: object;
-  /** What somebody would ask the database who wants the same without noise: numbers are held to their bounds. */
+  /** Query of somebody who wants the same result without noise: numbers are clamped to their bounds. */
   readonly plain: (table: string) => string;
   /** Somebody who does not care for bounds. */
   readonly bare?: (table: string) => string;

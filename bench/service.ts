@@ -108,7 +108,7 @@ let thinking: Promise<Loaded> | undefined;
 const whileTheyThink = (): Promise<Loaded> =>
   (thinking ??= served(async (place) => {
     const { url, tokens } = place;
-    // Whoever starts a service has used it before others come.
+    // Warm-up: the owner has used the service before others arrive.
     await loaded({ url, tokens: tokens.slice(0, 4), seconds: 5, thinks: 20, releaseEvery: 3 });
     const before = await entriesOf(place);
     const measured = await loaded({ url, tokens, seconds, thinks: 1000, releaseEvery: 2, from: 50_000 });
@@ -124,7 +124,7 @@ async function entriesOf({ url, steward }: Place): Promise<readonly number[]> {
   return ((await page.json()) as { entries: { sequence: number }[] }).entries.map(({ sequence }) => sequence);
 }
 
-/** Attacks on a release, one after another, until they are told to end; how long each took, in milliseconds. */
+/** Attack simulations of a release, one after another, until stopped; returns the duration of each in milliseconds. */
 function attacking({ url, steward }: Place): { end(): Promise<readonly number[]> } {
   const post = async (
     path: string,

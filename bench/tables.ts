@@ -69,7 +69,7 @@ const joinBench = (name: string, sql: string, peer: string, goal?: number): Benc
 const raw = (select: string, where = ''): string =>
   `SELECT region, ${select} FROM fugu_table_visits AS visits JOIN fugu_data AS people ON visits.person = people.person ${where} GROUP BY region`;
 
-/** Who has too many rows is looked up by the first release after opening, which reads every cell once anyway. */
+/** People with too many rows are found by the first release after opening, which reads every cell once anyway. */
 const firstBench: Bench = {
   name: 'join 10M visits to 1M people, opening the data and one release',
   run: () =>
