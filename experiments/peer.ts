@@ -20,7 +20,7 @@ export function peerMissing(library: Library): Promise<string | undefined> {
   });
 }
 
-/** What the library's script answers to a task. */
+/** Answer of the library's script to a task. */
 export function askPeer<T>(library: Library, task: object): Promise<T> {
   return new Promise((answer, refuse) => {
     const child = spawn(python, [scriptOf(library)!], { stdio: ['pipe', 'pipe', 'inherit'] });

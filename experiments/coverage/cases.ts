@@ -20,7 +20,7 @@ export interface Case {
   readonly worst?: true;
   /** Of the tables of tables.ts, where it is not about the data alone. */
   readonly tables?: true;
-  /** Which rows are looked at; all when absent. */
+  /** Rows that are compared; all when absent. */
   readonly rows?: (keys: readonly string[]) => boolean;
 }
 

@@ -6,7 +6,7 @@ import { samples, type Times } from './samples.js';
 import { asked, type Budget, countedTimes, type Data, type Exact, released, truthOf } from './world.js';
 import { worstRows } from './worst-rows.js';
 
-/** How often the interval of one number held, over draws. */
+/** Coverage of the confidence intervals of one number, over draws. */
 export interface Held {
   readonly keys: readonly string[];
   /** In percent: of the noise alone, for what the very rows say; of noise and sampling, for what the population is. */
@@ -15,7 +15,7 @@ export interface Held {
   /** Of the latter, how often it lay below what it is about, and above, in percent. */
   readonly below: number;
   readonly above: number;
-  /** How often it lacked an end, and how often both, in percent. */
+  /** Percentage of draws in which the interval lacked one end, and in which it lacked both. */
   readonly open: number;
   readonly without: number;
 }
@@ -78,14 +78,14 @@ export function trialOf(own: Case, people: Data, n: number, budget: Budget, know
   return { draw: (random: () => number) => draw(people, n, random), observe, found, count };
 }
 
-/** How many rows off a value is from being that quantile of a group. */
+/** Number of rows by which a value misses the exact quantile of a group. */
 function rankOff({ candidates, penalties, perRank }: SelectedMeasure, counts: readonly bigint[], group: number, value: number) {
   const width = candidates.length;
   const at = candidates.findIndex((candidate) => toNumber(candidate) === value);
   return Number(penalties(counts.slice(group * width, (group + 1) * width))[at]!) / perRank;
 }
 
-/** How often intervals hold what they are about, over draws of a sample and of noise. */
+/** Coverage of confidence intervals, over draws of a sample and of noise. */
 export function coverage(
   own: Case,
   people: Data,

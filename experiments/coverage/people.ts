@@ -21,7 +21,7 @@ const columns = [
   number('fines', '0', '100'),
   number('debt', '0', '200'),
 ];
-/** Who does not work is not asked where. */
+/** The trade is missing for people who do not work. */
 const skipped = {
   columns: ['works', 'trade'],
   support: [['no', null], ...['farm', 'shop', 'office'].map((trade) => ['yes', trade])],
@@ -85,12 +85,12 @@ export function population(size: number, seed = 11): Data {
     people.vote[i] = v < 0.4 ? 'red' : v < 0.75 ? 'blue' : v < 0.9 ? 'green' : 'none';
     people.faith[i] = leveled(['one', 'two', 'three', 'four', 'five'], [0.6, 0.3, 0.08, 0.015], random());
     people.media[i] = ['tv', 'web', 'paper'].filter((_, k) => random() < [0.6, 0.5, 0.1][k]!).join(';');
-    // Men are asked twice as often as women, and weigh half as much.
+    // Men are sampled twice as often as women, and have half their weight.
     people.w[i] = male ? 0.7 : 1.4;
     people.wage[i] = Math.round(10 * Math.min(200, people.income[i]! + further())) / 10;
     people.works[i] = further() < 0.6 ? 'yes' : 'no';
     people.trade[i] = people.works[i] === 'yes' ? leveled(['farm', 'shop', 'office'], [0.05, 0.35], further()) : null;
-    // What would be known of somebody's visits to a doctor: how many, and what they cost.
+    // Visits of one person to a doctor: their number and their cost.
     people.n[i] = 1 + Math.floor(4 * further() ** 2);
     people.spent[i] = Array.from({ length: people.n[i]! }, () => costOf(age, further)).reduce((sum, cost) => sum + cost, 0);
     // Of the old some pay much more than others, of the young all the same; and so, more harshly, with what they own.

@@ -55,7 +55,7 @@ export async function run(out: string): Promise<void> {
   if (only === undefined || only === 'tests') for (const line of rejections(people, draws, sizes)) say(line);
 }
 
-/** What is counted once for all draws, in a database. */
+/** Exact counts that are the same in all draws, computed once in a database. */
 async function countedOnce(group: readonly Case[], people: Data, n: number): Promise<ReadonlyMap<string, Exact>> {
   const joined = group.filter(({ sample, tables }) => sample === 'fixed' && tables);
   if (joined.length === 0) return new Map();

@@ -31,7 +31,7 @@ export const tablesPolicy: Policy = await policyIn('/nowhere');
 
 const asSql = (sql: string): Query => parseSql(sql, tablesPolicy).queries[0]!;
 const visited = 'FROM visits JOIN people USING (person)';
-/** Asked of joins, one row for each visit. */
+/** Queries on joins, one row for each visit. */
 export const statements: readonly (readonly [name: string, query: object])[] = [
   ['join, visits by region', asSql(`SELECT region, COUNT(*) ${visited} GROUP BY region`)],
   ['join, persons by clinic', asSql('SELECT clinic, COUNT(DISTINCT person) FROM visits GROUP BY clinic')],

@@ -78,7 +78,7 @@ export function counted(policy: Policy, { bound }: Pick<Asked, 'bound'>, data: D
   counter.add({ columns: names.map((name) => data[name]!), rows: data[names[0]!]!.length });
   return toNoise(bound, counter.totals());
 }
-/** What is declared of the rows that are counted: of the data's own, or of those of one view over the tables. */
+/** Policy of the counted rows: that of the data, or of the one view over the tables. */
 const declared = (policy: Policy, { bound }: Pick<Asked, 'bound'>): Policy => bound.measures[0]!.seen?.policy ?? policy;
 export const toNoise = ({ measures }: BoundBatch, totals: Exact): Exact =>
   totals.map((cells, k) => {
@@ -86,7 +86,10 @@ export const toNoise = ({ measures }: BoundBatch, totals: Exact): Exact =>
     return measure.mechanism === 'ordered' ? numbersToNoise(measure, cells) : cells;
   });
 
-/** What the counter makes of so many of each row of the data. Counts and sums add up over rows, so each row is counted once, by the product's own counter. */
+/**
+ * Function from the number of copies of each row to the exact counts. Counts and sums add up over rows,
+ * so the product's own counter counts each row once.
+ */
 export function countedTimes(policy: Policy, { bound }: Pick<Asked, 'bound'>, data: Data): (times: Int32Array) => Exact {
   const names = columnsOf({ bound });
   const rows = data[names[0]!]!.length;
@@ -169,7 +172,7 @@ export const released = (policy: Policy, { bound, laws }: Asked, exact: Exact, r
     )
     .map((table) => withSampling(table, declaredFor(policy, table.query)));
 
-/** What would be told without noise. */
+/** Answers without noise. */
 export const truthOf = ({ bound }: Pick<Asked, 'bound'>, exact: Exact): readonly AnswerTable[] =>
   bound.finish(
     exact.map((values, k): NoisyMeasure => {

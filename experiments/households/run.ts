@@ -68,7 +68,7 @@ function planned(graph: FactorGraph): number {
   return Math.min(...plans.filter((p) => p.kind === 'gaussian').map((p) => Math.sqrt(varianceOf(p.mechanisms[0]!.law))));
 }
 
-/** Gaussian noise under household ties: what is planned, beside what percolation alone and group noise would take. */
+/** Gaussian noise under household ties: the planned noise, compared with percolation alone and with group noise. */
 export async function run(out: string): Promise<void> {
   const group = 1 / Math.sqrt(2 * toNumber(percolation(untied(1)).largestRho(budget.epsilon, budget.delta)));
   const rows = [2, 3, 4, 5].flatMap((people) =>

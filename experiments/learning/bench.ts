@@ -36,7 +36,7 @@ export interface Bench {
   readonly task: Task;
   /** Share of test rows that a classifier gets right. */
   accuracy(result: ClassifyResult): number;
-  /** Which test rows are positive. */
+  /** True class of each test row. */
   readonly truth: readonly boolean[];
   /** The rows as a classifier sees them. */
   examples(): Promise<{ readonly map: FeatureMap; readonly train: Examples; readonly test: Examples }>;

@@ -12,7 +12,7 @@ import { plainCost, privateCosts, variantFor } from './clustering.js';
 export const meanOf = (list: readonly number[]): number => list.reduce((a, b) => a + b, 0) / list.length;
 
 const least = new WeakMap<ClusterSet, number>();
-/** Worked out once for each set: it takes longer than clustering with noise. */
+/** Computed once for each set: it takes longer than clustering with noise. */
 function leastCost(set: ClusterSet): number {
   const known = least.get(set) ?? plainCost(set);
   least.set(set, known);

@@ -25,7 +25,7 @@ function sequence(seed: number): () => number {
   };
 }
 
-/** Round clusters of unequal size around centres that lie well apart. */
+/** Round clusters of unequal size around centres that are well separated. */
 export function separated(dimensions: number, clusters: number, rows: number, width = 0.08, seed = 1): ClusterSet {
   const uniform = sequence(seed);
   const normal = () => Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform());

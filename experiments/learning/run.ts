@@ -18,7 +18,7 @@ interface Measured {
   readonly most: number;
 }
 
-/** Clusters and classifiers beside diffprivlib, then accuracy on Adult's test part by method, ties and epsilon. */
+/** Clusters and classifiers compared with diffprivlib, then accuracy on Adult's test part by method, ties and epsilon. */
 export async function run(out: string): Promise<void> {
   mkdirSync(out, { recursive: true });
   const missing = await peerMissing('diffprivlib');

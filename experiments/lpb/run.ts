@@ -15,7 +15,7 @@ type Adult = Record<AttributeName, Attribute>;
 type Cell = string | number;
 const queries = 1000;
 
-/** Figures 1 to 5 and Tables I and II of Ouyang et al., as CSV and SVG, our numbers beside the paper's. */
+/** Figures 1 to 5 and Tables I and II of Ouyang et al. as CSV and SVG, our numbers next to the paper's. */
 export async function run(out: string): Promise<void> {
   mkdirSync(out, { recursive: true });
   const report: string[] = ['# Ouyang et al., reproduced', ''];

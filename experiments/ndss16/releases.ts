@@ -26,7 +26,7 @@ export function friendGraph({ people, friendStart, friends }: Population, oddsRa
 export const certifiedBase = (graph: FactorGraph, epsilon: string): Rational =>
   largestBase(graph, parseRational(epsilon), 'uninformed', { reach: 'direct' });
 
-/** Which centre the middle of each cell is nearest to, in the two coordinates of one rank. */
+/** Nearest centre to the middle of each cell, in the two coordinates of one rank. */
 function partOfCells({ space }: Population, centres: Float64Array, width: number, rank: number): Uint16Array {
   const clusters = centres.length / width;
   const flat = Float64Array.from({ length: 2 * clusters }, (_, k) => centres[(k >> 1) * width + 2 * rank + (k & 1)]!);

@@ -133,7 +133,7 @@ export async function figure9a(book: Book, setting: ClusterSetting, atEpsilon: n
     };
     const tied = (s: Split): Ties => ({ oddsRatio: setting.oddsRatio, friends: s.friends });
     const capped = (s: Split): Ties => ({ ...(tied(s) as Exclude<Ties, 'none'>), maxTies: 0 });
-    // What re-running without any noise keeps: the ceiling of this metric.
+    // Agreement of a second run without any noise: the ceiling of this metric.
     const again = spread(
       0,
       splits.map((s) => judge(s, lloyd(s.train, publicStart(setting.clusters, points.width)).centres)),

@@ -75,7 +75,7 @@ export class Bench {
     return this;
   }
 
-  /** What is told without noise. */
+  /** Answers without noise. */
   exact(): readonly AnswerTable[] {
     return this.#finish(
       () => ({ kind: 'none' }),

@@ -4,7 +4,7 @@ import { Bench, policyWith, sequence } from './bench.js';
 
 export type Figure = readonly (string | number)[];
 
-/** Rows of one column, and the policies they are asked under. */
+/** Rows of one column, and the policies under which it is queried. */
 export interface Column {
   readonly data: string;
   readonly name: string;
@@ -29,7 +29,10 @@ const values = (table: AnswerTable): readonly number[] => table.rows.map(({ valu
 const rmse = (told: readonly number[], real: readonly number[]): number =>
   told.reduce((sum, x, k) => sum + (x - real[k]!) ** 2, 0) / told.length;
 
-/** Root mean squared errors, in rows, of the bins' counts, of the whole distribution, of random ranges and of the bins as ranges: each asked alone, with all of epsilon 1. */
+/**
+ * Root mean squared errors, in rows, of bin counts, the whole distribution, random ranges and bins as ranges:
+ * each queried separately with all of epsilon 1.
+ */
 export async function distributionFigures(columns: readonly Column[], times: number): Promise<readonly Figure[]> {
   const table: Figure[] = [
     [

@@ -34,14 +34,14 @@ interface Places {
   readonly name: string;
   readonly within: readonly string[];
   readonly clusters: readonly number[];
-  /** What epsilon 0.5 within 5 km is worth, at most, on a part 15 km wide. */
+  /** The most that epsilon 0.5 within 5 km is worth on a part 15 km wide. */
   readonly part?: string;
   readonly lat: readonly [number, number];
   readonly lon: readonly [number, number];
   readonly rows: readonly (readonly number[])[];
 }
 
-/** Where somebody is most often is one row of a person. */
+/** Most frequent place of each person, one row per person. */
 const homes = (count: string, place: string, visits: string) =>
   `SELECT lat, lon FROM (SELECT uid, lat, lon, row_number() OVER (PARTITION BY uid ORDER BY ${count} DESC, ${place}) AS nth FROM ${visits}) WHERE nth = 1 ORDER BY uid`;
 
@@ -90,7 +90,10 @@ async function places(folder: URL): Promise<readonly Places[]> {
 
 const mean = (list: readonly number[]): number => list.reduce((a, b) => a + b, 0) / list.length;
 
-/** What centres cost beyond the best that is found without privacy, in percent of it, with any two places as pairs and with near ones; and with ten times the budget, which pairs of a tenth of New York cannot beat. */
+/**
+ * Cost of the centres above the best found without privacy, in percent, with any two places as pairs and with near ones;
+ * and with ten times the budget, which pairs of a tenth of New York cannot beat.
+ */
 export async function kmeansFigures(folder: URL, times: number): Promise<readonly (readonly (string | number)[])[]> {
   const table: (string | number)[][] = [
     ['places', 'rows', 'clusters', 'within', 'plain, percent more', 'variant', 'within, percent more', 'variant', 'ratio', 'plain at epsilon 5', 'at 1.5'],

@@ -3,7 +3,7 @@ import { detectDelimiter, parseCsv } from '../../src/base/input/csv.js';
 import type { Measured } from './measure.js';
 import { sources } from './ties.js';
 
-/** One line of what was measured, as it is committed: all texts, so that the page says what the file says. */
+/** One line of the measurements as committed: all fields are texts, so that the page shows exactly the file. */
 const fields = ['between', 'value', 'data', 'pairs', 'oddsRatio', 'low', 'high', 'declare', 'restsOn', 'assumptionFree'] as const;
 export type Line = Readonly<Record<(typeof fields)[number], string>>;
 

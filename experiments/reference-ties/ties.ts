@@ -11,7 +11,7 @@ export interface ReferenceTie {
 }
 export type Source = keyof typeof sources;
 
-/** What a line of the page calls a file, and where it lies beside the checkout. */
+/** Name of each file on the page, and its location next to the checkout. */
 export const sources = {
   acs: { file: 'census/acs2018_1yr_persons_14states.parquet', name: 'American Community Survey (14 states, 2018)' },
   language: { file: 'census/csv_pwy.zip', entry: 'psam_p56.csv', name: 'American Community Survey (Wyoming, 2018)' },
@@ -75,7 +75,7 @@ const kinds = {
   mvad: (cell: string) => `CASE ${cell} WHEN 'employment' THEN 'work' WHEN 'joblessness' THEN 'neither' ELSE 'learning' END`,
   actcal: (cell: string) => `CASE ${cell} WHEN 'D' THEN 'no' ELSE 'yes' END`,
 } as const;
-/** What a person did in one month and `apart` months later, in one month of each, which differs from person to person. */
+/** States of a person in one month and some months later; the month differs from person to person. */
 const months = (
   data: 'mvad' | 'actcal',
   value: string,

@@ -9,7 +9,7 @@ import { zcdp } from '../../src/privacy/mechanism/allotment.js';
 import { Paid } from '../../src/privacy/mechanism/paid.js';
 import type { Coded } from '../workloads/measured.js';
 
-/** What one synthesis came to: how far tables of its rows are from the truth, and how long it took. */
+/** Result of one synthesis: distance of its tables from the truth, and its duration. */
 export interface Made {
   /** Of tables of synthetic rows, and of the model that they are drawn from, of one, two and three columns. */
   readonly distance: readonly number[];

@@ -30,7 +30,7 @@ async function households(out: string): Promise<void> {
   writeFileSync(join(out, 'households.csv'), csvOf([header, ...rows]));
 }
 
-/** Households of eusilc; and rounds on Adult. Beside OpenDP's they stand in experiments/workloads. */
+/** Households of eusilc, and rounds on Adult. The comparison with OpenDP is in experiments/workloads. */
 export async function run(out: string): Promise<void> {
   if (!process.env.FUGU_ADULT) await households(out);
   if (process.env.FUGU_HOUSEHOLDS) return;

@@ -48,7 +48,7 @@ export interface Drawn {
 export interface Mechanism {
   readonly name: string;
   readonly certified: boolean;
-  /** Whether answers below 5 % are one secret together: it is then audited on pooled levels. */
+  /** True where answers below 5 % form one secret together: the audit then pools levels. */
   readonly grouped: boolean;
   readonly draw: (survey: Prepared, epsilon: number, k: number) => Drawn;
   /** The same mechanism on a small survey, for exact audits; absent for (epsilon, delta) noise. */

@@ -24,7 +24,7 @@ async function rowsOf(folder: URL, file: string, sql: string): Promise<(string |
   }
 }
 
-/** What thirty people did, 2.56 seconds at a time. */
+/** Activities of thirty people, in steps of 2.56 seconds. */
 export async function activity(folder: URL): Promise<Chains> {
   const rows = await rowsOf(
     folder,

@@ -20,7 +20,10 @@ type Matrix = readonly (readonly number[])[];
 const bothWays = (matrix: Matrix) => ({ forward: carriedBy(matrix), backward: carriedBy(matrix) });
 const days = (n: number): number[] => Array.from({ length: n }, (_, t) => t + 1);
 
-/** Releases over time: the survey's tables worked out, leakage of the published matrices, a year followed by a belief, running totals, and state frequencies of public chains. */
+/**
+ * Releases over time: the survey's tables computed, leakage of the published matrices, a year followed by a belief,
+ * running totals, and state frequencies of public chains.
+ */
 export async function run(out: string, folder: URL | null = sequencesFolder ?? null): Promise<void> {
   const book = new Book(out);
   book.say('# Time', 'The tables of the survey of Zhang et al. as worked examples, and releases about public sequences.');
@@ -184,7 +187,7 @@ function year(book: Book): void {
   );
 }
 
-/** Members of a home over weeks, yes or no: how many times what an answer spends is told about it. */
+/** Members of a home over weeks, yes or no: leakage about an answer as a multiple of its cost. */
 function households(book: Book): void {
   const list = panels.map((panel) => panelNoise(panel));
   book.say(

@@ -12,7 +12,10 @@ import { everyRecord } from '../../src/privacy/mechanism/record-class.js';
 import { noisedTables } from '../../src/privacy/mechanism/residual/residual.js';
 import { type Coded, countsOf } from './measured.js';
 
-/** How far tables are from the truth: half the L1 distance by the number of rows, mean over tables; and the root mean square error of a cell. */
+/**
+ * Distance of tables from the truth: half the L1 distance over the number of rows, averaged over tables;
+ * and the root mean squared error of a cell.
+ */
 export interface Distance {
   readonly by: string;
   readonly distance: number;
@@ -61,7 +64,7 @@ const script = ['./peers.py', '../../../experiments/workloads/peers.py']
   .map((path) => fileURLToPath(new URL(path, import.meta.url)))
   .find((path) => existsSync(path));
 
-/** Whether OpenDP with its graphical models (`opendp[mbi,polars]`) is there. */
+/** Resolves to true if OpenDP with its graphical models (`opendp[mbi,polars]`) is installed. */
 export const peersThere = (): Promise<boolean> =>
   new Promise((answer) => execFile(python, ['-c', 'import opendp, mbi, polars, pandas'], (error) => answer(!error && !!script)));
 

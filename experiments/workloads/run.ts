@@ -44,7 +44,10 @@ function line({ data, order, sizes, change }: Asked): readonly (string | number)
   ];
 }
 
-/** What no Gaussian noise of unbiased tables is below (optimal.proof.md): the sum over all tables inside of the square root of what one costs times what its variance counts. */
+/**
+ * Lower bound for Gaussian noise on unbiased tables (optimal.proof.md):
+ * the sum over all tables of the square root of a table's cost times the weight of its variance.
+ */
 function leastRoots(
   sizes: readonly number[],
   tables: readonly { readonly axes: readonly number[] }[],
@@ -61,7 +64,10 @@ function leastRoots(
   return [...counts.values()].reduce((sum, { cost, weight }) => sum + Math.sqrt(cost * weight), 0);
 }
 
-/** All tables of two and three columns: the surveys of the ANES (their first 40 questions) and Adult, beside noise on each table by itself. */
+/**
+ * All tables of two and three columns: the surveys of the ANES (their first 40 questions) and Adult,
+ * compared with noise on each table separately.
+ */
 export async function run(out: string): Promise<void> {
   if (process.env.FUGU_BESIDE) return besidePeers(out);
   const asked: Asked[] = [1, 2, 3].flatMap((order) =>
