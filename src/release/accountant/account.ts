@@ -59,16 +59,19 @@ import { binds, meets, type Reading } from './reading.js';
 import { type AccountSource, coversSources, otherSources } from './sources.js';
 
 /**
- * The budget of a population in base terms. A route is one proven way to turn spent profiles into leakage; the account is kept when
- * at least one route, taken over everything spent, keeps it. Epsilons are never added: base costs are, and each route converts once.
+ * Budget of a population in base costs. A route is one proven way from costs to leakage; the account holds while one route admits
+ * all costs together. Epsilons are never added: base costs are, and each route converts once.
  */
 export interface Account {
-  /** Pinned in the ledger when the account opens. */
+  /** Recorded in the ledger when the account opens. */
   readonly terms: { readonly digest: string; readonly summary: string };
   readonly epsilon: Rational;
   readonly delta: Rational;
   readonly routes: readonly Route[];
-  /** Every single value of the public columns, where they are few: what is left of each is judged (moved.ts). */
+  /**
+   * Every single value of the public columns, if they are few:
+   * a plan looks at the remaining budget of each (affected-accounts.ts).
+   */
   readonly parts?: readonly About[];
   /** With a budget per step: what every value of the column that puts steps in order may spend, for ever. */
   readonly steady?: SteadySpending;
@@ -78,7 +81,7 @@ export interface Account {
   readonly source: AccountSource;
   /** Analysts have quotas of it: no release may change what earlier ones of others count for. */
   readonly quotas?: true;
-  /** A profile as the ledger must hold it: with a cost for every class and every condition that a route speaks about. */
+  /** A cost in the form the ledger needs: with an entry for every class and every condition that a route covers. */
   readonly book: (profile: Profile, reading: Reading) => Profile;
 }
 
@@ -99,9 +102,9 @@ export interface Route {
   readonly pureCapacity: Rational;
   /** Absent for a pure budget, and where nothing is proven about Gaussian noise. */
   readonly gaussian?: GaussianRoute;
-  /** The public columns by whose values it may look at what was spent (by-slice.ts). */
+  /** Public columns by whose values it may read the costs (by-slice.ts). */
   readonly slicings: readonly Slicing[];
-  /** The digest of the pairs along which it may look at what was spent (by-pairs.ts). */
+  /** Digest of the pairs along which it may read the costs (by-pairs.ts). */
   readonly pairs?: string;
   readonly how: string;
 }
@@ -122,13 +125,13 @@ export interface GaussianRoute {
    */
   readonly delta: Rational;
   readonly epsilon: Rational;
-  /** With what probability the odds may move by more than e^epsilon of the account when the whole capacity is spent. */
+  /** Probability that the odds move by more than e^epsilon of the account when the whole capacity is spent. */
   readonly failure: number;
 }
 
 /**
- * With secret `answer` each column is a record class of its own; a release that only knows its cost per row books that cost for every column. A cost that
- * meets a condition is booked once more under the condition's mark.
+ * With secret `answer` each column is a record class; a cost known per row is recorded for every column.
+ * A cost that meets a condition is recorded once more under the condition's mark.
  */
 export function booking(policy: Policy, routes: readonly Route[], source: AccountSource): Account['book'] {
   const columns =
@@ -184,7 +187,7 @@ export function speaksAbout(scope: Scope, classes: Iterable<RecordClass>): boole
 const metBy = ({ noise, perRecord }: PureProfile | ZcdpProfile, condition: Condition): boolean =>
   !binds(condition, noise) || compare(perRecord.get(condition.mark) ?? zero, perRecord.get(everyRecord) ?? zero) === 0;
 
-/** Worst pure epsilon of one record under a route, and one rho that stands for all that was spent where the route knows Gaussian noise. */
+/** Largest pure epsilon of one record under a route, and one rho for all costs where the route has a Gaussian bound. */
 export function spentUnder(route: Route, spent: Spent): { readonly pure: Rational; readonly rho: Rational } | undefined {
   const { amplifier, conditions, gaussian } = route;
   const { scope, factoredOnly } = amplifier;
@@ -253,7 +256,7 @@ export function usedShare(account: Account, spent: Spent, about: About = aboutEv
 /** The used share of some of what was spent (one entry, one analyst), by the reading that decides for all of it: so parts add up to the whole. */
 export function usedShareOf(account: Account, part: Spent, whole: Spent, about: About = aboutEverybody): Rational {
   const decides = leastUsed(usedBy(account, whole, about));
-  // Costs of a covered total are covered, also where the declaration about them is somebody else's entry.
+  // Costs of a covered total are covered, even if the declaration that covers them is another entry.
   const own = usedByRoutes(account, part, about).filter((r) => r.route === decides?.route && r.noise === decides.noise);
   const found = own.find((r) => r.by === decides?.by) ?? own.find((r) => r.by === undefined);
   return found?.share ?? usedShare(account, part, about);
@@ -268,7 +271,7 @@ export function decidingNoise(account: Account, spent: Spent, about: About = abo
 const leastUsed = (readings: readonly UsedBy[]): UsedBy | undefined =>
   readings.reduce<UsedBy | undefined>((least, r) => (least && compare(least.share, r.share) <= 0 ? least : r), undefined);
 
-/** The same by every reading that speaks about what was spent. */
+/** Used share by every reading that covers the costs. */
 export const usedBy = (account: Account, spent: Spent, about: About = aboutEverybody): readonly UsedBy[] =>
   coversSources(account.source, spent) ? usedByRoutes(account, spent, about) : [];
 
@@ -396,7 +399,7 @@ function shareAlone(account: Account, cost: Profile, about: About): Rational {
 const quotaCrumb = rational(1, 1_000_000_000);
 function admitQuota(account: Account, { analyst, epsilon }: Quota, after: Spent, before: Spent, byAnalyst: Spent): void {
   const own = multiply(usedShareOf(account, byAnalyst, after), account.epsilon);
-  // A quota divides the budget and protects nobody: roundings beyond it are admitted.
+  // A quota divides the budget and protects nobody: rounding errors beyond it are admitted.
   if (compare(own, add(epsilon, multiply(account.epsilon, quotaCrumb))) <= 0) return;
   const asked = toNumber(multiply(raisedShare(account, after, before), account.epsilon));
   const quota = toNumber(epsilon);

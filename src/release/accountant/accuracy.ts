@@ -52,7 +52,7 @@ function widen({ error }: Foreseen, kind: 'laplace' | 'gaussian', confidence: nu
   return error === 'exact' ? ratio : Math.max(1, ratio);
 }
 
-/** The largest error over all answers when the whole of `epsilon` goes into the workload. */
+/** Largest error over all answers when the workload takes all of `epsilon`. */
 export function errorWith(
   { policy, amplifiers, bound }: Bench,
   epsilon: Rational,

@@ -42,7 +42,7 @@ export function allocate(
   );
 }
 
-/** Values of the column that every measure treats alike are one class; of several columns, combinations of them. */
+/** Values of the column that all measures treat the same are one class; with several columns, combinations of them. */
 function valuesTouched(measures: readonly Measure[], slicing: Slicing): readonly (readonly unknown[])[] {
   const columns = columnsIn(slicing).map((column) => {
     const own = measures.map(({ effects }) => valuesIn(effects, column));

@@ -25,8 +25,8 @@ const lost = (g: number): number => -expm1Up(-g);
 const bothWays = (epsilon: Rational): number => addUp(1, expUp(-toNumberDown(epsilon)));
 
 /**
- * The largest common rho under which the odds move by at most e^epsilon except with probability delta, in so many words (rounded down), and the smaller
- * epsilon at which it is found.
+ * Largest common rho under which odds move by at most e^epsilon except with probability delta (rounded down),
+ * and the smaller epsilon at which it is found.
  */
 export function surelyRho(
   bound: Pick<GaussianBound, 'largestRho'>,
@@ -45,7 +45,7 @@ export function surelyRho(
   return best;
 }
 
-/** With what probability the odds can move by more than e^epsilon when every record spends rho; rounded up. */
+/** Probability that the odds move by more than e^epsilon when every record spends rho; rounded up. */
 export function failureProbability(bound: Pick<GaussianBound, 'delta' | 'deltaBelow'>, rho: Rational, epsilon: Rational): number {
   if (isZero(rho)) return 0;
   const [spent, kept] = [toNumberUp(rho), toNumberDown(epsilon)];

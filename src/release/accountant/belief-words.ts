@@ -53,7 +53,7 @@ export function naturalFrequency(prior: Rational, epsilon: Rational, delta = 0):
   };
 }
 
-/** The promise in belief words; `delta` is named whenever there is one. */
+/** The promise in terms of beliefs; `delta` is named whenever there is one. */
 export const beliefSentence = (prior: Rational, posterior: Rational, delta = 0): string =>
   `An attacker who believes something about a person with at most ${percent(toNumber(prior))} before the releases believes it with at most ` +
   `${percent(toNumber(posterior))} after them, including what they infer from tied records; and one who believed it with at least ` +

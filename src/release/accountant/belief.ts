@@ -24,7 +24,7 @@ export interface BeliefBudget {
   /** Rounded down. */
   readonly epsilon: Rational;
   readonly oddsFactor: Rational;
-  /** The same bound read the other way: whoever believed at least `from` still believes at least `to`. */
+  /** The same bound in the other direction: a belief of at least `from` stays at least `to`. */
   readonly downward: { readonly from: Rational; readonly to: Rational };
 }
 

@@ -64,8 +64,8 @@ function holding(limit: Limit, lost: Rational): Rational | undefined {
 }
 
 /**
- * An epsilon near the least whose belief budget keeps what was spent; undefined where none does. With a delta a belief takes more
- * than (epsilon, delta), so it is searched by the test that admits releases.
+ * An epsilon near the least whose belief budget admits the costs; undefined where none does.
+ * With a delta a belief needs more than (epsilon, delta), so it is searched with the test that admits releases.
  */
 export function leastKept(policy: Policy, account: Account, spent: Spent): Rational | undefined {
   const { epsilon: loss } = privacyLoss(account, spent);

@@ -16,7 +16,7 @@ export function budgetState(account: Account, spent: Spent): BudgetState {
   const used = toNumber(usedShare(account, spent)) * total;
   const delta = toNumber(account.delta);
   if (!isKept(account, spent)) return { total, spent: Math.max(total, used), remaining: 0, delta };
-  // Costs that differ by class may be kept beyond the share of the dearest.
+  // Costs that differ by class may be admitted beyond the share of the costliest class.
   return { total, spent: Math.min(total, used), remaining: Math.max(0, total - used), delta };
 }
 

@@ -40,7 +40,7 @@ const costsIn = (profile: Profile, pairs: string): Costs => ({
 const isBooked = ({ pure, zcdp }: Spent, pairs: string): boolean => isAlong(pure, pairs) || isAlong(zcdp, pairs);
 const isPure = ({ zcdp }: Spent): boolean => zcdp.perRecord.size === 0;
 
-/** Gaussian noise along pairs, where nobody is tied: nothing else is proven of it. */
+/** Gaussian noise along pairs, where nobody is tied: nothing is proven for ties. */
 function mixedIn({ amplifier, gaussian }: Route, spent: Spent, pairs: string) {
   if (!gaussian || !amplifier.strangers) return undefined;
   const [rho, pure, total] = [spent.zcdp, spent.pure, zcdpOfAll(spent)].map((profile) => paidAlong(profile, pairs));
@@ -107,7 +107,8 @@ export function roomByPairs(route: Route, spent: Spent, target: Rational): Room 
 }
 
 /**
- * The same where ties carry costs along: what any replacing may cost, where this part of it is along pairs. The used part of the budget is what all costs must be divided by to be kept.
+ * The same where ties carry costs: largest cost of any replacement, if this part of it is along pairs.
+ * The used part of the budget is the divisor at which all costs would just be admitted.
  */
 export function roomAlongTies(route: Route, spent: Spent, part: Rational, target: Rational): Rational {
   const { pairs, amplifier, epsilon } = route;
@@ -119,7 +120,7 @@ export function roomAlongTies(route: Route, spent: Spent, part: Rational, target
   return leakage(limit * 2 ** -30) > limit ? zero : largestBelow(leakage, limit, limit * mostTimes, digits);
 }
 
-/** No more than this many times the budget is spent on anything, whatever ties carry of it. */
+/** Largest cost as a multiple of the budget, whatever part of it ties carry. */
 const mostTimes = 1024;
 /** Less than any noise can show. */
 const digits = 1e-4;
@@ -137,7 +138,7 @@ function roomAlong(route: Route, part: Rational): Rational {
 
 const remembered = remembering();
 
-/** The largest part of what any replacing moves that replacing along a pair moves. */
+/** Largest ratio of the sensitivity along pairs to the sensitivity to any replacement. */
 export const partAlong = (measures: readonly { readonly effects: Effects }[], pairs: string): Rational =>
   measures
     .map(({ effects }) => {

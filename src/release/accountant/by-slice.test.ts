@@ -39,7 +39,7 @@ describe('Gaussian and pure noise by the values of a public column', () => {
   const spentOn = (gaussian: number, pure: number): Spent =>
     spend(spend(nothingSpent, zcdpProfile(booked(most, gaussian))), pureProfile(booked(epsilon, pure)));
 
-  it('add up where they are about the same value, and only there', () => {
+  it('Gaussian and pure costs add up on the same value, and only there', () => {
     expect(keeps(route, spentOn(3, 4))).toBe(true);
     expect(keeps(route, spentOn(3, 3))).toBe(false);
     const used = (week: number, spent: Spent) =>
@@ -61,7 +61,7 @@ describe('parts by combinations of public columns', () => {
   ]);
   const account = openAccount(policy, [strangers]);
   const both = slicingTogether(slicingsOf(policy).map(({ slicing }) => slicing));
-  /** So many weeks of one region, no two neighbours of which have spent the same. */
+  /** This many weeks of one region, with different costs in neighbouring weeks. */
   const spentOn = (weeks: number): Spent => {
     const parts = Array.from(
       { length: weeks },
@@ -77,7 +77,7 @@ describe('parts by combinations of public columns', () => {
     return spend(nothingSpent, pureProfile([[everyRecord, rational(1)], [sliced(both), rational(1)], ...parts]));
   };
 
-  it('are refused where more would have spent unlike amounts than are held, and nothing else is', () => {
+  it('the account refuses more parts with different costs than it can hold, and admits requests that add none', () => {
     const [most, more] = [spentOn(mostParts), spentOn(mostParts + 1)];
     expect([partsTogether(most), partsTogether(more)]).toEqual([mostParts, mostParts + 1]);
     const admit = admission(account, pureProfile([]));
@@ -87,7 +87,7 @@ describe('parts by combinations of public columns', () => {
     expect(() => admit(more, more, nothingSpent)).not.toThrow();
   });
 
-  it('are carried along a chain by the column that orders it, not by one that stands before it', () => {
+  it('costs leak along a chain by the column that orders it, not by a column named before it', () => {
     const logOdds = Math.log(9);
     const along = openAccount(policy, [
       chainAmplifier({

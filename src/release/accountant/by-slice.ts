@@ -58,7 +58,7 @@ import type { Room } from './room.js';
  * carry over from one to the other.
  */
 
-/** Classes of records, of effects or of costs. */
+/** Record classes, of sensitivities or of costs. */
 type Classes = Pick<ReadonlyMap<RecordClass, unknown>, 'has' | 'keys'>;
 
 /** The values of public columns that a request is about; about all of a column that is absent. */
@@ -75,7 +75,7 @@ export function aboutOf(measures: readonly { readonly effects: Classes }[]): Abo
   );
 }
 
-/** The values that the records which move something have. */
+/** Values of the records that contribute to some measure. */
 export function valuesIn(effects: Classes, slicing: Slicing): Values {
   if (!effects.has(sliced(slicing))) return everyValue;
   const own = [...effects.keys()]
@@ -86,7 +86,7 @@ export function valuesIn(effects: Classes, slicing: Slicing): Values {
   return { ranges: own.filter(({ from }) => !Number.isNaN(from)), missing: own.some(({ from }) => Number.isNaN(from)) };
 }
 
-/** One value of each kind: those between which none of these begins or ends are alike. */
+/** One representative of each kind of value: values are of one kind if no range begins or ends between them. */
 export function kinds(lists: readonly (readonly Range[])[]): readonly number[] {
   const starts = new Set(lists.flatMap((ranges) => ranges.flatMap(({ from, to }) => [from, to + 1])));
   return [...new Set([Number.NEGATIVE_INFINITY, ...starts])].filter((x) => x < Number.POSITIVE_INFINITY).concat(Number.NaN);
@@ -121,7 +121,10 @@ function tells({ pure, zcdp }: Spent, slicing: Slicing, values: readonly Values[
 }
 const isPure = ({ zcdp }: Spent): boolean => zcdp.perRecord.size === 0;
 
-/** One rho that stands for what the dearest of these values has spent; of combinations of columns, for what the dearest have spent on each kind of noise. */
+/**
+ * One rho equivalent to the cost of the costliest of these values; for combinations of columns,
+ * to the largest cost of each kind of noise.
+ */
 function rhoOn({ gaussian }: Route, spent: Spent, slicing: Slicing, values: readonly Values[]): Rational {
   const counted = (mixed: Mixed) => gaussian!.bound.counted(mixed, gaussian!.capacity, gaussian!.epsilon);
   const [first, ...others] = values;
@@ -153,7 +156,7 @@ function keepsBy(route: Route, spent: Spent, slicing: Slicing): boolean {
 const isKeptInZcdp = (route: Route, spent: Spent, slicing: Slicing): boolean =>
   route.gaussian !== undefined && compare(rhoOn(route, spent, slicing, everywhere(slicing)), route.gaussian.capacity) <= 0;
 
-/** By the dearest value without asking the ties, or by what they carry over. */
+/** Admits by the costliest value without ties, or by the leakage under ties. */
 function within(route: Route, slicing: Slicing, costs: Costs): boolean {
   if (compare(largestOf(costs, columnsIn(slicing).length), route.pureCapacity) <= 0) return true;
   return knows(route, slicing) && leakageOf(route, slicing, costs) <= toNumberDown(route.epsilon);
@@ -227,7 +230,7 @@ export function roomOn(route: Route, slicing: Slicing, values: readonly Values[]
 function byTies(route: Route, slicing: Slicing, costs: Costs, values: readonly Values[]): Rational {
   const limit = toNumberDown(route.epsilon);
   const leakage = (x: number) => leakageOf(route, slicing, addCosts(costs, costOnAll(values, fromNumber(x)), values.length));
-  // Less than this is nothing that anybody could spend.
+  // A remaining budget below this is treated as zero.
   if (leakage(limit * 2 ** -30) > limit) return zero;
   return largestBelow(leakage, limit, limit);
 }
@@ -294,7 +297,7 @@ export const bookedShares = (
     }),
   );
 
-/** So many parts at most that have spent unlike amounts. */
+/** Largest number of parts with different costs. */
 export const mostParts = 4096;
 /** Number of parts of the data, by combinations of public columns, with different costs. */
 export const partsTogether = ({ pure, zcdp }: Spent): number =>

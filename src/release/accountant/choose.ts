@@ -53,7 +53,7 @@ export interface NoisePlan {
   readonly profile: Profile;
   /** The public column by whose values the budget was divided and found. */
   readonly slicing?: Slicing;
-  /** Sum over cells of the noise variance in units of what one record can move: comparable between measures. */
+  /** Sum over cells of the noise variance in units of the sensitivity: comparable between measures. */
   readonly error: number;
   /** True if the account still admits it. */
   readonly fits: boolean;
@@ -123,7 +123,7 @@ export function chooseNoise(measures: readonly Measure[], account: Account, shar
   };
   const weighed = (plan: NoisePlan) => (plan.closes ? closing : 1) * plan.error;
   const several = measures.length > 1 && account.routes.some(isGaussian);
-  // A quota may have room for another noise than the best one.
+  // A quota may admit another noise than the best one.
   const isTaken = (place: number) => place === 0 || account.quotas === true;
   return offered
     .filter(gains)
@@ -134,7 +134,7 @@ export function chooseNoise(measures: readonly Measure[], account: Account, shar
     );
 }
 
-/** A route that does not speak about what was spent before cannot promise anything about what comes next. */
+/** A route that does not cover earlier costs cannot promise anything about later ones. */
 const covers = (route: Route, measures: readonly Measure[], spent: Spent): boolean =>
   measures.every((m) => speaksAbout(route.amplifier.scope, m.effects.keys())) &&
   (!route.amplifier.factoredOnly || measures.every(isFactored)) &&
@@ -162,7 +162,7 @@ function withinShare(plan: Candidate, share: Rational, most: (plan: Candidate) =
   return budget === plan.budget ? plan : budget && plan.make(budget);
 }
 
-/** Several pure draws cost less in zCDP than one of them all: what the share still allows goes into them. */
+/** Several pure draws cost less in zCDP than one of their total: the draws are enlarged to use the rest of the share. */
 function grown(plan: Candidate, most: (plan: Candidate) => number, share: number): Candidate {
   const enough = share - 1e-8;
   if (most(plan) >= enough) return plan;
@@ -240,7 +240,10 @@ const isWorth = (slicing: Slicing, measures: readonly Measure[], about: About): 
   return columnsIn(slicing).length === 1 ? asked === 1 : asked > 1 && combinationsOf(measures, slicing) <= mostCombinations;
 };
 
-/** The two kinds of noise, with the shares that minimise the total squared error in units of each measure's own effect. */
+/**
+ * The two kinds of noise, with the shares that minimise the total squared error in units of each measure's own
+ * sensitivity.
+ */
 interface Kind {
   readonly name: 'laplace' | 'gaussian';
   readonly noise: Allotment['noise'];
@@ -272,14 +275,17 @@ function under(
   return { route, kind: name, mechanisms, profile, error, budget, make, ...(slicing && { slicing }) };
 }
 
-/** Noise is fitted to what the values of a public column move, where the budget was found by them: less, for a table by that column, than a record that could change its value would. */
+/**
+ * Noise is scaled to the sensitivity within a value of a public column if the budget was found by those values:
+ * for a table by that column it is below the sensitivity to a change of the value.
+ */
 function payingFor({ effects }: Measure, scope: Scope, slicing: Slicing | undefined): Scope {
   if (slicing === undefined) return scope;
   const own: Scope = (record) => isSlice(record) && boxIn(record).of === slicing;
   return [...effects.keys()].some(own) ? own : scope;
 }
 
-/** A measure is its own factor when only one column's answers can move it. */
+/** A measure is its own factor if it depends on one column's answers only. */
 const isFactored = (m: Measure): boolean => [...m.effects.keys()].filter(isPart).length <= 1;
 
 const mechanisms: {

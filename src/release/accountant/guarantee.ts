@@ -26,11 +26,11 @@ export interface Guarantee {
   readonly neighbours?: 'add-remove';
   /** Declared pairs of values that stay indistinguishable, column by column; any two values when absent. */
   readonly pairs?: readonly string[];
-  /** Exact totals that the attacker knows; what is promised is about what they leave open. */
+  /** Exact totals that the attacker knows; the promise is about what they leave open. */
   readonly known?: readonly string[];
   readonly epsilon: number;
   readonly delta: number;
-  /** Probability with which the odds may move further, when the whole budget is spent. */
+  /** Probability that the odds move further, when the whole budget is spent. */
   readonly failure: number;
   readonly assumptions: readonly string[];
   /** The theorem the noise was chosen by. */
@@ -149,7 +149,7 @@ export function promiseOf(policy: Policy, account: Account): (route: Route) => G
     epsilon,
     delta,
     failure,
-    // The account is kept by whichever route proves it in the end, so what any of them assumes belongs to the promise about all releases together.
+    // Any route may prove the account in the end, so the assumptions of all of them belong to the promise.
     assumptions: [...new Set([route, ...account.routes].flatMap(({ amplifier }) => amplifier.assumptions))],
     how: route.how,
     sentences,

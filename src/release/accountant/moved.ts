@@ -21,19 +21,22 @@ import { type Account, isClosedToGaussian, isGaussian, usedBy, usedShare } from 
 import { type About, aboutEverybody, isNobody } from './by-slice.js';
 import { countsForMore } from './room.js';
 
-/** The accounts that one release moves: everybody's, that of the values it is about, and those of other values (moved.proof.md). */
+/**
+ * The accounts that one release affects: everybody's, that of its own values,
+ * and those of other values (affected-accounts.proof.md).
+ */
 export interface Moved {
-  /** There is one account only: amounts follow from it exactly (room.ts). */
+  /** True if there is one account only: amounts follow from it exactly (remaining-budget.ts). */
   readonly alone: boolean;
   /** The largest share of the budget that a cost takes from any of them. */
   most(booked: Profile): number;
   /** True if Gaussian noise would cost one of them more than pure noise, given these costs. */
   isClosed(after: Spent): boolean;
-  /** The refusal where no noise leaves all of them what they are owed, though something is left. */
+  /** Refusal where no noise leaves each of them its share, although something remains. */
   refusal(): Fault | undefined;
 }
 
-/** So many accounts are looked at. */
+/** Largest number of accounts that are considered. */
 export const mostAccounts = 24;
 /** More than every budget. */
 const tooMuch = 2;
@@ -74,7 +77,7 @@ const inZcdp = (account: Account, spent: Spent, about: About): Rational =>
 const isDearerInZcdp = (account: Account, spent: Spent, about: About, used: Rational): boolean =>
   compare(inZcdp(account, spent, about), add(used, crumb)) > 0;
 
-/** Budgets without a delta know one price of a draw, and steps with a budget of their own have a right to it. */
+/** A budget without a delta has one price per draw, and steps with a budget of their own are entitled to it. */
 const isShared = (account: Account): boolean => account.steady === undefined && account.routes.some(isGaussian);
 
 function accountsBeside(
@@ -98,7 +101,7 @@ function accountsBeside(
   return { abouts: all.slice(0, mostAccounts), complete: all.length <= mostAccounts };
 }
 
-/** Parts that somebody belongs to. Parts without records have nothing to lose and are left out. */
+/** Parts with records. Parts without records have nothing to lose and are left out. */
 function partsOfSomebody(account: Account): readonly About[] {
   const known = withSomebody.get(account);
   if (known) return known;

@@ -103,7 +103,7 @@ function addGaussian({ budget, protect }: Policy, routes: readonly Route[]): Rou
   const { epsilon, delta, belief } = budget;
   const under = (bound: GaussianBound, parts: number): GaussianRoute => {
     const part = divide(delta, rational(parts));
-    // A belief budget promises "except with probability delta" in so many words, which takes more than (epsilon, delta).
+    // A belief budget promises "except with probability delta" literally, which takes more than (epsilon, delta).
     const sure = belief ? surelyRho(bound, epsilon, part) : { rho: bound.largestRho(epsilon, part), epsilon };
     const failure = belief ? toNumberUp(part) : failureProbability(bound, sure.rho, epsilon);
     return { bound, capacity: sure.rho, delta: part, epsilon: sure.epsilon, failure };
@@ -149,8 +149,8 @@ const ofSecret = (condition: Condition, { secret, unit, maxRows }: Protect): Con
 export function termsOf(policy: Policy): Account['terms'] {
   const { budget, protect } = policy;
   const whose = protect.secret === 'person' ? `person by ${protect.unit}` : protect.secret;
-  // Costs of adding a record say nothing about replacing it, and that records are counted for nothing is over once they were.
-  // Nor do costs of replacing one record say anything about several at once, or about those that other totals allow.
+  // Costs of adding a record do not bound replacing it, and the number of records is no longer free.
+  // Nor do costs of one record bound several at once, or records under other known totals.
   const given = policy.known ? `known totals ${policy.known.digest} beside ${whose}` : whose;
   const secret = addsRemoves(policy) ? `presence of ${given}` : given;
   const parts = [`epsilon ${toNumber(budget.epsilon)}`, `secret ${secret}`, `adversary ${protect.adversary}`];

@@ -22,7 +22,8 @@ export interface Reading {
 
 const checks: { readonly [K in Need['kind']]: (need: Extract<Need, { kind: K }>, reading: Reading) => boolean } = {
   rows: (_, { beyond }) => beyond !== true,
-  // Over rows every count is a sum, but for that of different values: what a record adds to it depends on the others. Over answers it is one only where a single answer moves it: what another adds to a cross table depends on the first.
+  // Over rows every count is a sum, except a count of distinct values: a record's contribution depends on the others.
+  // Over answers it is a sum only if it depends on a single answer: another answer's contribution to a cross table depends on the first.
   sums: (_, { measures, sums }) =>
     measures
       ? measures.every((m) => m.mechanism !== 'exponential' && !isDistinct(m.counting) && answersMoving(m) <= 1)

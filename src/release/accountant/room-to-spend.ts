@@ -21,7 +21,7 @@ export interface RoomToSpend {
   readonly rho?: Allotment;
   /** After pure noise later questions could use Gaussian noise only by paying more for what was released before. */
   readonly closes?: true;
-  /** Why pure noise has no room where something is left. */
+  /** Reason why pure noise is not offered although something remains. */
   readonly whyNoPure?: Fault;
   /** True if the ledger would admit either. */
   readonly admitted: boolean;
@@ -32,11 +32,11 @@ export interface Sharing {
   readonly share: Rational;
   /** The class of records that the request touches. */
   readonly record: RecordClass;
-  /** Decides which routes speak about it. */
+  /** Decides which routes cover it. */
   readonly reading: Reading;
   /** Quota of the payer. */
   readonly quota: Quota | undefined;
-  /** The values of public columns that it touches, where it is booked by them. */
+  /** Values of public columns that it depends on, where its cost is recorded by them. */
   readonly part?: PartTouched;
 }
 

@@ -29,7 +29,10 @@ export interface Room {
   readonly whole: { readonly pure: Rational; readonly rho?: Rational };
 }
 
-/** Room for costs of every record, by each reading of what was spent: for everybody, by the values of public columns, along pairs. */
+/**
+ * Remaining budget for costs of every record, by each reading of the costs: for everybody,
+ * by the values of public columns, along pairs.
+ */
 export function roomsUnder(route: Route, spent: Spent, target: Rational): readonly Room[] {
   const bySlices = route.slicings
     .filter((slicing) => isBySlice(spent.pure, slicing) || isBySlice(spent.zcdp, slicing))
@@ -114,7 +117,7 @@ export function spendable(
 }
 const nearlyAll = rational(999_999_999, 1_000_000_000);
 
-/** Amounts that are no plain part of a capacity are kept short: the ledger writes them down. */
+/** Amounts that are no simple part of a capacity get a short denominator, because the ledger stores them. */
 const finest = 1n << 192n;
 const shortened = (x: Rational): Rational => (x.den <= finest ? x : fromNumber(toNumberDown(x)));
 

@@ -43,11 +43,11 @@ export const sameText = (options: Asked): string =>
 
 /** A part of the budget too small to be worth an answer. */
 const crumbs = rational(1, 1_000);
-/** Below this part an answer is noise and nothing else, in numbers that nobody can read. */
+/** Below this share an answer is only noise, in numbers too long to read. */
 const least = rational(1, 1_000_000_000);
 const tenth = rational(1, 10);
 
-/** The share of the whole budget that an epsilon stands for. */
+/** Share of the whole budget that an epsilon stands for. */
 export function shareOf(text: string, account: Account): Rational {
   const epsilon = parseRational(text, 'epsilon');
   if (!isPositive(epsilon))

@@ -24,7 +24,7 @@ import {
 
 /** The data that an account of one policy reads: ties and known totals of it bound only what was spent on it (sources.proof.md). */
 export interface AccountSource {
-  /** Every cost is booked once more under it. */
+  /** Second class under which every cost is recorded. */
   readonly mark: Mark;
   /** Marks of costs that were spent on the same data: its own, and the one without tie relations. */
   readonly own: ReadonlySet<Mark>;
@@ -95,7 +95,7 @@ export const coversSources = (source: AccountSource, spent: Spent): boolean =>
   !source.isTied ||
   [spent.pure, spent.zcdp].every((profile) => !marksOverlap(profile) && spentElsewhere(profile, source).size === 0);
 
-/** The refusal of a total that was spent, in part, on data whose ties nobody knows here. */
+/** Refusal where costs were spent on data whose ties are not known here. */
 export function otherSources(source: AccountSource, spent: Spent): Fault | undefined {
   if (coversSources(source, spent)) return undefined;
   const profiles = [spent.pure, spent.zcdp];
@@ -134,7 +134,7 @@ export function declaredOwn(source: AccountSource, { pure, zcdp }: Spent): reado
 
 type Renames = ReadonlyMap<Slicing, Slicing>;
 
-/** Costs that, booked once more, let slices under the names of version 0.2 count as slices of this data. */
+/** Costs that, recorded once more, let slices under the names of version 0.2 count as slices of this data. */
 export const declaredSlices = (renames: Renames, spent: Profile): readonly Profile[] =>
   [renamedProfile(spent, (name) => renamedSlice(name, renames))].filter(({ perRecord }) => perRecord.size > 0);
 
@@ -149,6 +149,6 @@ function renamedSlice(name: RecordClass, renames: Renames): RecordClass | undefi
   return now && sliceOfAll(now, box);
 }
 
-/** A cost as version 0.2 booked it: without the data source in any name, and without the zCDP cost of pure noise. */
+/** A cost as version 0.2 recorded it: without the data source in any name, and without the zCDP cost of pure noise. */
 export const withoutSource = (profile: Profile, renames: Renames): Profile =>
   renamedProfile(withoutZcdp(profile), (name) => (isSourceMark(name) ? undefined : (renamedSlice(name, renames) ?? name)));
