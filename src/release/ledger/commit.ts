@@ -30,7 +30,7 @@ export const writing = <T>(store: Store, work: (on: Adding) => T, late: (result:
         const paying = isUnpaid(ends) ? undefined : ends;
         for (const line of on.lines)
           putLine(store, line, paying?.unsynced !== true, (unsure) => {
-            // An account that was opened, and nothing booked on it yet, is no harm.
+            // An account that was opened without a cost yet does no harm.
             if (line !== on.lines.at(-1)) return;
             const back = unsure && (!paying || paying.takenBack !== undefined) && takeBack(store, line);
             written = !back || paying !== undefined;
@@ -66,7 +66,7 @@ export const writing = <T>(store: Store, work: (on: Adding) => T, late: (result:
       }
       return result;
     } catch (error) {
-      // Books that nothing was added to are as they were.
+      // Accounts without additions are unchanged.
       if (lines.length > 0) store.remember(undefined);
       rollBack(db);
       throw written ? told(asFault(error, place), end) : error;

@@ -68,10 +68,10 @@ const writable = (place: string): boolean => {
 };
 const crowded = (place: string): boolean => free(place) < 65_536;
 
-/** Far from full is looked at once a second. */
+/** A disk that is far from full is checked once a second. */
 const plenty = 1 << 26;
 const roomy = new Map<string, number>();
-/** Met before anything is booked: the index takes some pages for every link. */
+/** Checked before anything is reserved: the index takes some pages for every link. */
 export function checkRoom(place: string, bytes: number): void {
   const now = performance.now();
   if (bytes < plenty && now < (roomy.get(place) ?? 0)) return;

@@ -58,7 +58,8 @@ function keptIn(store: Store): Keeping {
       if (gone) return;
       gone = true;
       try {
-        // Moves everything into the main file; harmless when another process is still writing. What is booked is durable whether or not it works.
+        // Moves everything into the main file; harmless when another process is still writing.
+        // Costs are durable whether or not it works.
         store.checkFiles();
         store.chain.flush();
         store.bringRowsUp();

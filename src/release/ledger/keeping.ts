@@ -17,7 +17,7 @@ export interface Keeping {
    * so an answer need not be synced before it is given out.
    */
   readonly boot: string | undefined;
-  /** Somebody else remembers how far the chain has come: they must not know more than the disk. */
+  /** True if a witness remembers the head of the chain: it must not be ahead of the disk. */
   readonly witnessed: boolean;
   /** True if exactly this link is in the chain. */
   readonly holds: (link: Stored) => boolean;
@@ -40,7 +40,7 @@ export interface Standing {
   readonly last: { readonly link: Link; readonly stored: Stored } | undefined;
 }
 
-/** A transaction that is adding links: where the chain stands, and the lines to be made durable before the index is committed. */
+/** A transaction that adds links: the chain state, and the lines to be made durable before the index is committed. */
 export interface Adding extends Standing {
   end: End;
   last: Standing['last'];
@@ -54,11 +54,14 @@ export interface Late {
   readonly takenBack?: Outcome;
   /** When only the witness did not hear of it. */
   readonly unwitnessed: Outcome;
-  /** The line may be lost when the machine goes down: the next one that is synced takes it along. */
+  /** The line may be lost in a crash: the next synced line makes it durable. */
   readonly unsynced?: boolean;
 }
 
-/** A link that pays for nothing counts once its line is durable: an index that lacks it takes it over with the next transaction. */
+/**
+ * Outcome of a link without a cost: it counts once its line is durable,
+ * and an index that lacks it reads it in the next transaction.
+ */
 export interface Unpaid {
   /** Message where the line may or may not be there. */
   readonly doubt: string;

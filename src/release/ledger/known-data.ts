@@ -28,7 +28,7 @@ export interface Registry {
   readonly folder: string;
   /** File mode in it: next to a shared ledger, files belong to the ledger's group. */
   readonly mode: number;
-  /** Nobody named it, and nothing else is kept there: where it cannot be written, data is merely not known again by it. */
+  /** The default folder, which holds nothing else: if it cannot be written, data is merely not recognised by it. */
   readonly isOptional?: true;
   /** In the folder of a ledger, which makes that folder itself. */
   readonly isBesideLedger?: true;
@@ -37,7 +37,7 @@ export interface Registry {
 export const isSameAccount = (a: DataAccount, b: DataAccount): boolean => a.population === b.population && a.ledger === b.ledger;
 
 const folderName = 'known-data';
-/** Turns recognition off as a whole. */
+/** Value that turns recognition off. */
 const off = 'off';
 
 /** Registries that recognise the data of an account: the user's, the service's, and the one in the ledger's folder. */
@@ -77,7 +77,7 @@ function inHome(): string | undefined {
 const stored = z.strictObject({ population: z.string(), ledger: z.string(), at: z.string(), reason: z.string().optional() });
 const keyForm = /^[0-9a-f]{64}\n$/;
 
-/** Claims on data with this digest. A registry that is not there knows nothing; one that cannot be read is a fault. */
+/** Claims on data with this digest. A registry that does not exist has none; one that cannot be read is a fault. */
 export function claimsIn(registry: Registry, digest: string): readonly Claim[] {
   const key = keyIn(registry);
   return key === undefined ? [] : claimsUnder(registry, nameOf(key, digest)).map(({ claim }) => claim);
@@ -130,7 +130,7 @@ export function rememberState(registry: Registry, account: DataAccount, state: s
 const markOf = (key: string, { population, ledger }: DataAccount): string =>
   `${nameOf(key, JSON.stringify([population, ledger]))}.state`;
 
-/** Keyed: whoever sees the names of the files, and not the key, cannot try out what the data may be. */
+/** Keyed hash: the file names alone do not let anyone test guesses of the data. */
 const nameOf = (key: string, digest: string): string =>
   createHmac('sha256', Buffer.from(key, 'hex')).update(digest).digest('hex');
 
@@ -183,7 +183,7 @@ function writeOnce(registry: Registry, name: string, text: string): void {
   if (writeNew(file, text, writing(registry))) shared(registry, file);
 }
 
-/** For the group of a shared ledger, whatever the umask. */
+/** Opens a file to the group of a shared ledger, whatever the umask. */
 function shared({ mode }: Registry, file: string): void {
   if (mode !== 0o600) chmodSync(file, mode);
 }
@@ -246,7 +246,7 @@ function readIn<T>(registry: Registry, path: string, read: (path: string) => T):
   try {
     return isAbsent(registry, path) ? undefined : read(path);
   } catch (error) {
-    // A claim may be taken back between the look and the read.
+    // A claim may be withdrawn between listing and reading.
     if (isAbsent(registry, path)) return undefined;
     throw error instanceof Fault ? error : unreadable(registry, 'cannot be read');
   }

@@ -25,7 +25,10 @@ export interface Ledger {
   standing(asked: Pick<Reservation, 'population' | 'terms' | 'opening'>): Promise<Spent>;
   account(population: string): Promise<Account | undefined>;
   entries(population: string): Promise<readonly Entry[]>;
-  /** Some of its entries, oldest first: the first after a number, or the last before one. To be looked at: only `entries` sees that none is missing. */
+  /**
+   * Some of its entries, oldest first: the first after a number, or the last before one. For display:
+   * only `entries` checks that none is missing.
+   */
   page(population: string, page: Page): Promise<readonly Entry[]>;
   /** Its entries whose keys begin so. */
   keyed(population: string, prefix: string): Promise<readonly Entry[]>;
@@ -60,7 +63,7 @@ export interface Account {
   readonly population: string;
   readonly terms: AccountTerms;
   readonly spent: Spent;
-  /** Set where entries that paid from it may be lost: nothing is booked until its terms are amended. */
+  /** Set where entries that paid from it may be lost: nothing is reserved until its terms are amended. */
   readonly closed?: true;
 }
 
@@ -78,17 +81,20 @@ export interface Reservation {
   readonly profile: Profile;
   /** Facts released at no cost because the terms declare them known; in the caller's own words. */
   readonly relied?: readonly string[];
-  /** An entry booked for the same key, profile and terms that was never answered may be taken up instead of booking another (release/session/charge.proof.md). */
+  /**
+   * Allows an unanswered entry with the same key,
+   * cost and terms to be resumed instead of reserving another (release/session/charge.proof.md).
+   */
   readonly resumable?: boolean;
-  /** Books nothing where an answer to this key is on record by now: the entry that paid for it is returned, settled. */
+  /** Reserves nothing if an answer to this key is on record by now: the entry that paid for it is returned, settled. */
   readonly unlessRecorded?: boolean;
   /** `byAnalyst` is this analyst's own total after the entry: the place for a quota. */
   readonly admit: (after: Spent, before: Spent, byAnalyst: Spent) => void;
-  /** Called before an account is opened, with the populations that have one here; if it throws, nothing is booked. */
+  /** Called before an account is opened, with the populations that have one here; if it throws, nothing is reserved. */
   readonly opening?: (others: readonly string[]) => void;
   /**
-   * Called when everything else was admitted and the account is opened next, perhaps more than once; if it throws, nothing is booked. Returns the reason that
-   * the chain keeps, where the data has another account.
+   * Called when everything else was admitted and the account is opened next, perhaps more than once; if it throws,
+   * nothing is reserved. Returns the reason for the chain, where the data has another account.
    */
   readonly claim?: () => string | undefined;
 }
@@ -108,7 +114,7 @@ export interface Entry {
   /** It was answered, but the recorded text is lost: the same request pays again. */
   readonly textLost?: boolean;
   readonly as?: string;
-  /** Booked earlier and taken up again: this request adds nothing to what was spent. */
+  /** Reserved earlier and resumed: this request adds no cost. */
   readonly resumed?: boolean;
   readonly hash: string;
 }

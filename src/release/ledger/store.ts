@@ -40,11 +40,11 @@ export interface Store {
    * so an answer need not be synced before it is given out.
    */
   readonly boot: string | undefined;
-  /** Brings the index up to the chain file and returns where both stand; under the write lock. */
+  /** Brings the index up to the chain file and returns the state of both; under the write lock. */
   readonly reconciled: () => Standing;
   /** The same where there is nothing to bring up; undefined where the write lock is needed. */
   readonly agreed: () => Standing | undefined;
-  /** The books as a committed link left them: what they say follows from the chain alone, and holds as long as its end is the same. */
+  /** Accounts after a committed link: they follow from the chain alone, and hold as long as its end is the same. */
   readonly remember: (standing: Standing | undefined) => void;
   /** True if others have reserved costs recently. */
   readonly crowded: () => boolean;
@@ -52,7 +52,7 @@ export interface Store {
   readonly bringRowsUp: () => void;
   /** Refuses files that were replaced or deleted while they were open. */
   readonly checkFiles: () => void;
-  /** The same for the chain file alone, which is the first that a recovery replaces. */
+  /** The same for the chain file alone, which a recovery replaces first. */
   readonly checkChain: () => void;
   readonly close: () => void;
 }
@@ -251,12 +251,12 @@ function storeOn(db: Connection, place: string, witness: Witness | undefined): S
   }
 }
 
-/** Looks without anybody else's bookings after which rows may wait. */
+/** Reads without other commits after which rows may wait. */
 const quiet = 4;
-/** As many links are followed in memory; reading the rows anew is quicker than following more. */
+/** Number of links that are applied in memory; beyond it reading the rows again is quicker. */
 const nearby = 4;
 
-/** Kept from the garbage collector, which would close them. */
+/** References that protect them from the garbage collector, which would close them. */
 const abandoned = new Map<string, Connection>();
 
 /** Takes over the links that the index lacks. */
@@ -281,14 +281,14 @@ function catchUp(index: Index, chain: ChainFile, from: Standing): Standing {
   if (kind === 'cut') throw new Broken(`the chain file was cut after entry ${end.sequence}`);
   // Nothing was given out on the account of an unfinished line.
   if (kind === 'torn') chain.write(end.offset, Buffer.alloc(length - end.offset));
-  // A line may have been read from memory that never reached the disk; answers before it, too, after a sync that failed.
+  // A line may have been read from memory that never reached the disk; so may answers before it, after a failed sync.
   if (missed.length > 0) for (const link of [...unsynced, ...missed]) chain.write(link.offset, lineOf(link));
   if (kind === 'torn' || missed.length > 0) chain.sync();
   chain.room(end.offset + 1);
   return { end, books, last };
 }
 
-/** `chain` looks only at what a recovery replaces first, and at what carries the lock. */
+/** `chain` checks only the file that a recovery replaces first, and the one that carries the lock. */
 function filesOf(place: string, writeAhead: boolean, chain: ChainFile): (among?: 'all' | 'chain') => void {
   const shared = `${place}-shm`;
   const known = (path: string) => ({ path, ...identity(path) });
@@ -316,7 +316,7 @@ const replaced = (path: string): Fault =>
     { place: { file: path } },
   );
 
-/** A witness that has seen more, or something else, knows of spending that both files have lost. */
+/** A witness with more entries, or another one, has seen costs that both files have lost. */
 export function askWitness(store: Pick<Store, 'witness' | 'index' | 'place'>): void {
   const told = store.witness?.head();
   if (!told) return;

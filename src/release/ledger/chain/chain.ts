@@ -36,9 +36,9 @@ export interface SpendLink extends AccountLink {
   readonly profile: StoredProfile;
   /** Absent when nothing was. */
   readonly relied?: readonly string[];
-  /** The terms it was booked under, where it may be taken up again until it is answered. */
+  /** Terms it was reserved under, if it may be resumed until it is answered. */
   readonly resumable?: string;
-  /** The run of the machine it was booked in, where it may be taken up only in that (boot.ts). */
+  /** Boot of the machine it was reserved under, if it may be resumed only under that (boot.ts). */
   readonly boot?: string;
 }
 export interface AmendLink extends AccountLink {

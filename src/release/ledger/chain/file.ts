@@ -31,7 +31,7 @@ export interface ChainFile {
   readonly blank: () => boolean;
   /** The links that follow, and how the file ends. */
   readonly linksFrom: (end: End) => Links;
-  /** Makes room for so many bytes, durably. */
+  /** Allocates this number of bytes, durably. */
   readonly room: (bytes: number) => void;
   readonly read: (offset: number, length: number) => Buffer;
   readonly write: (offset: number, bytes: Buffer) => void;

@@ -1,19 +1,19 @@
 import { Broken, type End, type Link, linkHash, type SpendLink, type Stored, sha256 } from '../chain/chain.js';
 import { book, emptyText, paidBy, spentFromText, spentToText } from './total.js';
 
-/** A resumable entry that has no answer yet; `request` stands for its key, profile, terms and run of the machine. */
+/** A resumable entry that has no answer yet; `request` is a hash of its key, cost, terms and boot. */
 export type Pending = readonly [sequence: number, request: string];
-/** Older ones are not taken up any more: the list is written with every booking. */
+/** Older ones are not resumed any more: the list is written with every reservation. */
 const pendingKept = 64;
 
-/** An account as a link leaves it, all of it pinned by the link's `after`. */
+/** An account after a link, all of it pinned by the link's `after`. */
 export interface AccountState {
   readonly digest: string;
   readonly summary: string;
   /** The text of what was spent. */
   readonly totals: string;
   readonly entries: number;
-  /** Something it paid for may have been lost: nothing is booked until its terms are amended. */
+  /** True if entries that paid from it may be lost: nothing is reserved until its terms are amended. */
   readonly closed: boolean;
   readonly pending: readonly Pending[];
   /** Hash of every analyst's total. */
@@ -113,7 +113,7 @@ function known(books: Books, population: string, sequence: number): AccountState
   return account;
 }
 
-/** The link that this draft becomes after `end`; the books are as it leaves them. */
+/** The link that this draft becomes after `end`; `books` is the state after it. */
 export function linkFrom(books: Books, end: End, draft: Draft): { readonly link: Link; readonly stored: Stored } {
   const sequence = end.sequence + 1;
   const change = changeBy(books, draft, sequence);
@@ -138,7 +138,7 @@ export function follow(books: Books, link: Link): void {
   books.keep(change);
 }
 
-/** Books in memory. */
+/** Accounts in memory. */
 export function emptyBooks(): Books & {
   readonly accounts: ReadonlyMap<string, AccountState>;
   readonly totals: ReadonlyMap<string, string>;

@@ -23,7 +23,7 @@ export interface Rows {
   readonly replay: (key: string, population: string) => Row | undefined;
   /** Of entries: hash, hash before, newline and body as one text; sequence; offset; 0, 1 or 2 for no answer, one whose text is lost, one. */
   readonly spends: (population: string) => readonly Row[];
-  /** The same of the first so many after a number, of the last so many before one, and of keys from one on and before another. */
+  /** The first ones after a sequence number, the last ones before one, and those with keys in a range. */
   readonly spendsAfter: (population: string, after: number, most: number) => readonly Row[];
   readonly spendsBefore: (population: string, before: number, most: number) => readonly Row[];
   readonly spendsKeyed: (population: string, from: string, before: string) => readonly Row[];

@@ -51,7 +51,7 @@ function rowsOn(db: Connection): Rows {
     ),
     // Sorted by the caller: sorting in SQLite would move all texts.
     spends: all(spendsOf('population = ? AND key IS NOT NULL')),
-    // In the order of the table itself: + keeps it from collecting and sorting all that the index of keys has.
+    // In table order: + prevents SQLite from collecting and sorting through the index of keys.
     spendsAfter: all(spendsOf('+population = ? AND key IS NOT NULL AND sequence > ? ORDER BY sequence LIMIT ?')),
     spendsBefore: all(spendsOf('+population = ? AND key IS NOT NULL AND sequence < ? ORDER BY sequence DESC LIMIT ?')),
     spendsKeyed: all(spendsOf('population = ? AND key >= ? AND key < ?')),

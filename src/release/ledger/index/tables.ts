@@ -14,7 +14,7 @@ export interface Index {
   readonly last: () => Stored | undefined;
   readonly link: (sequence: number) => Stored | undefined;
   readonly linksAfter: (sequence: number) => readonly Stored[];
-  /** The books as `last` pins them. */
+  /** The accounts as `last` pins them. */
   readonly books: (last: Link | undefined) => IndexBooks;
   readonly keepLink: (link: Link, stored: Stored, answer?: string) => void;
   /** The text recorded for an entry: undefined when it has no answer, null when only the text is lost. */
@@ -27,16 +27,25 @@ export interface Index {
   readonly keyed: (population: string, prefix: string) => readonly Spend[];
 }
 export interface IndexBooks extends Books {
-  /** Follows these links; whether the accounts are then those that the last of them pins. If not, these books are worth nothing. */
+  /**
+   * Applies these links; true if the accounts are then those that the last link pins. If false,
+   * these accounts must be discarded.
+   */
   readonly advance: (links: readonly Link[]) => boolean;
   /** True if some kept changes are not yet written. */
   readonly behind: () => boolean;
-  /** Writes what was kept. */
+  /** Writes the pending changes. */
   readonly flush: () => void;
-  /** The same where it may not wait: others are booking too and would have to follow, the rows are `rowsBehind` links behind, or terms have changed. */
+  /**
+   * The same only where it may not wait: others are reserving too, the rows are `rowsBehind` links behind,
+   * or terms have changed.
+   */
   readonly flushIfDue: (crowded: boolean) => void;
 }
-/** The rows of accounts are always as one of so many last links pins them: writing them each time would cost more than following some links now and then. */
+/**
+ * Account rows are always those of one of this many last links:
+ * writing them each time would cost more than applying some links now and then.
+ */
 export const rowsBehind = 32;
 type Share = NonNullable<Change['share']>;
 interface Spend {
@@ -50,7 +59,7 @@ const stored = ([sequence, offset, hash, body]: Row): Stored => ({
   hash: text(hash),
   body: text(body),
 });
-/** Damage ends in `Broken`, whatever it looks like. */
+/** Every kind of damage ends in `BrokenChain`. */
 const json = (value: Row[number] | undefined): unknown => {
   try {
     return JSON.parse(text(value));
@@ -223,7 +232,7 @@ const unpinned = (): Broken => new Broken('the accounts are not those that the l
 /** By their second column. */
 const inOrder = (rows: readonly Row[]): Row[] => rows.toSorted((a, b) => integer(a[1]) - integer(b[1]));
 
-/** The recorded text, if it is the one that the answer link speaks of. */
+/** The recorded text, if it is the one that the answer link pins. */
 function bound(answer: string, of: number, entryHash: string, answerLink: string): string {
   const link = linkIn({ body: answerLink });
   if (link.kind !== 'answer' || link.of !== of || link.answer !== answerHash(entryHash, answer))

@@ -31,7 +31,7 @@ export function paidBy(stored: StoredProfile): Profile {
 const paid = new WeakMap<StoredProfile, Profile>();
 const foreseen = new WeakMap<Spent, { readonly profile: Profile; readonly after: Spent }>();
 
-/** The total after one more profile. Deterministic, so that walking the entries again gives the same text. */
+/** The total after one more cost. Deterministic, so that walking the entries again gives the same text. */
 export function book(before: Spent, profile: Profile): Spent {
   const known = foreseen.get(before);
   if (known?.profile === profile) return known.after;
@@ -52,7 +52,10 @@ const shortened = (sum: Profile): Profile =>
     ...(sum.noise === 'pure' && sum.zcdp && { zcdp: shortened(sum.zcdp) as Spent['zcdp'] }),
   }) as Profile;
 
-/** A booking writes and reads the totals of a population and of an analyst several times; walking a chain, those of some analysts in turn. */
+/**
+ * A reservation writes and reads the totals of a population and an analyst several times;
+ * a walk of the chain alternates between some analysts.
+ */
 const lately = new Map<string, Spent>();
 const remembered = 32;
 

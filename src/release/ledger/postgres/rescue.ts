@@ -15,7 +15,7 @@ import { LedgerServer, lock } from './server.js';
 import { openServerLedger } from './server-ledger.js';
 import { walkLinks } from './verify.js';
 
-/** One file that holds the chain and the recorded answers as they stand now: the same as of a ledger in files. */
+/** One file with the chain and the recorded answers at this moment: the same as of a ledger in files. */
 export async function backupLedger(place: string, named: string, witness?: Witness): Promise<Backup> {
   // Opening finds whatever is wrong with the ledger.
   await (await openServerLedger(place, witness)).close();
@@ -75,7 +75,10 @@ export async function recoverLedger(place: string, reason: string, witness?: Wit
   });
 }
 
-/** As of a ledger in files: recorded texts into one that knows as much, everything into one that is empty or behind. */
+/**
+ * The same rules as for a ledger in files: recorded texts into one with at least as many links,
+ * everything into one that is empty or behind.
+ */
 export async function restoreLedger(
   place: string,
   file: string,

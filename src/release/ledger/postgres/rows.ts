@@ -69,8 +69,8 @@ const rowsOf = ({ fields, rows }: Written): readonly Row[] =>
   );
 
 /**
- * The tables of one transaction, as work that cannot wait sees them: what was fetched is answered at once, what was not is `Wanted`. What is to be written
- * waits until the work is done, and goes in one statement.
+ * The tables of one transaction, for synchronous work: fetched queries are answered at once, others throw `NotFetched`.
+ * Writes wait until the work is done, and go in one statement.
  */
 export class FetchedRows {
   readonly #fetched = new Map<string, readonly Row[]>();
@@ -92,7 +92,10 @@ export class FetchedRows {
     this.#fetched.set(JSON.stringify([question, ...values]), rowsOf(found));
   }
 
-  /** No two of them touch one row. Whatever came to stand behind a table since it was looked at (a trigger, a rule): what is not kept as it was given is noticed. */
+  /**
+   * No two statements write one row. A trigger or rule that was added to a table since its check is noticed if it changes
+   * what is stored.
+   */
   async write(connection: Connection): Promise<void> {
     const values: Value[] = [];
     const parts = this.#written.map(({ sql, values: own }, i) => {
@@ -140,7 +143,7 @@ export class FetchedRows {
     spendsAfter: (...asked) => this.#all('spendsAfter', ...asked),
     spendsBefore: (...asked) => this.#all('spendsBefore', ...asked),
     spendsKeyed: (...asked) => this.#all('spendsKeyed', ...asked),
-    // The rows of accounts are written with every link, so nobody has to follow any.
+    // Account rows are written with every link, so they never lag.
     linksAfter: () => [],
     bodiesAfter: () => [],
     keepLink: (sequence, _offset, population, key, hash, body) => this.#write('link', sequence, population, key, hash, body),

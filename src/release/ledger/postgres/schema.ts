@@ -43,7 +43,7 @@ const isThere = async (connection: Connection): Promise<boolean> =>
     )
   ).rows.length > 0;
 
-/** A server that does not wait for its disk forgets what it has acknowledged when the machine goes down. */
+/** A server that does not wait for its disk loses acknowledged writes in a crash. */
 async function refuseForgetful(connection: Connection, place: string): Promise<void> {
   const { rows } = await connection.run(
     "SELECT current_setting('fsync'), pg_is_in_recovery(), current_setting('synchronous_commit')",

@@ -8,7 +8,7 @@ import { canonicalAddress } from '../../../policy/address.js';
 export interface Seen {
   readonly sequence: number;
   readonly hash: string;
-  /** Hashes of the links by which somebody took responsibility for what may be lost. */
+  /** Hashes of the recovery links, by which a steward accepted that entries may be lost. */
   readonly recovered: readonly string[];
   /** Those that were seen once and are lost themselves. */
   readonly former?: readonly string[];
@@ -87,5 +87,5 @@ function stateFolder(): string | undefined {
   }
 }
 
-/** Notes of earlier versions hold the last recovery alone, or null. */
+/** Files of earlier versions hold the last recovery alone, or null. */
 type Noted = Omit<Seen, 'recovered'> & { readonly recovered?: string | readonly string[] | null };

@@ -37,7 +37,7 @@ function keptOn(server: LedgerServer, memory: Memory, witness: Witness | undefin
   const { place } = server;
   const fetched = new FetchedRows();
   const index = indexOf(fetched.rows);
-  /** The books as the chain left them when it ended there: they follow from it alone. */
+  /** The accounts at the last known end of the chain: they follow from the chain alone. */
   let remembered: Standing | undefined;
 
   const standing = (): Standing => {
@@ -103,7 +103,7 @@ function keptOn(server: LedgerServer, memory: Memory, witness: Witness | undefin
           on.books.flush();
           return { on, result };
         } finally {
-          // Books that were changed count only when the change is committed.
+          // Changed accounts count only when the change is committed.
           if (on.lines.length > 0) remembered = undefined;
         }
       });
@@ -132,7 +132,7 @@ function keptOn(server: LedgerServer, memory: Memory, witness: Witness | undefin
       const fault = serverFault(error, place);
       throw saying(fault, isUnpaid(ends) ? ends.unheard : ends.unwitnessed);
     } finally {
-      // Nobody waits for a lock that is held for a witness which failed.
+      // A failed witness must not hold the lock.
       if (connection !== used) connection?.destroy();
     }
   };

@@ -29,7 +29,7 @@ export const lock = 'SELECT 1 FROM fugu_ledger.mark WHERE one = 1 FOR UPDATE';
 
 const instead = 'Use one who may write the tables of the ledger and nothing else: docs/guides/postgres.md says how to make one.';
 
-/** One connection that is kept, and opened again when it was lost. */
+/** One pooled connection, opened again when it was lost. */
 export class LedgerServer {
   readonly place: string;
   #idle: Connection | undefined;

@@ -20,7 +20,7 @@ export interface Backup {
   readonly head: string | null;
 }
 
-/** One file that holds the chain and the recorded answers as they stand now. */
+/** One file with the chain and the recorded answers at this moment. */
 export async function backupLedger(place: string, named: string, witness?: Witness): Promise<Backup> {
   // Opening finds whatever is wrong with the ledger and brings the index up to the chain file.
   (await openStore(place, witness)).close();

@@ -36,7 +36,7 @@ export function inChild(task: 'verify' | 'salvage', ...words: string[]): Told {
   return { said: status === 0 ? stdout : undefined };
 }
 
-/** By these a process ends that somebody, or a system short of memory, wants gone; no damage does it. */
+/** Signals of a user, or of a system short of memory; damage never causes them. */
 const stoppers: readonly NodeJS.Signals[] = ['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP'];
 const stopped = (place: string): Fault =>
   new Fault(

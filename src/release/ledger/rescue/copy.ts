@@ -9,7 +9,7 @@ export interface Copy {
   readonly links: readonly Stored[];
   /** Recorded text by entry. */
   readonly answers: ReadonlyMap<number, string>;
-  /** The end was reached: nothing is missing from what was written. */
+  /** True if the end was reached: nothing is missing from the file. */
   readonly whole: boolean;
 }
 
@@ -67,7 +67,7 @@ export function readCopy(path: string): Copy {
   return { links, answers, whole: false };
 }
 
-/** The texts that answer links speak of: all others are dropped. */
+/** Texts that answer links pin: all others are dropped. */
 export function boundAnswers(links: readonly Stored[], answers: ReadonlyMap<number, string>): Map<number, string> {
   const bound = new Map<number, string>();
   for (const { body } of links) {

@@ -70,7 +70,7 @@ function attemptRecovery(
   ].map(({ from, links }) => ({ from, links: meant(links) }));
   if (found.length === 0) throw noLedger(place);
   const chosen = found.reduce((best, next) => (next.links.length > best.links.length ? next : best));
-  // The one would forget what the other knows was spent.
+  // The longer one would forget costs that only the other records.
   if (!found.every(({ links }) => begins(chosen.links, links))) throw forked(place, found);
   const told = witness?.head();
   const length = chosen.links.length;
@@ -102,7 +102,10 @@ function attemptRecovery(
   };
 }
 
-/** Answers at the end of the chain may be lost from the chain file when the machine goes down: no other link follows them. */
+/**
+ * Sequence of the last link that is no answer. Answers at the end may be lost from the chain file in a crash,
+ * as no other link follows them.
+ */
 const lastButAnswers = (links: readonly Stored[]): number =>
   links.findLast(({ body }) => (JSON.parse(body) as Link).kind !== 'answer')?.sequence ?? 0;
 
@@ -119,7 +122,7 @@ function meant(links: readonly Stored[]): readonly Stored[] {
 }
 
 /**
- * The new chain file takes the place of the old one first: from then on whoever had the old one open is refused. If somebody booked into it meanwhile it is
+ * Replaces the chain file first: from then on a process with the old one open is refused. If a reservation was added to it meanwhile it is
  * put back (undefined). An index that is missing afterwards would be rebuilt from the chain file.
  */
 function replaceFiles(
@@ -188,7 +191,7 @@ function replaceIndex(place: string, fresh: string, aside: string): readonly str
   }
 }
 
-/** Undoes `keepBeside`, or a move. */
+/** Undoes `keepAside`, or a move. */
 function putBack(aside: string, path: string): void {
   try {
     if (existsSync(path)) remove(aside);

@@ -12,7 +12,7 @@ export interface Salvaged {
   readonly sound: boolean;
   /** The highest number of a link that was seen. */
   readonly highest: number;
-  /** Recorded texts that are not what the chain speaks of, and were left out. */
+  /** Number of recorded texts that the chain does not pin, and that were left out. */
   readonly strayAnswers: number;
   readonly why?: string;
 }

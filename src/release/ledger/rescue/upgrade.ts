@@ -8,7 +8,7 @@ import { indexOn } from '../index/sqlite-rows.js';
 import { boundAnswers, type Copy } from './copy.js';
 import { salvaged } from './salvaged.js';
 
-/** The books after these links, and a way to add more. */
+/** The accounts after these links, and a way to add more. */
 export function continueChain(links: readonly Stored[]): {
   readonly links: Stored[];
   readonly add: (draft: Draft) => Stored;
