@@ -19,7 +19,7 @@ export interface Allowance extends RoomToSpend {
 /** Fields of a plan that come from its allowance. */
 export const toldOf = ({ share, spent, route, reading }: Allowance) => ({ share, spent, route, reading });
 
-/** An analysis speaks about the neighbours that it was proven for. */
+/** An analysis covers the definition of neighbouring data sets that it was proven for. */
 export function refuseUnproven(policy: Policy, reading: Reading): void {
   if (addsRemoves(policy) && !reading.comesAndGoes)
     throw new Fault(

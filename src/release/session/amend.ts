@@ -64,7 +64,7 @@ export async function amendTerms(ledger: Ledger, { policy, account }: NewTerms, 
   };
 }
 
-/** Terms that an account cannot take over, whoever wants it. */
+/** Terms that an account can never take over. */
 function refuseForGood({ terms, spent }: Account, entries: readonly Entry[], { policy, account }: NewTerms): void {
   if (entries.length > 0) refuseOtherSecret(terms.summary, termsOf(policy).summary);
   refuseForgotten(spent, policy);

@@ -26,7 +26,7 @@ export interface Analysis<T> {
   readonly plan: Plan;
   readonly mechanisms: readonly Mechanism[];
   readonly relied?: readonly Relied[];
-  /** Of the data that will be read, before anything is booked (charge.ts). */
+  /** Check of the data that will be read, before anything is reserved (charge.ts). */
   readonly still?: (look: Look) => Promise<void>;
   readonly execute: (engine: Pinned, paid: Paid) => Promise<T>;
 }

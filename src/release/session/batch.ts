@@ -153,7 +153,7 @@ interface Prepared {
   readonly label: string;
   /** Identity of the request. */
   readonly key: string;
-  /** The entry it was booked under before, and never answered. */
+  /** The unanswered entry that already paid for it. */
   readonly completes?: number;
   /** Number of records; absent where the secret is not a record of the data. */
   readonly records?: number;
@@ -230,7 +230,7 @@ interface PlansFor {
 /** Plans with the requested share; with the largest share that fits, where none was requested. */
 function plansFor(session: Session, bound: BoundBatch, options: AskOptions, standing: Standing, about: About): PlansFor {
   const { measures } = bound;
-  // A quota may have room for another noise than the best one.
+  // A quota may admit another noise than the best one.
   const admitted = (p: NoisePlan) => p.fits && (!standing.own || session.admits(p.profile, { measures }, standing));
   const withShare = (share: Rational): PlansFor => {
     const plans = chooseNoise(measures, session.account, share, standing);
@@ -243,7 +243,10 @@ function plansFor(session: Session, bound: BoundBatch, options: AskOptions, stan
   return less ? withShare(less) : asked;
 }
 
-/** The shares that an unanswered entry may have been planned with: what a share was cut to by a quota that has changed since shows in what was booked. */
+/**
+ * Shares that an unanswered entry may have been planned with:
+ * its recorded cost shows a share that was reduced by a quota which has changed since.
+ */
 function* asBooked(
   session: Session,
   { entry, before }: Unanswered,

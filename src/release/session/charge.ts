@@ -76,7 +76,7 @@ export interface Request<T> {
   readonly former?: readonly string[];
   /** For the ledger's list; from the request's own text only. */
   readonly label: string;
-  /** Everything that will be drawn: what is booked is their cost, and they draw for nobody else. */
+  /** All mechanisms to be drawn: their cost is reserved, and they draw for this request only. */
   readonly mechanisms: readonly Mechanism[];
   /** The plan that was shown; a request without one was confirmed by its caller. */
   readonly plan?: Plan;
@@ -85,16 +85,16 @@ export interface Request<T> {
   readonly prepaid?: Prepaid;
   /** Facts that it takes for known to everybody and pays nothing for; in the words of release/session/public-facts.ts. */
   readonly relied?: readonly string[];
-  /** Ask the data as it is now and pay, whatever is recorded. */
+  /** Read the data as it is now and pay, whatever is recorded. */
   readonly fresh?: boolean;
   /**
-   * Present where the noise drawn cannot decide whether it fails, so that an entry nobody was answered for may be taken up again. `length`: what its text
-   * is filled up to, as room on a disk depends on it.
+   * Present where failures do not depend on the noise, so that an unanswered entry may be resumed. `length`:
+   * length that its text is padded to, because disk space depends on it.
    */
   readonly resumable?: { readonly length: number };
-  /** Refuses, before anything is booked, where the public facts that the plan was made by have changed in the data that will be read. */
+  /** Refuses, before anything is reserved, if the public facts behind the plan have changed in the data to be read. */
   readonly still?: (look: Look) => Promise<void>;
-  /** Reads the data and adds the noise; runs only after the cost is durably booked. */
+  /** Reads the data and adds the noise; runs only after the cost is durably reserved. */
   readonly execute: (engine: Pinned, paid: Paid) => Promise<T>;
 }
 
@@ -244,10 +244,10 @@ async function pay<T>(desk: Desk, request: Request<T>, reservation: Reservation,
   return { answer, entry, replayed: false, recorded: true };
 }
 
-/** Longer words are not kept. */
+/** Longer texts are not kept. */
 const mostWords = 65_536;
 
-/** The words take the same room whatever the answer is: the length that it is filled up to grows by theirs. */
+/** The request's text takes the same space whatever the answer is: the padded length grows by it. */
 function recordText(answer: unknown, asked: AskedInWords | undefined, length: number): string {
   const text = JSON.stringify(answer);
   const words = asked === undefined ? '' : JSON.stringify(asked);
@@ -295,7 +295,7 @@ async function reserve(desk: Desk, reservation: Reservation): Promise<Entry> {
   });
 }
 
-/** A ledger knows whether it booked; whether that may be taken up again is known here. */
+/** The ledger knows whether it reserved; whether the entry may be resumed is known here. */
 const bookedBy = ({ outcome = notSpent }: Fault, { resumable = false }: Reservation): Outcome =>
   outcome.state === 'spent' ? { ...outcome, resumable: outcome.resumable && resumable } : outcome;
 
@@ -336,7 +336,7 @@ async function paidFor<T>(spent: Outcome, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    // For whoever runs the process and can read the data anyway.
+    // For the owner of the process, who can read the data anyway.
     if (process.env.FUGU_DEBUG) console.error(error);
     throw new Fault(
       'ENGINE_FAILED',
@@ -347,7 +347,7 @@ async function paidFor<T>(spent: Outcome, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** No room, no right, no turn: the answer was paid for and stands all the same. */
+/** No space, no permission, no lock: the answer was paid for and is given out all the same. */
 const unwritten: readonly FaultCode[] = ['DISK_FULL', 'DISK_FAILED', 'READ_ONLY', 'LEDGER_BUSY'];
 
 /**
@@ -371,7 +371,10 @@ async function record(desk: Desk, entry: Entry, text: string, spent: Outcome): P
   });
 }
 
-/** A ledger that failed at writing an answer may know that it is there all the same, or that the entry cannot be taken up any more. */
+/**
+ * A ledger that failed to write an answer may know that it is recorded all the same,
+ * or that the entry cannot be resumed any more.
+ */
 function settledBy(error: unknown, spent: Outcome): Outcome | undefined {
   const said = error instanceof Fault ? error.outcome : undefined;
   if (said?.state === 'recorded') return said;

@@ -105,7 +105,7 @@ export class DataClaims {
   readonly #registries: readonly Registry[];
   readonly #options: ClaimOptions;
   #isOpen = false;
-  /** Digests that `newBudget` was given for: those of the first look. */
+  /** Digests that `newBudget` was given for: those of the first lookup. */
   #explained: ReadonlySet<string> | undefined;
   /** Digests that a steward claimed when the data was served: requests that come later learn nothing about other accounts. */
   #ahead: ReadonlySet<string> | undefined;
@@ -156,7 +156,7 @@ export class DataClaims {
       for (const registry of this.#registries) await this.#rememberIn(registry, files, state).catch(() => undefined);
       this.#remembered = state;
     } catch {
-      // Gone or changed meanwhile: the next release looks again.
+      // Removed or changed meanwhile: the next release looks again.
     }
   }
 
@@ -266,7 +266,7 @@ export async function budgetElsewhere(policy: Policy, registry?: string): Promis
   return [...new Set(said.map(({ message, hint }) => `${message} ${hint}`))];
 }
 
-/** The same whatever the data is now: whether it has another account is for whoever serves it to learn. */
+/** The same message whatever the data is now: only its owner may learn whether it has another account. */
 const changedSinceServed = (): Fault =>
   new Fault(
     'LEDGER_MISMATCH',

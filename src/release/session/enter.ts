@@ -31,13 +31,16 @@ export interface Entering {
   readonly label: string;
   /** The same receipt is the same entry; what is declared by a number is another one every time. */
   readonly receipt?: string;
-  /** Facts that were used at no cost there because everybody knows them (relied.ts). */
+  /** Facts that were used at no cost there because everybody knows them (public-facts.ts). */
   readonly relied?: readonly Relied[];
   /** Written also where the budget does not allow it: it was spent. */
   readonly over?: boolean;
 }
 
-/** Books what somebody else has spent on these people, durably. Nothing of the data is read. An entry that comes back settled was there before: nothing was changed. */
+/**
+ * Records the cost of another publisher's release about these people, durably, without reading data.
+ * A settled entry was there before: nothing was changed.
+ */
 export async function enterSpent(desk: Desk, entering: Entering): Promise<Entry> {
   const { ledger, account, policy, analyst, as } = desk;
   if (policy.protect.secret === 'edge')
@@ -58,7 +61,7 @@ export async function enterSpent(desk: Desk, entering: Entering): Promise<Entry>
     .reserve({
       population: policy.population,
       terms: account.terms,
-      // Nobody's quota pays for it.
+      // No quota pays for it.
       analyst: `entered by ${analyst}`,
       ...(as !== undefined && { as }),
       key: enteredKey(receipt ?? `${Date.now()} ${entering.label}`),
@@ -81,7 +84,7 @@ export async function enterSpent(desk: Desk, entering: Entering): Promise<Entry>
   });
 }
 
-/** A receipt counts once; with a larger bound than before it would count for more than was booked. */
+/** A receipt counts once; with a larger bound than before it would cost more than was recorded. */
 function enteredBefore(entry: Entry, { perRecord }: Profile): Entry {
   const [booked, now] = [entry.profile.perRecord, perRecord].map((costs) => costs.get(everyRecord) ?? zero);
   if (compare(now!, booked!) <= 0) return entry;
@@ -93,7 +96,7 @@ function enteredBefore(entry: Entry, { perRecord }: Profile): Entry {
   );
 }
 
-/** Why no amount of this cost fits the budget: a rho counts only under routes that know Gaussian noise. */
+/** Reason why no amount of this cost fits the budget: a rho counts only under routes with a Gaussian bound. */
 function unreadable({ noise }: Profile, { routes, delta }: Account): string | undefined {
   if (noise === 'pure' || routes.some(isGaussian)) return undefined;
   const why = isZero(delta) ? 'this budget has no delta' : 'nothing is proven about Gaussian noise under the declared ties';

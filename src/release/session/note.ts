@@ -21,7 +21,7 @@ export interface Note {
   readonly relied: readonly Relied[];
 }
 
-/** Notes something with the ledger, for whoever reads it from whichever machine: an entry that costs nothing, and its answer. */
+/** Writes a note to the ledger, readable from every machine: an entry that costs nothing, and its answer. */
 export const note = (desk: Desk, noting: Note): Promise<void> => write(desk, noting, {});
 
 /** Notes known to be in each ledger, by population. */
@@ -34,7 +34,7 @@ const keyOf = (fact: Relied): string =>
     .update(JSON.stringify(['public read', fact]))
     .digest('hex');
 
-/** Notes durably, once per account and fact, what is about to be read for nothing because everybody knows it. */
+/** Notes durably, once per account and fact, what is about to be read at no cost because everybody knows it. */
 export async function keepRelied(desk: Desk, name: string, relied: readonly FactsOfOne[]): Promise<void> {
   const { ledger, policy } = desk;
   const known = kept.get(ledger) ?? new Set<string>();

@@ -1,7 +1,7 @@
 import { Fault, type Outcome } from '../../base/errors.js';
 import type { Trail } from './trail.js';
 
-/** The words for what became of the budget; nobody else writes them. */
+/** Texts for the outcome of a charge; no other module writes them. */
 export function outcomeText(outcome: Outcome): string {
   if (outcome.state === 'not spent') return 'Nothing was spent.';
   const entry = `ledger entry ${outcome.entry}`;
@@ -17,7 +17,7 @@ export const notSpent: Outcome = { state: 'not spent' };
 /** Anything thrown, as the fault that users see. */
 export function asFault(error: unknown): Fault {
   if (error instanceof Fault) return error;
-  // For whoever runs the process and can read the data anyway.
+  // For the owner of the process, who can read the data anyway.
   if (process.env.FUGU_DEBUG) console.error(error);
   return new Fault('INTERNAL', 'Something went wrong inside Fugu.', 'Run again with FUGU_DEBUG=1 and report what it prints.');
 }
@@ -59,7 +59,7 @@ export class Outcomes {
     this.#arose = true;
     if (outcome.state !== 'not spent') this.#entries.set(outcome.entry, outcome);
   }
-  /** Somebody else's after all. */
+  /** Drops an entry that another process completed. */
   forget(entry: number): void {
     this.#entries.delete(entry);
   }
@@ -89,7 +89,10 @@ export class Outcomes {
   get entries(): readonly Paid[] {
     return [...this.#entries.values()];
   }
-  /** Of all together: the latest entry without an answer, else the latest; undefined where nothing could have been spent, or nobody knows. */
+  /**
+   * Outcome of all together: the latest entry without an answer, else the latest;
+   * undefined where nothing could have been spent, or where it is unknown.
+   */
   get whole(): Outcome | undefined {
     const { entries } = this;
     const unanswered = entries.findLast(({ state }) => state === 'spent');

@@ -80,7 +80,7 @@ export const planned = ({ told: { name, cells, ...more }, law }: Mechanism, meas
  */
 export const noNoise = 'No noise: this is public under the policy.';
 
-/** The same of what follows from totals that everybody knows. */
+/** The same for answers that follow from totals that everybody knows. */
 const knownAlready = 'No noise: known.';
 
 /** Kind of noise, as shown in plans. */

@@ -10,14 +10,14 @@ export interface PrivacyUnit {
   readonly column?: string;
   /** One record, in words. */
   readonly record: string;
-  /** Contribution bound: at most so many rows of one record are used. */
+  /** Contribution bound: largest number of rows of one record that are used. */
   readonly maxRows: number;
   /** The same for every further table. */
   readonly tables?: Readonly<Record<string, number>>;
   readonly neighbours: Neighbours;
   /** Public columns: neighbouring data sets agree on them. */
   readonly public: readonly string[];
-  /** Columns and relations that tie records: the attacker knows them. */
+  /** Columns and relations that tie records; the attacker knows them. */
   readonly ties: readonly string[];
   /** Digests of the protected pairs of values and of the known totals. */
   readonly pairs?: string;

@@ -24,7 +24,7 @@ export function refuseUnready(policy: Policy): void {
     );
 }
 
-/** Text that was forgotten, or a relation read in another way, would make other records and other effects than this policy declares. */
+/** Inferred text, or a relation read in another way, would give other records and sensitivities than this policy declares. */
 export function refuseOtherReading(opened: EngineSource, policy: Policy): void {
   if (!reads(opened, policy))
     throw new Fault(

@@ -21,7 +21,7 @@ export interface Receipt {
   readonly label: string;
   /** As the world reads it: never a path (policy/population.ts). */
   readonly population: string;
-  /** When the answer was made; a recorded answer keeps its own date, whatever has become of the data since. */
+  /** Time of the answer; a recorded answer keeps its own date, however the data has changed since. */
   readonly at: string;
   readonly guarantee: Guarantee;
   /** The record that the cost is about; receipts of version 0.2 have none. */
@@ -42,7 +42,7 @@ export interface Receipt {
     readonly hash: string;
     /** True if answered from the record of an earlier release, with its date; nothing was spent. */
     readonly replayed: boolean;
-    /** Completes an entry that was booked earlier and never answered; nothing more was spent. */
+    /** Completes an entry that was reserved earlier and never answered; nothing more was spent. */
     readonly resumed?: true;
     /** Present when the answer could not be recorded: the same request then pays again. */
     readonly recorded?: false;

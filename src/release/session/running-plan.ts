@@ -55,8 +55,8 @@ export interface PreparedTotals {
 }
 
 /**
- * A measure as it is counted over the steps of a horizon. A record may change its step, unless everybody knows it: those of a step stay there and are booked by it. Of a person nobody knows
- * which rows are kept; and the answers of a row stay where the row is.
+ * Measure over the steps of a horizon. A record may change its step, unless steps are public: then it stays in its step and its cost is recorded by it.
+ * Of a person nobody knows which rows are kept; the answers of a row stay where the row is.
  */
 function overSteps({ policy }: Session, measure: CountedMeasure, { steps, horizon }: TotalsAsked): CountedMeasure {
   if (policy.protect.secret === 'answer') return measure;
@@ -73,7 +73,10 @@ function movesOf(session: Session, asked: TotalsAsked): (record: RecordClass) =>
   return (record) => (answers || keepsStep(record) ? 'within a step' : 'between steps');
 }
 
-/** The steps of the horizon, where records are booked by them: alone, or with other public columns where those who agree in all of them move less. */
+/**
+ * Steps of the horizon, where costs are recorded by them: alone,
+ * or with other public columns where records that agree in all of them have lower sensitivity.
+ */
 function stepsTouched(session: Session, { effects }: CountedMeasure, asked: TotalsAsked): Omit<PartTouched, 'cost'> | undefined {
   const step = slicingOfSteps(session, asked);
   const least = (of: Slicing) => largest(effects, 'l1', sliceOf(of));
@@ -111,7 +114,7 @@ export function countedOf(
   return { counted, measure, scope, ...(part && { part: { ...part, cost } }) };
 }
 
-/** Spends nothing and reads nothing: how wrong each total will be, whatever the data. */
+/** Spends nothing and reads nothing: the error of each total, whatever the data. */
 export async function prepareTotals(session: Session, asked: TotalsAsked, options: AskOptions): Promise<PreparedTotals> {
   const { policy, account } = session;
   const { steps, horizon } = asked;
@@ -194,7 +197,7 @@ function planOf(session: Session, { allowance, totals, measure, query, asked, op
       totals.mechanism.law.kind === 'none'
         ? noNoise
         : `${lawWords(totals.mechanism.law.kind)} noise by ${totals.way.how}: the least mean squared error over ${horizon} steps.`,
-    // Of a total, over all steps: sums of many noises, near a normal law.
+    // Expected error of a total over all steps: a sum of many noises, near a normal distribution.
     errors: [
       {
         name: measure.name,

@@ -73,7 +73,7 @@ export async function openTotals(session: Session, asked: TotalsAsked, options: 
   return sayingOutcome(outcomeOf(paid), () => new OpenTotals(asked, prepared, answer, paid, session));
 }
 
-/** A part that was booked, and whose record is gone, is not drawn again. */
+/** A part that was reserved, and whose record is lost, is not drawn again. */
 async function chargeOnce(session: Session, request: AskedFor<Instalment>): Promise<Charged<Instalment>> {
   try {
     return await session.charge(request);

@@ -8,7 +8,7 @@ import type { Account, Entry, Ledger } from '../ledger/ledger.js';
 import { systemAnalyst } from './analyst.js';
 
 const prefix = 'same-data:';
-/** Each attempt fails only where somebody else spent between reading and booking. */
+/** An attempt fails only if another process spends between reading and reserving. */
 const attempts = 100;
 
 /**
@@ -65,7 +65,7 @@ interface Declaration {
   readonly policy: Policy;
 }
 
-/** Books a declaration about exactly what it was derived from; undefined where the account has changed since. */
+/** Reserves a declaration about exactly the costs it was derived from; undefined where the account has changed since. */
 async function book(ledger: Ledger, { account, profile, reason, policy }: Declaration): Promise<Entry | undefined> {
   const state = textOf(account.spent);
   let isStale = false;
@@ -74,7 +74,7 @@ async function book(ledger: Ledger, { account, profile, reason, policy }: Declar
       population: policy.population,
       // The data that was read is not part of the terms: the account's terms stay, even where the policy's differ.
       terms: account.terms,
-      // Nobody's quota pays for it.
+      // No quota pays for it.
       analyst: `declared by ${systemAnalyst()}`,
       key: `${prefix}${createHash('sha256')
         .update(JSON.stringify([state, toStored(profile)]))

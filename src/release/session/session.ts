@@ -114,7 +114,7 @@ export class Session {
     deskOf = (session) => session.#desk;
   }
 
-  /** The same data, account and ledger, for somebody else who pays. */
+  /** The same data, account and ledger, for another payer. */
   of(payer: Payer): Session {
     const { analyst, ...told } = payer;
     const {
@@ -130,12 +130,12 @@ export class Session {
     } = this.#desk;
     return new Session({ ...desk, ...told, analyst });
   }
-  /** The same for whoever reads recorded answers and can pay for nothing. */
+  /** The same for a reader of recorded answers, who cannot pay. */
   reader(replaying: NonNullable<Desk['replaying']>): Session {
     const { once, analyst } = this.#desk;
     return this.of({ analyst, recordedOnly: true, replaying, ...(once !== undefined && { once }) });
   }
-  /** The same for one question, whose words are kept with its answer. */
+  /** The same for one question, whose text is kept with its answer. */
   asking(question: unknown, { epsilon, label }: AskOptions): Session {
     const { once } = this.#desk;
     const asked = {
@@ -181,7 +181,7 @@ export class Session {
     await this.#desk.claims?.claimAhead();
   }
 
-  /** Books what another publisher has spent on these people. */
+  /** Records the cost of another publisher's releases about these people. */
   enter(entering: Entering): Promise<Entry> {
     return enterSpent(this.#desk, entering);
   }
@@ -224,7 +224,7 @@ export class Session {
     return requestKeys(this.policy, once === undefined ? canonical : JSON.stringify(['once', once, canonical]));
   }
 
-  /** Pays for and runs one request; analysis and patterns are made of these. */
+  /** Pays for and runs one request; analyses and patterns are built on it. */
   charge<T>({ canonical, ...request }: AskedFor<T>): Promise<Charged<T>> {
     return charge(this.#desk, { ...request, ...this.keysOf(canonical) });
   }

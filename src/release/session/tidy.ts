@@ -36,7 +36,7 @@ const isPartition = (m: Measure): boolean =>
   m.counting.keys.length > 0 &&
   m.counting.keys.every((key) => key.kind === 'bin' || key.kind === 'joint' || (key.kind === 'code' && key.missing === 'cell'));
 
-/** Rounds to whole numbers and keeps the (whole) total: the largest remainders are rounded up. */
+/** Rounds to whole numbers with the same (whole) total: the largest remainders are rounded up. */
 export function wholeNumbers(values: readonly number[]): bigint[] {
   const floors = values.map(Math.floor);
   const missing = Math.round(values.reduce((a, b) => a + b, 0)) - floors.reduce((a, b) => a + b, 0);
