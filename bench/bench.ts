@@ -48,7 +48,7 @@ export async function secondsPer(
   return best / calls;
 }
 
-/** The same work so many times. */
+/** The same work, repeated this many times. */
 export const repeat = (times: number, work: () => unknown) => async (): Promise<void> => {
   for (let i = 0; i < times; i++) await work();
 };
@@ -60,7 +60,7 @@ export interface Turns {
   readonly spread: Spread;
 }
 
-/** The best of each of two pieces of work, taken in turns so that a busy machine slows both. */
+/** Best times of two pieces of work that alternate, so that a busy machine slows both. */
 export async function inTurns(
   ours: () => unknown,
   peer: () => unknown,
@@ -81,7 +81,7 @@ export function spreadOf(ours: readonly number[], peer: readonly number[]): Spre
   return [at(0.25), at(0.75)];
 }
 
-/** A line of the table from two pieces of work taken in turns. */
+/** A line of the table from two pieces of work that alternate. */
 export const versus = (name: string, { ours, peer, spread }: Turns): Measured => ({
   ours,
   peer: { name, seconds: peer },
@@ -89,8 +89,8 @@ export const versus = (name: string, { ours, peer, spread }: Turns): Measured =>
 });
 
 /**
- * The medians of single runs of two pieces of work, taken in turns: where a disk decides, the best run is luck. The first tenth is not counted; `once` is one
- * run, in seconds where the work takes its own time.
+ * Medians of single runs of two pieces of work that alternate: where a disk decides, the best run is luck.
+ * The first tenth is not counted; `once` is one run, in seconds where the work measures its own time.
  */
 export async function medians(
   ours: () => unknown,

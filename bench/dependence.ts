@@ -55,7 +55,7 @@ function chunkNorms(x: Float64Array): number[] {
   return norms;
 }
 
-/** The peer: (I - T)^-1 e by its series, which counts walks that turn back, to the same three digits. */
+/** The peer: (I - T)^-1 e by its series, which counts walks that go back and forth, to the same three digits. */
 function linearSeries(graph: FactorGraph, t: number, base: number): Float64Array {
   let sum = new Float64Array(graph.records).fill(base);
   for (let k = 0; k < 40; k++) sum = spread(graph, sum).map((x) => base + t * x);

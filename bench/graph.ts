@@ -141,7 +141,7 @@ function village(): Edges {
     return [a, k % 2 ? Math.floor(20_000 * next()) : (a + 1 + Math.floor(12 * next())) % 20_000] as const;
   }).filter(([a, b]) => a !== b);
 }
-/** Somebody whom everybody knows, and everybody six neighbours on a ring. */
+/** A graph with one hub tied to everybody, and six neighbours for everybody on a ring. */
 const hub = (ties: number): Edges =>
   Array.from({ length: ties }, (_, v) => v).flatMap((v) => [
     [ties, v] as const,

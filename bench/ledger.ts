@@ -70,7 +70,7 @@ const release = async (ledger: Ledger, i: number) => {
   await ledger.replay(asked.population, asked.key);
   await ledger.settle(await ledger.reserve(asked), '{"counts":[1204,993,310,77]}');
 };
-/** The entry is booked before the clock is read. */
+/** The entry is reserved before the clock is read. */
 const settleBench: Bench = {
   name: 'ledger: record an answer, not synced by itself',
   run: () =>

@@ -7,8 +7,8 @@ import { type Row, rowOf, skippedRow, textTable, withRows } from './figures.js';
 process.env.FUGU_REGISTRY ??= 'off';
 
 /**
- * `npm run bench [-- words]` prints every figure whose name holds all the words, and fails where one misses its goal. `--json` prints one JSON document
- * instead; `--write` also puts the figures into docs/figures.md.
+ * `npm run bench [-- words]` prints every figure whose name holds all the words, and fails where one exceeds its goal.
+ * `--json` prints one JSON document instead; `--write` also puts the figures into docs/figures.md.
  */
 const files: readonly (() => Promise<{ benches: readonly Bench[] }>)[] = [
   () => import('./start.js'),

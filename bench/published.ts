@@ -25,7 +25,7 @@ function sticky(states: number, stay: number): number[][] {
 const side = 20;
 const edges = 47_502;
 const next = stream(11);
-/** Every friendship with a law of its own: nothing can be remembered from one to the next. */
+/** Every friendship with a distribution of its own, so that nothing can be memoized. */
 const laws: readonly FriendLaw[] = Array.from({ length: edges }, () => ({ b: 0.1 + next() / 5, c: 1 + next() / 10 }));
 
 /** The definition for one friendship: every pair of places. */

@@ -1,6 +1,6 @@
 /**
- * One made-up table in words that all databases read: every cell follows from the number of its row, so that each of them holds the same data. Some cells are
- * absent and some lie beyond the bounds of their column.
+ * One synthetic table in SQL that all databases read: every cell follows from its row number,
+ * so that each of them holds the same data. Some cells are missing and some lie beyond the bounds of their column.
  */
 export const columns = (i: string): string =>
   [
@@ -29,7 +29,7 @@ export interface Question {
   readonly query: object;
   /** Query of somebody who wants the same result without noise: numbers are clamped to their bounds. */
   readonly plain: (table: string) => string;
-  /** Somebody who does not care for bounds. */
+  /** The same query without clamping. */
   readonly bare?: (table: string) => string;
   /** Also of the largest tables. */
   readonly always?: true;

@@ -79,7 +79,7 @@ const loaded = (asked: object): Promise<Loaded> =>
     ),
   );
 
-/** Nothing was lost, nothing was answered that is not booked, and no more was spent than there is. */
+/** No entry is lost, every answer has a reservation, and no more is spent than the budget. */
 async function refuseLost({ url, steward }: Place, { entries, statuses }: Loaded): Promise<void> {
   const get = async (path: string) =>
     (await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${steward}` } })).json() as Promise<Record<string, never>>;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 
-/** People and who knows whom, made up by hashing so that every run has the same. */
+/** Synthetic people and friendships, made by hashing so that every run has the same. */
 export interface Town {
   readonly records: number;
   readonly ties: number;
@@ -25,7 +25,7 @@ export const random = (records: number, ties: number): Town => ({
   declared: '{ kind: ties, relation: friend, oddsRatio: 4 }',
 });
 
-/** Everybody is tied to somebody earlier. */
+/** Everybody is tied to an earlier person. */
 export const forest = (records: number): Town => ({
   records,
   ties: records - 1,

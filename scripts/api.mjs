@@ -127,7 +127,7 @@ function questions() {
       const text = read(file);
       const { about } = declared({ name, file });
       const [, said] = /hint: '([^']*)'/.exec(text);
-      // An analysis has a door of its own, which knows nothing of the field its request comes in.
+      // An analysis has an entry point of its own, without the field that its request comes in.
       const hint = /question: z\.strictObject\(\{ \w+: request \}\)/.test(text) && !said.includes(`"${name}"`) ? said.replace(/^Write (.*)\.$/, `Write {"${name}": $1}.`) : said;
       const from = /import \{[^}]*\brequest\b[^}]*\} from '\.\.\/\.\.\/([^']*)\.js'/.exec(text)?.[1];
       const own = from ? fields(read(`src/${from}.ts`), 'request') : fields(text, /const request = /.test(text) ? 'request' : 'question');
@@ -230,7 +230,7 @@ const examples = () =>
     .filter(({ isType, kind }) => !isType && kind === 'function')
     .map(({ name, example }) => ({ name, example }));
 
-/** Types that a declaration of the library speaks of and that it does not export, with who speaks of them. */
+/** Types that the library uses in declarations and does not export, with the declarations that use them. */
 function unexported() {
   const list = exported().map((e) => ({ ...e, ...declared(e) }));
   const names = new Set(list.map(({ name }) => name));

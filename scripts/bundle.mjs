@@ -30,7 +30,7 @@ const { output } = await bundle.write({
   format: 'esm',
   entryFileNames: '[name].js',
   chunkFileNames: '[name]-[hash].js',
-  // Names stay, for whoever reports a crash; reading blanks is a tenth of the start.
+  // Names are kept for crash reports; reading white space takes a tenth of the start.
   minify: { mangle: false, compress: false, codegen: { removeWhitespace: true } },
 });
 await bundle.close();

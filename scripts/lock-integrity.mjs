@@ -25,7 +25,7 @@ export function problems(lock) {
 
 const run = promisify(execFile);
 
-/** Through npm, which knows the registry, its proxies and its keys; nothing where it does not know the package. */
+/** Through npm, which has the registry, its proxies and keys; undefined where it does not know the package. */
 async function registryHash({ name, version }) {
   try {
     return JSON.parse((await run('npm', ['view', `${name}@${version}`, 'dist.integrity', '--json'])).stdout);

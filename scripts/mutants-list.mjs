@@ -1,6 +1,6 @@
 /**
- * Faults that would break a promise: in what a record can move, how wide the noise is, what it costs, who is admitted and by which bound. `from` occurs once in
- * `file`; one of `tests` must fail once it reads `to`.
+ * Faults that would break a promise: in sensitivity, noise scale, privacy cost, admission or bounds.
+ * `from` occurs once in `file`; one of `tests` must fail once it reads `to`.
  */
 const mechanism = 'src/privacy/mechanism/mechanism.test.ts';
 const drawn = 'src/privacy/mechanism/drawn.test.ts';
@@ -854,7 +854,7 @@ const silent = [
   mutant('hint-that-is-refused', 'src/release/session/amend.ts', 'if (!refused) return error;', 'return error;', 'test/changed-terms.test.ts'),
 ];
 
-/** Bounds of large graphs that forget somebody. */
+/** Bounds of large graphs that ignore a person. */
 const large = [
   mutant(
     'line-forgets-a-neighbour',
@@ -1011,7 +1011,7 @@ const alongPairs = [
   mutant('pairs-rounded-up', 'src/privacy/mechanism/record-class.ts', "isSliced(record) || kindOf(record) === 'paired'", 'isSliced(record)', 'src/release/ledger/index/total.test.ts'),
 ];
 
-/** Totals that everybody knows, and what other publishers spent. */
+/** Totals that everybody knows, and costs of other publishers. */
 const knownEffects = 'src/query/count/known-effects.test.ts';
 const together = 'src/policy/known/together.test.ts';
 const knownTotals = 'test/known-totals.test.ts';
@@ -1235,7 +1235,7 @@ const servers = [
   mutant('cluster-password-in-the-clear', 'src/data/engine/trino/client.ts', "...(tls &&\n        password !== undefined &&", '...(password !== undefined &&', 'src/data/engine/trino/client.test.ts'),
 ];
 
-/** Reads that nobody pays for, and what their outcome may depend on (decision 0087). */
+/** Reads that cost nothing, and what their outcome may depend on (decision 0087). */
 const unpaid = [
   mutant('stream-looks-at-persons', 'src/query/count/public-steps.ts', ': slicingsOf(policy).some(({ column }) => column.name === name);', ': policy.columns.get(name)?.public === true;', 'test/public-reads.test.ts'),
   mutant('stream-looks-within-known-totals', 'src/query/count/public-steps.ts', ': slicingsOf(policy).some(({ column }) => column.name === name);', ": secret !== 'person' && policy.columns.get(name)?.public === true;", 'test/public-reads.test.ts'),

@@ -47,7 +47,7 @@ const bound = (pattern) =>
       ? pattern.elements.flatMap((e) => (e ? bound(e) : []))
       : [pattern.name];
 
-/** Names that an export statement gives away, each with the name it has inside, and whether it is a type. */
+/** Names exported by an export statement, each with its local name, and whether it is a type. */
 function exportsOf({ type, declaration, specifiers, source, exportKind }) {
   const isType = exportKind === 'type' || /^TS(Interface|TypeAlias)/.test(declaration?.type ?? '');
   if (type === 'ExportDefaultDeclaration') return [['default', undefined, false]];
@@ -94,7 +94,7 @@ export function readModule(file, text) {
 
 const packageOf = (path) => path.split('/').slice(0, path.startsWith('@') ? 2 : 1).join('/');
 
-/** Everything that is wrong, as [place, words]. `files` maps a path from the root to its text. */
+/** All problems, as [place, text]. `files` maps a path from the root to its text. */
 export function unused(files, manifest, { tests = false } = {}) {
   const modules = new Map([...files].map(([file, text]) => [file, readModule(file, text)]));
   const usesOf = (file) =>

@@ -29,7 +29,7 @@ export async function load(url, context, next) {
     for (const [key, value] of Object.entries(node)) if (key !== 'start' && key !== 'end') visit(value, nameOf(node, key));
   };
   visit(parseAst(code).body);
-  // Outer functions were met first, and sorting keeps that order where two begin at one place.
+  // Outer functions come first, and sorting keeps that order where two begin at one place.
   const [source, rest] = inserted
     .sort(([a], [b]) => a - b)
     .reduce(([done, from], [at, words]) => [done + code.slice(from, at) + words, at], ['', 0]);

@@ -12,7 +12,7 @@ export interface Case {
   readonly sample?: How;
   /** With so little noise that only sampling counts. */
   readonly little?: true;
-  /** Percentages are looked at, not counts. */
+  /** Compares percentages, not counts. */
   readonly parts?: boolean;
   /** Of quantiles: which bound of how far their rank is off. */
   readonly rank?: 'rankError' | 'evenRankError';

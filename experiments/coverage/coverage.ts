@@ -9,7 +9,10 @@ import { worstRows } from './worst-rows.js';
 /** Coverage of the confidence intervals of one number, over draws. */
 export interface Held {
   readonly keys: readonly string[];
-  /** In percent: of the noise alone, for what the very rows say; of noise and sampling, for what the population is. */
+  /**
+   * In percent: of the noise alone, for a statement about these rows; of noise and sampling,
+   * for a statement about the population.
+   */
   readonly noise: number;
   readonly both: number | undefined;
   /** Of the latter, how often it lay below what it is about, and above, in percent. */
@@ -26,7 +29,10 @@ interface Ends {
 }
 const fails = ({ low, high }: Ends, x: number): number => (low !== null && x < low ? 1 : high !== null && x > high ? -1 : 0);
 
-/** Counts how often the intervals of one question hold at one size and budget. `own` counts rows so many times each; it may be handed on. */
+/**
+ * Coverage of the confidence intervals of one query at one size and budget. `own` counts rows with multiplicity;
+ * it may be passed on.
+ */
 export function trialOf(own: Case, people: Data, n: number, budget: Budget, known?: (times: Times) => Exact) {
   const { query, sample = 'alike', rows = () => true, parts = false, rank } = own;
   const policy = policyOf(own, people, n);

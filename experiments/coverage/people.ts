@@ -2,7 +2,7 @@ import type { Policy } from '../../src/policy/policy.js';
 import { category, multi, number, samplePolicy, weight } from '../../test/sample-policy.js';
 import { type Data, normalFrom, seeded } from './world.js';
 
-/** Made-up people whose columns hang together: what a survey of theirs would hold. */
+/** Synthetic people with correlated columns, as a survey would hold them. */
 const columns = [
   number('age', '18', '90'),
   number('education', '0', '20'),
@@ -38,7 +38,7 @@ const leveled = <T>(levels: readonly T[], parts: readonly number[], u: number): 
 /** Of one visit; the old pay more. */
 export const costOf = (age: number, random: () => number): number => within((age / 2) * -Math.log(1 - random()), 0, 100);
 
-/** People of one town stand together, so many of them. */
+/** People of one town are consecutive; this is their number. */
 export const townSize = 10;
 
 export function population(size: number, seed = 11): Data {

@@ -70,7 +70,7 @@ interface Found {
   readonly held: readonly Held[];
 }
 
-/** One line for each kind of answer: the least and the most over its numbers and both laws of noise. */
+/** One line for each kind of answer: smallest and largest coverage over its numbers and both noise distributions. */
 function* summary(all: readonly Found[], sizes: readonly number[]): Generator<string> {
   const heads = ['noise', 'with sampling'].flatMap((what) => sizes.map((n) => `${what}, ${n.toLocaleString('en')}`));
   yield '';

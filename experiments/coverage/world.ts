@@ -134,7 +134,10 @@ export function countedTimes(policy: Policy, { bound }: Pick<Asked, 'bound'>, da
 }
 
 const geometric = (scale: number, random: () => number): number => Math.floor(-scale * Math.log(1 - random()));
-/** The very laws of the product's samplers: the difference of two geometric variables; and that, kept as often as makes it a discrete Gaussian. */
+/**
+ * The distributions of the product's samplers: the difference of two geometric variables,
+ * and rejection from it to a discrete Gaussian.
+ */
 function drawnFrom(law: AdditiveLaw<number>, random: () => number): number {
   if (law.kind === 'none') return 0;
   if (law.kind === 'laplace') return geometric(law.scale, random) - geometric(law.scale, random);

@@ -24,7 +24,7 @@ function untiedDelta(sigma: number): number {
   for (let x = -10 * sigma; x < 10 * sigma; x += step) delta += step * Math.max(0, density(x - 1) - Math.E * density(x));
   return delta;
 }
-/** The least deviation with which such a count keeps (1, 1e-6): what the noise under ties is measured against. */
+/** Least standard deviation with which such a count is (1, 1e-6)-private: the reference for the noise under ties. */
 const analytic = (() => {
   let [low, high] = [1, 10];
   while (high - low > 1e-6) {

@@ -5,7 +5,7 @@ import { publicData } from '../data.js';
 import { acsFolder } from './acs.js';
 import { adultFolder, readAdult } from './adult.js';
 
-/** Rows in the box -1 .. 1, on a grid of 1 / `last`, and how many clusters to look for. */
+/** Rows in the box -1 .. 1, on a grid of 1 / `last`, and the number of clusters. */
 export interface ClusterSet {
   readonly name: string;
   readonly dimensions: number;

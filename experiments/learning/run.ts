@@ -65,7 +65,7 @@ async function onAdult(out: string, folder: URL): Promise<void> {
   }
 }
 
-/** It takes long: whoever waits sees where it is. */
+/** Prints progress, because it takes long. */
 const begins = (what: string): boolean => process.stderr.write(`${what} ...\n`);
 const round = (x: number, digits: number): number => Number(x.toFixed(digits));
 

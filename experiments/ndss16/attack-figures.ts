@@ -190,7 +190,7 @@ export function figure10(book: Book, setting: AttackSetting): void {
   );
 }
 
-/** The promise, person by person and candidate by candidate, on the data; and one attacker it does not speak about. */
+/** The promise, person by person and candidate by candidate, on the data; and one attacker whom it does not cover. */
 export function shifts(book: Book, setting: AttackSetting, epsilon: number, quick: boolean): { inside: number; outside: number } {
   const { population, oddsRatio } = setting;
   const { space } = population;
@@ -237,7 +237,7 @@ export function shifts(book: Book, setting: AttackSetting, epsilon: number, quic
   return { inside: most, outside: beyond };
 }
 
-/** Attack 1 and 2 where the paper was: three cities, as far as our subset goes. */
+/** Attacks 1 and 2 in the paper's setting: three cities, as far as our subset goes. */
 export function threeCities(book: Book, population: Population, clustering: AttackSetting['clustering'], epsilon: number): void {
   const target = centroidsTarget('lpm', population, clustering, 1 / epsilon);
   const rows: Cell[][] = [['attacker', 'H(D_i) without ties, bits', 'ties, bits', 'release, bits', 'error, km']];

@@ -45,7 +45,7 @@ export function centroidAudit(
   let one = 0;
   for (let k = 0; k < tries; k++)
     one = Math.max(one, recluster(before, points, clusters, [Math.floor(draw() * points.count)], corners[k % corners.length]!));
-  // The person with most friends, with all of them: what complete dependence may move.
+  // The person with most friends, with all of them: the change under complete dependence.
   const { friendStart, friends } = population;
   let hub = 0;
   for (let i = 0; i < population.people; i++)

@@ -37,7 +37,7 @@ export function nearestCentre({ width, at }: Vectors, i: number, centres: Float6
   return best;
 }
 
-/** Lloyd from given centres until nothing moves: the exact, non-private clustering. */
+/** Lloyd's algorithm from given centres to convergence: the exact, non-private clustering. */
 export function lloyd(
   points: Vectors,
   start: Float64Array,

@@ -22,7 +22,10 @@ const mostTies = ({ people, friendStart }: Population): number => {
 /** Correlations of two people's patterns count from here on. */
 const threshold = 0.5;
 
-/** The paper's four lines on one population; coordinates in units of the box, the law of friends (miles) converted to it. */
+/**
+ * The paper's four lines on one population; coordinates in units of the box,
+ * the distribution of friends (miles) converted to it.
+ */
 export function publishedLines(population: Population): (epsilon: number) => Published {
   const { space, people } = population;
   const box = (2 * space.reach) / kilometresPerMile;

@@ -38,7 +38,8 @@ export function figure8(
   );
   const beta = 0.05;
   const alphas = [200, 400, 600, 800, 1000];
-  // Scales are sensitivity / epsilon with a sensitivity that hardly moves, so the epsilon that an accuracy needs follows from that at epsilon 1.
+  // Scales are sensitivity / epsilon with a nearly constant sensitivity,
+  // so the epsilon for an accuracy follows from the accuracy at epsilon 1.
   const needed = (sensitivity: number) => alphas.map((a) => ({ x: a, y: (sensitivity * Math.log(1 / beta)) / a }));
   book.lines(
     'figure-8b',

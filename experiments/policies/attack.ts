@@ -87,7 +87,7 @@ export function gained(totals: Totals, tell: Tell, models: number, { records = 4
     return mostGained(few, tell(few), () => 1, { outcomes: 60, starts: 1, random: next });
   };
   for (let m = 0; m < models && most < enough; ) {
-    // A ring: everybody may live where the next one does, and be somebody else there. All of them move, or nobody does.
+    // A ring: everybody may live in the next one's region with another value. Either all of them change, or none.
     const others = smallRows.length / cells[0].length;
     const [from, to, round] = [pick(others), pick(others), 2 + pick(2)];
     const truth = Array.from({ length: records }, (_, j) => (j < round ? j * others + from : pick(smallRows.length)));

@@ -129,7 +129,7 @@ export async function kmeansFigures(folder: URL, times: number): Promise<readonl
   return table;
 }
 
-/** The product's own choice of a variant, and what it finds, so many times. */
+/** The product's own choice of a variant and its result, in this many draws. */
 async function centresOf(set: Places, clusters: number, epsilon: string, within: string, times: number) {
   const columns = `lat: { type: number, bounds: [${set.lat}], step: 0.001 }, lon: { type: number, bounds: [${set.lon}], step: 0.001 }`;
   const pairs = within && `place: { columns: [lat, lon], within: ${within}, missing: apart }`;

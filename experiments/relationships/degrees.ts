@@ -14,7 +14,7 @@ const theta = 50;
 /** Ties that depend on twenty others with an odds ratio of 1.1: friends of friends befriend. */
 const ties = { logOdds: Math.log(1.1), ties: 20, reach: 'any' } as const;
 
-/** Mean accuracy of every form, over repeated draws; the last column pays for dependence between ties. */
+/** Mean accuracy of every form, over repeated draws; the last column is the cost of dependence between ties. */
 export function degreeAccuracy(graphs: readonly NamedGraph[]): (string | number)[][] {
   const rows: (string | number)[][] = [
     [

@@ -5,7 +5,7 @@ import { type StreamOptions, stream } from '../../src/app/api/stream.js';
 
 const fmt = (n: number): string => n.toLocaleString('en');
 
-/** One point of a stream: after so many steps, what the last of them took and what is held. */
+/** One point of a stream: its number of steps, the time of the last step and the memory in use. */
 interface Point {
   readonly steps: number;
   /** Milliseconds of the processors for each step since the last point: what a busy machine does not stretch. */

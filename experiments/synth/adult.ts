@@ -20,7 +20,10 @@ export interface Made {
   readonly tables: number;
 }
 
-/** Rounds over all tables of up to three columns, of one draw; the distance of tables of one, two and three columns of as many rows as the data has. */
+/**
+ * Rounds over all tables of up to three columns, of one draw; the distance of tables of one,
+ * two and three columns from as many synthetic rows as the data has.
+ */
 export function roundsOn(
   coded: Coded,
   rho: number,

@@ -55,7 +55,10 @@ export interface Mechanism {
   readonly small?: Calibrate;
 }
 
-/** Minimises the sum of cells x sigma^2 subject to sum 1/sigma^2 = rho (moving a row moves two cells of each table): sigma^2 ~ cells^(-1/2). */
+/**
+ * Minimises the sum of cells x sigma^2 subject to sum 1/sigma^2 = rho (replacing a row changes two cells of each table):
+ * sigma^2 ~ cells^(-1/2).
+ */
 export function gaussianSplit(levels: readonly number[], rho: number): readonly number[] {
   const total = levels.reduce((sum, cells) => sum + Math.sqrt(cells), 0);
   return levels.map((cells) => Math.sqrt(total / (rho * Math.sqrt(cells))));

@@ -14,7 +14,7 @@ export interface Row {
   readonly perScale: number;
 }
 
-/** One record moves two counts by one. */
+/** One record changes two counts by one. */
 const effect = 2;
 
 /** Noise for how often each state occurs in all chains together: the longest of them decides. */

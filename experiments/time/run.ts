@@ -132,7 +132,7 @@ function leakage(book: Book): void {
   );
 }
 
-/** Somebody is ill one day in ten, for ten days at a time. A year of daily counts, and what is believed of one day. */
+/** A person is ill one day in ten, for ten days at a time. A year of daily counts, and the posterior of one day. */
 function year(book: Book): void {
   const ill = [
     [0.9, 0.1],
@@ -143,7 +143,7 @@ function year(book: Book): void {
   const target = Math.log((0.3 / 0.7) * (0.9 / 0.1));
   const budgets = temporalBudgets(target, 365, over)!;
   const { leakage } = temporalLeakage(budgets, over);
-  // The worst there is: every day's noise speaks for "ill", as loudly as its budget lets it.
+  // The worst case: the noise of every day favours "ill" as strongly as its budget allows.
   const before = beliefsBefore({ start: rest, transition: ill }, 365);
   const worst = (epsilon: (day: number) => number) =>
     Math.max(

@@ -25,7 +25,7 @@ export interface Distance {
   readonly cpu?: number;
 }
 
-/** All tables of so many columns, of one draw: as they are read off, and tidied. */
+/** All tables with this number of columns, of one draw: as released, and tidied. */
 export function oursOn(coded: Coded, order: number, rho: number, change: 'removed' | 'replaced'): readonly Distance[] {
   const { sizes } = coded;
   const axes = subsetsUpTo([...sizes.keys()], order).filter((set) => set.length === order);

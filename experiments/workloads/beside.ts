@@ -9,7 +9,7 @@ import { readSet, setNames } from './sets.js';
 
 const chosen = (variable: string, all: readonly string[]): readonly string[] => process.env[variable]?.split(',') ?? all;
 const short = (x: number): number => Number(x.toPrecision(4));
-/** As many cells as the model of `fugu synth` has, and a quarter for the others, so that they end. */
+/** The model size of `fugu synth` in cells, and a quarter of it for the peers, so that they end. */
 const cells = Number(process.env.FUGU_CELLS ?? 800_000);
 const theirs = 200_000;
 /**

@@ -19,7 +19,7 @@ export interface Coded {
   readonly columns: readonly ArrayLike<number>[];
 }
 
-/** rho that keeps (epsilon, delta), by the usual bound. */
+/** rho that guarantees (epsilon, delta), by the usual bound. */
 export const rhoOf = (epsilon: number, delta: number): number =>
   (Math.sqrt(epsilon + Math.log(1 / delta)) - Math.sqrt(Math.log(1 / delta))) ** 2;
 

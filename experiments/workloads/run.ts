@@ -19,7 +19,10 @@ interface Asked {
   readonly change: 'replaced' | 'removed';
 }
 
-/** Root mean square error of a cell over all tables of so many columns, where a record costs rho = 1/2, by every way; exact, from the law of the noise. */
+/**
+ * Root mean squared error of a cell over all tables with this number of columns, at a cost of rho = 1/2 per record,
+ * by every method; exact, from the noise distribution.
+ */
 function line({ data, order, sizes, change }: Asked): readonly (string | number)[] {
   const tables = subsetsUpTo([...sizes.keys()], order)
     .filter((axes) => axes.length === order)
