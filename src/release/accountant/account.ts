@@ -73,13 +73,13 @@ export interface Account {
    * a plan looks at the remaining budget of each (affected-accounts.ts).
    */
   readonly parts?: readonly About[];
-  /** With a budget per step: what every value of the column that puts steps in order may spend, for ever. */
+  /** Budget of every value of the ordering column, for an endless stream, under a budget per step. */
   readonly steady?: SteadySpending;
   /** Cost set aside for other publishers whose releases about these people are not specified (others.ts). */
   readonly others?: readonly Profile[];
-  /** The data whose ties its routes rest on (sources.ts). */
+  /** Data whose ties its routes depend on (sources.ts). */
   readonly source: AccountSource;
-  /** Analysts have quotas of it: no release may change what earlier ones of others count for. */
+  /** True if analysts have quotas: no release may change the counted cost of other analysts' earlier ones. */
   readonly quotas?: true;
   /** A cost in the form the ledger needs: with an entry for every class and every condition that a route covers. */
   readonly book: (profile: Profile, reading: Reading) => Profile;
@@ -91,7 +91,7 @@ export interface SteadySpending {
   readonly each: Rational;
 }
 
-/** One proven way from what was spent to what an attacker gains. */
+/** One proven way from costs to leakage. */
 export interface Route {
   readonly amplifier: Amplifier;
   /** Conditions that every cost must have met. */
@@ -183,7 +183,7 @@ export function speaksAbout(scope: Scope, classes: Iterable<RecordClass>): boole
   return records.some(scope) && records.every((name) => name === everyRecord || scope(name));
 }
 
-/** Did everything of this kind of noise meet the condition? */
+/** True if every cost of this kind of noise met the condition. */
 const metBy = ({ noise, perRecord }: PureProfile | ZcdpProfile, condition: Condition): boolean =>
   !binds(condition, noise) || compare(perRecord.get(condition.mark) ?? zero, perRecord.get(everyRecord) ?? zero) === 0;
 
@@ -221,7 +221,7 @@ function keepsApart(route: Route, spent: Spent): boolean {
   return costs !== undefined && route.amplifier.leakage(costs) <= toNumberDown(route.epsilon);
 }
 
-/** Does this route prove that the total stays within the budget? */
+/** True if this route proves that the total stays within the budget. */
 export function keeps(route: Route, spent: Spent): boolean {
   const total = spentUnder(route, spent);
   if (!total) return false;
@@ -236,24 +236,27 @@ export const isKept = (account: Account, spent: Spent): boolean =>
 const paidTwice = ({ pure }: Spent): boolean =>
   [...pure.perRecord].some(([name, times]) => isOnce(name) && compare(times, one) > 0);
 
-/** One way to read what is used of the account: a route, and the costs in pure epsilon or in zCDP. */
+/** One reading of the used share: a route, and costs in pure epsilon or in zCDP. */
 export interface UsedBy {
   readonly route: Route;
   readonly noise: Profile['noise'];
-  /** The public columns by whose values costs are read, or the pairs along which; for everybody when absent. */
+  /** Public columns by whose values costs are read, or pairs along which they are; absent for everybody. */
   readonly by?: string;
   readonly share: Rational;
 }
 
 /**
  * Used share of the account by its best reading, for these values of public columns or for everybody: 0 fresh, 1 exhausted.
- * Shown in plans, receipts, quotas and ledgers. Taken from the costliest class, so that shares add up; may exceed 1 if costs differ by class.
+ * Shown in plans, receipts, quotas and ledgers. Taken from the costliest class, so that shares add up; may exceed 1 otherwise.
  */
 export function usedShare(account: Account, spent: Spent, about: About = aboutEverybody): Rational {
   return leastUsed(usedBy(account, spent, about))?.share ?? rational(1);
 }
 
-/** The used share of some of what was spent (one entry, one analyst), by the reading that decides for all of it: so parts add up to the whole. */
+/**
+ * Used share of a part of the costs (one entry, one analyst), by the reading that decides for the whole,
+ * so that parts add up.
+ */
 export function usedShareOf(account: Account, part: Spent, whole: Spent, about: About = aboutEverybody): Rational {
   const decides = leastUsed(usedBy(account, whole, about));
   // Costs of a covered total are covered, even if the declaration that covers them is another entry.
@@ -262,7 +265,7 @@ export function usedShareOf(account: Account, part: Spent, whole: Spent, about: 
   return found?.share ?? usedShare(account, part, about);
 }
 
-/** The kind of cost by which the account is read; undefined where nothing was spent. */
+/** Kind of cost that decides the used share; undefined where nothing was spent. */
 export function decidingNoise(account: Account, spent: Spent, about: About = aboutEverybody): Profile['noise'] | undefined {
   const least = leastUsed(usedBy(account, spent, about));
   return least && isPositive(least.share) ? least.noise : undefined;
@@ -293,7 +296,7 @@ function usedByRoutes({ routes }: Account, spent: Spent, about: About): readonly
 
 export const isGaussian = ({ gaussian }: Route): boolean => gaussian !== undefined && isPositive(gaussian.capacity);
 
-/** Roundings take no more of the budget. */
+/** Tolerance for rounding. */
 const crumb = rational(1, 1_000_000);
 
 /**
@@ -384,7 +387,7 @@ function budgetExceeded(account: Account, requested: Profile, after: Spent, befo
   );
 }
 
-/** The share that a request adds to what is used. Never negative: the best route may be another one afterwards. */
+/** Share that a request adds to the used share. Never negative: the best route may be another one afterwards. */
 const raisedShare = (account: Account, after: Spent, before: Spent, about: About = aboutEverybody): Rational =>
   maximum(zero, subtract(usedShare(account, after, about), usedShare(account, before, about)));
 
@@ -413,7 +416,7 @@ function admitQuota(account: Account, { analyst, epsilon }: Quota, after: Spent,
   );
 }
 const spentText = (asked: number, spent: number, total: number): string => `asked ${short(asked)}, ${leftText(spent, total)}`;
-/** Of what is spent to all digits that are shown nothing remains. */
+/** The remainder is zero where spent and total agree in all digits that are shown. */
 function leftText(spent: number, total: number): string {
   const remaining = short(spent) === short(total) ? 0 : Math.max(0, total - spent);
   return `spent ${short(spent)} of ${short(total)}, remaining ${short(remaining)} (in epsilon, ties included)`;

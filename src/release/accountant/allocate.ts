@@ -62,7 +62,7 @@ function valuesTouched(measures: readonly Measure[], slicing: Slicing): readonly
 export const combinationsOf = (measures: readonly Measure[], slicing: Slicing): number =>
   columnsIn(slicing).reduce((n, column) => n * kinds(measures.map(({ effects }) => valuesIn(effects, column).ranges)).length, 1);
 
-/** Floored to the grain, after taking off what double rounding could have added: the shares of a class never add up to more than one. */
+/** Rounded down to the grain, less a margin for floating-point errors: the shares of a class never exceed one. */
 const floorTo = (share: number): Rational => {
   const units = floor(multiply(fromNumber(share * (1 - 1e-9)), rational(grain)));
   if (units <= 0n) throw new RangeError('a measure would get no budget');

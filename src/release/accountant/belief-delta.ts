@@ -21,7 +21,7 @@ const slacks: readonly Rational[] = [1, 2, 3, 4, 5, 6, 8, 10, 13, 17, 22].map((p
 
 /** 1 - e^-g, rounded down. */
 const lost = (g: number): number => -expm1Up(-g);
-/** Towards the truth, and (rarer by e^-epsilon) away from it; rounded up. */
+/** Bound for both directions, towards the truth and (rarer by e^-epsilon) away from it; rounded up. */
 const bothWays = (epsilon: Rational): number => addUp(1, expUp(-toNumberDown(epsilon)));
 
 /**

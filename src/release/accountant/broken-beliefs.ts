@@ -89,5 +89,5 @@ export function keptAt(policy: Policy, account: Account, spent: Spent): (epsilon
   const amplifiers = [...new Set(account.routes.map(({ amplifier }) => amplifier))];
   return (epsilon) => isKept(openAccount({ ...policy, budget: { ...policy.budget, epsilon } }, amplifiers), spent);
 }
-/** Beyond this a belief of one in a million may become certain. */
+/** Largest epsilon considered: beyond it a belief of one in a million may become certain. */
 const most = rational(30);

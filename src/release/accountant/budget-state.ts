@@ -2,7 +2,7 @@ import { toNumber } from '../../base/exact/rational.js';
 import type { Spent } from '../../privacy/mechanism/profile.js';
 import { type Account, gained, isKept, usedShare } from './account.js';
 
-/** The budget of an account after what was spent, in epsilon, ties included. Plans, ledgers and amendments all read it here. */
+/** Budget of an account after all costs, in epsilon, ties included. Plans, ledgers and amendments all use it. */
 export interface BudgetState {
   readonly total: number;
   /** More than the total only where it is exceeded. */

@@ -205,7 +205,7 @@ describe('an exact audit of planned noise', () => {
     counter.add({ columns: [0, 1].map((j) => cells.map((r) => r[j]!)), rows: rows.length });
     return counter.totals()[0]!.map(Number);
   };
-  /** The largest log odds over pairs, outputs, and what is known of the other. */
+  /** Largest log odds over pairs, outputs and the knowledge of the other value. */
   function loss(
     policy: Policy,
     measure: Measure,
@@ -241,7 +241,7 @@ describe('an exact audit of planned noise', () => {
     }
     return most;
   }
-  /** Any table, its odds pulled towards one another until their largest ratio is the declared one. */
+  /** Any table, its odds scaled until their largest ratio is the declared one. */
   const tableOf = (odds: number, raw: readonly number[]): readonly (readonly number[])[] => {
     const log = values.map((a) => values.map((b) => raw[4 * a + b]!));
     let most = 0;

@@ -47,7 +47,7 @@ function mixedIn({ amplifier, gaussian }: Route, spent: Spent, pairs: string) {
   return { gaussian, mixed: { rho: rho!, pure: pure!, total: total! } };
 }
 
-/** Does the route prove, for values that are pairs, that the total stays within the budget? */
+/** True if the route proves, for values that are pairs, that the total stays within the budget. */
 export function keepsByPairs(route: Route, spent: Spent): boolean {
   const { pairs, amplifier, epsilon, pureCapacity } = route;
   if (pairs === undefined || !isBooked(spent, pairs)) return false;
@@ -122,12 +122,10 @@ export function roomAlongTies(route: Route, spent: Spent, part: Rational, target
 
 /** Largest cost as a multiple of the budget, whatever part of it ties carry. */
 const mostTimes = 1024;
-/** Less than any noise can show. */
+/** Relative precision, finer than any noise can show. */
 const digits = 1e-4;
 
-/**
- * The largest cost of replacing any record whose leakage between values that are a pair stays within the budget, where replacing along a pair costs this part of it. Rounded down, and itself tested.
- */
+/** Largest cost of any replacement that is admitted if this part of it is along pairs. Rounded down, and checked itself. */
 function roomAlong(route: Route, part: Rational): Rational {
   const { amplifier, epsilon, pureCapacity } = route;
   if (compare(part, one) >= 0) return pureCapacity;

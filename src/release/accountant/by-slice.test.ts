@@ -34,7 +34,7 @@ describe('Gaussian and pure noise by the values of a public column', () => {
     [[everyRecord, cost], [sliced(slicing), cost], [slice(slicing, week, week), cost]] as const; // biome-ignore format: one line
   const { capacity } = route.gaussian!;
   const most = multiply(capacity, rational(6, 10));
-  // As much again, in pure noise.
+  // The same cost again, in pure noise.
   const epsilon = pureOfZcdp(most);
   const spentOn = (gaussian: number, pure: number): Spent =>
     spend(spend(nothingSpent, zcdpProfile(booked(most, gaussian))), pureProfile(booked(epsilon, pure)));

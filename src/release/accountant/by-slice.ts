@@ -54,14 +54,14 @@ import { remembering } from './remembered.js';
 import type { Room } from './room.js';
 
 /**
- * Costs by the values of a public column (slices.proof.md): a record pays what was spent on its value and on everybody, so releases about different values add up only as far as ties
- * carry over from one to the other.
+ * Costs by the values of a public column (slices.proof.md): a record pays the cost of its value and of everybody,
+ * so releases about different values add up only as far as ties carry over.
  */
 
 /** Record classes, of sensitivities or of costs. */
 type Classes = Pick<ReadonlyMap<RecordClass, unknown>, 'has' | 'keys'>;
 
-/** The values of public columns that a request is about; about all of a column that is absent. */
+/** Values of public columns that a request selects; a column that is absent is not restricted. */
 export type About = ReadonlyMap<Slicing, Values>;
 export const aboutEverybody: About = new Map();
 
@@ -144,7 +144,7 @@ const costsBySlice = (spent: Spent, slicing: Slicing): readonly [Slices, Slices,
   paidBySlice(zcdpOfAll(spent), slicing),
 ];
 
-/** Does the route prove, by the values of some public column, that the total stays within the budget? */
+/** True if the route proves, by the values of some public column, that the total stays within the budget. */
 export const keepsBySlice = (route: Route, spent: Spent): boolean =>
   route.slicings.some((slicing) => spentBySlice(spent, slicing) && tells(spent, slicing) && keepsBy(route, spent, slicing));
 
@@ -181,7 +181,7 @@ function leakageOf({ amplifier }: Route, slicing: Slicing, costs: Costs): number
   );
 }
 
-/** True where, by the ties, no record has these values: spending there loses nothing. */
+/** True where, under the ties, no record has these values: a cost there loses nothing. */
 export const isNobody = (route: Route, slicing: Slicing, values: Values): boolean =>
   route.amplifier.slicings?.has(slicing) === true && leakageOf(route, slicing, costOnAll([values], route.epsilon)) === 0;
 
@@ -213,7 +213,7 @@ function mixedOf(spent: Spent, slicing: Slicing): readonly Mixed[] {
   return kinds([e.runs, rho.runs, all.runs]).map((v) => ({ rho: costAt(rho, v), pure: costAt(e, v), total: costAt(all, v) }));
 }
 
-/** The most that records of these values may still spend on pure noise, all of them as much; rounded down, and itself tested. */
+/** Largest equal pure cost that records of these values may still spend; rounded down, and checked itself. */
 export function roomOn(route: Route, slicing: Slicing, values: readonly Values[], spent?: Costs): Rational {
   const { pureCapacity } = route;
   const columns = values.length;

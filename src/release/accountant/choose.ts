@@ -51,7 +51,7 @@ export interface NoisePlan {
   /** One per measure. */
   readonly mechanisms: readonly MechanismOf[];
   readonly profile: Profile;
-  /** The public column by whose values the budget was divided and found. */
+  /** Public column by whose values the budget was divided and found. */
   readonly slicing?: Slicing;
   /** Sum over cells of the noise variance in units of the sensitivity: comparable between measures. */
   readonly error: number;
@@ -61,13 +61,13 @@ export interface NoisePlan {
   readonly closes?: true;
 }
 
-/** A plan before it is judged, and the same with another amount. */
+/** A plan before it is judged, and a function that makes it with another budget. */
 interface Candidate extends Omit<NoisePlan, 'fits' | 'closes'> {
   readonly budget: Rational;
   readonly make: (budget: Rational) => Candidate;
 }
 
-/** All candidates, best first; the caller takes the first (which fits if any does). After each the account has used the share and no more. */
+/** All candidates, best first; the caller takes the first (which fits if any does). Each uses exactly the share. */
 export function chooseNoise(measures: readonly Measure[], account: Account, share: Rational, spent: Spent): readonly NoisePlan[] {
   const plans: Candidate[] = [];
   const about = aboutOf(measures);
@@ -118,7 +118,7 @@ export function chooseNoise(measures: readonly Measure[], account: Account, shar
   const after = ({ profile }: Candidate): Spent => spend(spent, account.book(profile, { measures }));
   const judged = (plan: Candidate): NoisePlan & Candidate => {
     const closes = plan.kind === 'laplace' && moved.isClosed(after(plan));
-    // By its own route: the promise printed with the plan is that route's.
+    // Judged by its own route, because its printed promise is that route's.
     return { ...plan, fits: keeps(plan.route, after(plan)), ...(closes && { closes }) };
   };
   const weighed = (plan: NoisePlan) => (plan.closes ? closing : 1) * plan.error;
@@ -140,7 +140,7 @@ const covers = (route: Route, measures: readonly Measure[], spent: Spent): boole
   (!route.amplifier.factoredOnly || measures.every(isFactored)) &&
   spentUnder(route, spent) !== undefined;
 
-/** Why no noise can be offered: undefined where no route covers these measures. */
+/** Reason why no noise can be offered; undefined where no route covers these measures. */
 export function whyNoNoise(measures: readonly Measure[], account: Account, spent: Spent): Fault | undefined {
   const met = (r: Route) => (['pure', 'zcdp'] as const).some((noise) => r.conditions.every((c) => meets(c, noise, { measures })));
   const routes = account.routes.filter((r) => covers(r, measures, spent) && met(r));
@@ -150,7 +150,10 @@ export function whyNoNoise(measures: readonly Measure[], account: Account, spent
   return beside ?? changesQuotas(account, spent, about) ?? nothingLeft();
 }
 
-/** Plans for everybody where a plan for the requested values may spend more: too large a request is refused, not answered with more noise. */
+/**
+ * True for a plan for everybody where a plan for the requested values may spend more: too large a request is refused,
+ * not answered with more noise.
+ */
 const isOfLess = ({ slicing, route, kind, budget }: Candidate, plans: readonly Candidate[]): boolean =>
   slicing === undefined &&
   plans.some((p) => p.slicing !== undefined && p.route === route && p.kind === kind && compare(p.budget, budget) > 0);
@@ -179,10 +182,10 @@ function grown(plan: Candidate, most: (plan: Candidate) => number, share: number
   return best;
 }
 
-/** Pure noise that leaves later questions without Gaussian noise is taken where its variance is this many times smaller. */
+/** Pure noise that closes Gaussian noise to later questions is preferred only if its variance is this many times smaller. */
 export const closing = 2;
 
-/** Roundings take no more. */
+/** Tolerance for rounding. */
 const crumb = rational(1, 1000);
 const asksTooMuch = (account: Account, share: Rational, spent: Spent, about: About): boolean =>
   compare(share, add(subtract(one, usedShare(account, spent, about)), crumb)) > 0;
@@ -332,7 +335,7 @@ export const noised = <M extends Measure>(m: M, allotment: Allotment, scope: Sco
     scope,
   ) as MechanismOf<M>;
 
-/** Noisy cells over all the tables that are read off a measure. */
+/** Noisy cells over all the tables that are computed from a measure. */
 const entering = (m: Measure): number =>
   m.mechanism === 'additive' ? (m.worth ?? m.cells.length * (m.tables ?? 1)) : m.cells.length;
 

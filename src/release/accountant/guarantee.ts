@@ -33,7 +33,7 @@ export interface Guarantee {
   /** Probability that the odds move further, when the whole budget is spent. */
   readonly failure: number;
   readonly assumptions: readonly string[];
-  /** The theorem the noise was chosen by. */
+  /** The theorem behind the choice of noise. */
   readonly how: string;
   /** The promise in plain words, one sentence each. */
   readonly sentences: readonly string[];
@@ -165,7 +165,7 @@ const betweenGiven = ({ singles }: Known): string =>
     ? 'any two values of the secret that the known totals leave possible'
     : 'any two ways in which some rows could be filled in that agree with the known totals, where no part of them could be exchanged alone';
 
-/** Column by column, as declared; of all others any two values. */
+/** Column by column, as declared; any two values of the other columns. */
 const pairsTold = ({ protect: { pairs }, columns }: Policy): readonly string[] => {
   const rest = [...columns.keys()].some((name) => !pairs!.columns.has(name));
   return [
@@ -177,7 +177,7 @@ const pairsTold = ({ protect: { pairs }, columns }: Policy): readonly string[] =
 const secretIn = ({ protect: { secret, window = 1 } }: Policy): string =>
   window > 1 ? `${window} time steps in a row, taken together` : secretWords[secret];
 
-/** Five digits of it, never less than it is. */
+/** Five significant digits, rounded up. */
 function shortAbove(x: number): number {
   const short = Number(x.toPrecision(5));
   return short >= x ? short : Number((short + 10 ** (Math.floor(Math.log10(x)) - 4)).toPrecision(5));

@@ -61,7 +61,7 @@ export function openAccount(
   };
 }
 
-/** Values of public columns one by one; none of them where there are many. The last declared value has no end. */
+/** Values of public columns one by one; none of them if there are many. The last declared value has no upper end. */
 function partsIn(policy: Policy, kinds?: TieKinds): Pick<Account, 'parts'> {
   const columns = slicingsOf(policy, kinds);
   const count = columns.reduce((n, { first, last }) => n + last - first + 2, 0);
@@ -96,8 +96,8 @@ function steadyOf(routes: readonly Route[], epsilon: Rational): SteadySpending {
 }
 
 /**
- * Gaussian capacities. The bound for every release comes first. A bound for some releases becomes a route of its own where it allows more at its part of delta than
- * the first would with all of it; otherwise it would cost delta and bring nothing.
+ * Gaussian capacities. The bound for every release comes first. A bound for some releases becomes a route of its own if it allows more
+ * at its part of delta than the first would with all of it; otherwise it would cost delta for nothing.
  */
 function addGaussian({ budget, protect }: Policy, routes: readonly Route[]): Route[] {
   const { epsilon, delta, belief } = budget;

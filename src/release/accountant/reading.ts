@@ -10,13 +10,13 @@ import { readsWithin } from '../../query/count/reads-within.js';
 export interface Reading {
   /** Absent where only the cost of a request is known: it then meets no condition on measures. */
   readonly measures?: readonly Measure[];
-  /** Of a request without measures: all its noise is on sums to which every record adds a part of its own, given earlier outputs. */
+  /** For a request without measures: all its noise is on sums with one separate term per record, given earlier outputs. */
   readonly sums?: boolean;
-  /** It is proven for records that come and go, too. */
+  /** Proven for add-remove neighbours, too. */
   readonly comesAndGoes?: boolean;
   /** Its cost covers all records that change together under known totals. */
   readonly together?: boolean;
-  /** It reads more than the rows that releases may use (relations), so that records left out of those rows pay for it too. */
+  /** Reads more than the rows that releases may use (relations), so that records outside those rows pay for it too. */
   readonly beyond?: boolean;
 }
 
@@ -28,7 +28,7 @@ const checks: { readonly [K in Need['kind']]: (need: Extract<Need, { kind: K }>,
     measures
       ? measures.every((m) => m.mechanism !== 'exponential' && !isDistinct(m.counting) && answersMoving(m) <= 1)
       : sums === true,
-  // Nothing reads finer than the declared values.
+  // A route without coarse levels covers every reading: nothing is finer than the declared values.
   levels: ({ resolution }, { measures }) =>
     coarseColumns(resolution).length === 0 || measures?.every(({ counting }) => readsWithin(counting, resolution)) === true,
 };

@@ -30,7 +30,7 @@ export interface RoomToSpend {
 export interface Sharing {
   readonly spent: Standing;
   readonly share: Rational;
-  /** The class of records that the request touches. */
+  /** Record class that the request depends on. */
   readonly record: RecordClass;
   /** Decides which routes cover it. */
   readonly reading: Reading;

@@ -60,12 +60,12 @@ function roomUnder(route: Route, spent: Spent, target: Rational): Room {
   };
 }
 
-/** A share of the budget, what will be used with it, and what was spent before. */
+/** A share of the budget, the used share that it leads to, and the costs spent before it. */
 export interface SharedOut {
   readonly share: Rational;
   readonly target: Rational;
   readonly spent: Spent;
-  /** The kind of cost that the account is read by; undefined where nothing was spent. */
+  /** Kind of cost that decides the used share; undefined where nothing was spent. */
   readonly decides: Profile['noise'] | undefined;
 }
 
@@ -75,7 +75,7 @@ export interface Spendable {
   readonly rho?: Rational;
 }
 
-/** The most of each kind over several readings. */
+/** The largest amount of each kind over several readings. */
 export function mostSpendable(rooms: readonly Spendable[]): Spendable {
   const most = (amounts: readonly (Rational | undefined)[]) => amounts.reduce<Rational>((m, x) => (x ? maximum(m, x) : m), zero);
   const [pure, rho] = [most(rooms.map((r) => r.pure)), most(rooms.map((r) => r.rho))];
@@ -83,7 +83,8 @@ export function mostSpendable(rooms: readonly Spendable[]): Spendable {
 }
 
 /**
- * The largest draws of each kind after which the account has used the target and no more (docs/decisions/0092): pure noise is paid in epsilon or at its zCDP cost, whichever allows more.
+ * Largest draws of each kind after which the account has used exactly the target (docs/decisions/0092):
+ * pure noise is paid in epsilon or at its zCDP cost, whichever allows more.
  */
 export function spendable(
   account: Account,
@@ -108,7 +109,7 @@ export function spendable(
   const pricedIn = (amount: Rational): Rational =>
     isPositive(amount) && (plain || !onlyPure) ? bound!.pureWithin(amount, capacity!, epsilon!) : zero;
   const most = maximum(inEpsilon, pricedIn(inRho));
-  // Less than another reading allows: that one would decide afterwards, at less than the share.
+  // Below the limit of another reading: that reading would decide afterwards, at less than the share.
   const allowed = () =>
     decides === 'pure' ? (rho && isGaussian(route) ? pricedIn(rho) : zero) : onlyPure && plain ? pure : zero;
   const keepsReading =
@@ -136,7 +137,7 @@ export function costsMoreBeside(
   return countsForMore(account, subtract(least, used));
 }
 
-/** The refusal where analysts have quotas and the amount would make another reading of the account the smallest. */
+/** Refusal under quotas where the amount would make another reading of the account the smallest. */
 export function changesQuotas(account: Account, spent: Spent, about?: About): Fault | undefined {
   if (!account.quotas || compare(usedShare(account, spent, about), one) >= 0) return undefined;
   return new Fault(
@@ -146,7 +147,7 @@ export function changesQuotas(account: Account, spent: Spent, about?: About): Fa
   );
 }
 
-/** The refusal where reading earlier releases otherwise takes this share by itself. */
+/** Refusal where another reading of earlier releases alone takes this share. */
 export function countsForMore(account: Account, share: Rational): Fault {
   const more = Number(toNumber(multiply(share, account.epsilon)).toPrecision(4));
   return new Fault(

@@ -37,7 +37,7 @@ export interface Asked {
 /** Requested amount, in a form that stays the same while the budget shrinks. */
 export const askedText = (options: Asked): string => options.epsilon ?? (options.all ? 'all' : 'tenth');
 
-/** The same for all ways to write a number. */
+/** The same text for all ways to write a number. */
 export const sameText = (options: Asked): string =>
   options.epsilon === undefined ? askedText(options) : toText(parseRational(options.epsilon, 'epsilon'));
 

@@ -22,7 +22,7 @@ import {
   sourceMark,
 } from '../../privacy/mechanism/record-class.js';
 
-/** The data that an account of one policy reads: ties and known totals of it bound only what was spent on it (sources.proof.md). */
+/** Data that an account reads: its ties and known totals bound only the costs spent on it (sources.proof.md). */
 export interface AccountSource {
   /** Second class under which every cost is recorded. */
   readonly mark: Mark;
@@ -60,12 +60,12 @@ const tieRelations = (policy: Policy, kinds: TieKinds): readonly string[] =>
 const digest = (parts: readonly string[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 24);
 
-/** Costs that are not known to be of this data, by the mark that would declare them to be. */
+/** Costs that are not known to be of this data, by the mark that would declare them so. */
 type Elsewhere = ReadonlyMap<Mark, Rational>;
 
 /**
- * Costs on other sources, each less what was declared of it. An entry has one source mark or none, so no cost is in two of them,
- * and what was declared of one source never offsets another.
+ * Costs on other sources, each less what was declared of it. An entry has at most one source mark,
+ * so no cost is in two of them, and a declaration about one source never offsets another.
  */
 export function spentElsewhere({ perRecord }: Profile, { mark, own, ownsUnmarked }: AccountSource): Elsewhere {
   const undeclared = (name: Mark, cost: Rational) => [name, subtract(cost, perRecord.get(name) ?? zero)] as const;
@@ -84,7 +84,7 @@ function bySource(perRecord: Profile['perRecord']) {
   const unmarked = marked.reduce((rest, [, cost]) => subtract(rest, cost), perRecord.get(everyRecord) ?? zero);
   return { marked, unmarked };
 }
-/** Running totals are rounded at 2^-256, each by itself: a difference below this is no cost. */
+/** Running totals are rounded at 2^-256 separately: a difference below this is no cost. */
 const roundings = rational(1n, 1n << 200n);
 
 /** Marks that hold more than the total: one cost is in two of them, and nothing can be derived. */
@@ -124,7 +124,7 @@ const twiceMarked = (): Fault =>
     'Give these records a population of their own: what is promised about both adds up.',
   );
 
-/** Notes that declare all that was spent to be of this data: for each source what was not declared before. */
+/** Notes that declare all costs to be of this data: for each source the part not declared before. */
 export function declaredOwn(source: AccountSource, { pure, zcdp }: Spent): readonly Profile[] {
   if ([pure, zcdp].some(marksOverlap)) throw twiceMarked();
   return [pure, zcdp]

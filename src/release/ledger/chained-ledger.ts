@@ -147,7 +147,7 @@ export function ledgerOn(store: Keeping): Ledger {
   };
 }
 
-/** The account under these terms, or none where one may be opened. */
+/** The account under these terms; undefined where one may be opened. */
 function accountUnder(
   place: string,
   books: Books,
@@ -256,7 +256,7 @@ function toEntry({ sequence, body, hash }: Stored, answered: 'no' | 'kept' | 'lo
   };
 }
 
-/** Half of a surrogate pair is no text and would not come back as it went in. */
+/** Half of a surrogate pair is not text and would be altered by storing. */
 const well = (text: string): string => (/\p{Surrogate}/u.test(text) ? Buffer.from(text, 'utf8').toString('utf8') : text);
 const wellFormed = (asked: Reservation): Reservation => ({
   ...asked,

@@ -80,7 +80,7 @@ function rollBack(db: Store['db']): void {
   } catch {}
 }
 
-/** Without a write-ahead log readers can hold up a commit, and by then there is no way back. */
+/** Without a write-ahead log readers can delay a commit, and by then the line is written. */
 function commit(db: Store['db']): void {
   const deadline = performance.now() + 5000;
   for (;;) {
@@ -108,7 +108,7 @@ function putLine({ chain }: Store, line: Stored, sync: boolean, there: (unsure: 
   try {
     chain.write(line.offset, lineOf(line));
   } catch (error) {
-    // The end of the line is its last byte, so half of it is no line; all of it may be there nevertheless.
+    // The end of the line is its last byte, so half of it is no line; the whole line may be there nevertheless.
     if (!takeBack({ chain }, line) && isThere(chain, line)) there(false);
     throw error;
   }

@@ -122,7 +122,7 @@ export const sqliteCode = (error: unknown): number | undefined => {
   return opening ? Number(opening[1]) & 0xff : undefined;
 };
 
-/** Driver and system errors as faults; whatever is neither passes unchanged. */
+/** Driver and system errors as faults; other errors pass unchanged. */
 export function asFault(error: unknown, place: string): unknown {
   if (error instanceof Fault) return error;
   if (error instanceof Broken) return corrupt(place, error.message);
@@ -130,11 +130,11 @@ export function asFault(error: unknown, place: string): unknown {
   return known ? known(place) : error;
 }
 
-/** SQLite read less than it wanted: files that were cut, not a disk that fails. */
+/** SQLite read less than it needed: truncated files, not a failing disk. */
 const shortRead = 522;
 const errnosOfDisk = ['EIO', 'ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS', 'ENXIO', 'ENODEV', 'ESTALE', 'EMFILE', 'ENFILE'];
 
-/** The fault where the disk, and not what is on it, is to blame: a file that could not be read this time is no damaged file. */
+/** The fault where the disk failed, not its content: a file that could not be read this time is not damaged. */
 export function faultOfDisk(error: unknown, place: string): Fault | undefined {
   const { rawCode, code = '' } = error as { rawCode?: number; code?: string };
   const blamed = [8, 10, 13, 14].includes(sqliteCode(error) ?? -1) ? rawCode !== shortRead : errnosOfDisk.includes(code);

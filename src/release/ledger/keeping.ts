@@ -52,7 +52,7 @@ export interface Late {
   readonly spent: Outcome;
   /** If the line could be removed again, which is sound while its answer was given to nobody. */
   readonly takenBack?: Outcome;
-  /** When only the witness did not hear of it. */
+  /** If only the witness was not notified. */
   readonly unwitnessed: Outcome;
   /** The line may be lost in a crash: the next synced line makes it durable. */
   readonly unsynced?: boolean;
@@ -65,7 +65,7 @@ export interface Late {
 export interface Unpaid {
   /** Message where the line may or may not be there. */
   readonly doubt: string;
-  /** When only the witness did not hear of it. */
+  /** Message if only the witness was not notified. */
   readonly unheard: string;
 }
 export const isUnpaid = (ends: Late | Unpaid | undefined): ends is Unpaid => ends !== undefined && 'doubt' in ends;

@@ -65,7 +65,7 @@ it('a claim that is withdrawn after the folder was read is not reported as damag
     if (++looks === 2 && 'takeBack' in again) again.takeBack();
     else meanwhile.act = act;
   };
-  // The key is looked for in a list of its own.
+  // The key is looked for in a separate listing.
   Object.assign(meanwhile, { after: '/registry', act });
   expect(claimsIn(registry, 'content')).toEqual([]);
 });

@@ -19,18 +19,18 @@ export interface DataAccount {
   readonly ledger: string;
 }
 export interface Claim extends DataAccount {
-  /** Why it may have a budget although the data has another one. */
+  /** Reason why it may have a budget although the data has another one. */
   readonly reason?: string;
 }
 
-/** Folder that remembers which data has an account. */
+/** Folder that records which data has an account. */
 export interface Registry {
   readonly folder: string;
   /** File mode in it: next to a shared ledger, files belong to the ledger's group. */
   readonly mode: number;
   /** The default folder, which holds nothing else: if it cannot be written, data is merely not recognised by it. */
   readonly isOptional?: true;
-  /** In the folder of a ledger, which makes that folder itself. */
+  /** Lies in the folder of a ledger, which creates that folder itself. */
   readonly isBesideLedger?: true;
 }
 
@@ -54,7 +54,7 @@ export function registriesOf(ledger: string, ofService?: string): readonly Regis
   ];
 }
 
-/** A relative path would be another registry in every folder a command is run in. */
+/** A relative path would name another registry in every working directory. */
 function named(folder: string): string {
   if (isAbsolute(folder)) return resolve(folder);
   throw new Fault(
@@ -84,8 +84,8 @@ export function claimsIn(registry: Registry, digest: string): readonly Claim[] {
 }
 
 /**
- * Adds the claim that `decide` makes of those there are, unless it throws. The second of two who add to the same data at once sees the claim of the first.
- * Returns how to take it back, or the claim that this account has already.
+ * Adds the claim that `decide` makes from the existing ones, unless it throws; the second of two concurrent claims sees
+ * the first. Returns a function that withdraws it, or this account's existing claim.
  */
 export function addClaim(
   registry: Registry,
@@ -108,10 +108,10 @@ export function addClaim(
   }
   throw unreadable(registry, 'takes no further claim');
 }
-/** Of those who claim the same data at once, each is overtaken once by each other at most. */
+/** Among concurrent claims, each is overtaken at most once by each other. */
 const mostRivals = 100;
 
-/** The state of the files that an account was last remembered with, so that they are read again only when they have changed. */
+/** State of the files that an account was last remembered with, so that they are read again only when changed. */
 export function isRemembered(registry: Registry, account: DataAccount, state: string): boolean {
   const key = keyIn(registry);
   return key !== undefined && textIn(registry, markOf(key, account)) === `${nameOf(key, state)}\n`;
@@ -137,12 +137,15 @@ const nameOf = (key: string, digest: string): string =>
 const writing = ({ mode }: Registry) => ({ hint: 'The registry of known data must be writable; FUGU_REGISTRY names it.', mode });
 
 const [keyFile, checkFile] = ['key', 'key-check'];
-/** Under the key that the claims were made with; another key would find none of them. */
+/** Checks that the key is the one the claims were made with; another key would find none of them. */
 const checkOf = (key: string): string => `${nameOf(key, 'key of the registry of known data')}\n`;
 
 const keyIn = (registry: Registry): string | undefined => checkedKey(registry)?.key;
 
-/** Files are read in the reverse of the order they are written in (key, check, claims), so that one being made is never taken for a damaged one. */
+/**
+ * Files are read in the reverse order of writing (key, check, claims),
+ * so that a registry being created is never taken for a damaged one.
+ */
 function checkedKey(registry: Registry): { readonly key: string; readonly isChecked: boolean } | undefined {
   const isUsed = namesIn(registry).some((name) => /\.(json|state)$/.test(name));
   const check = textIn(registry, checkFile);
@@ -199,7 +202,7 @@ function claimsUnder(registry: Registry, name: string): readonly { readonly numb
     .sort((a, b) => a.number - b.number);
 }
 
-/** Undefined where it was taken back since the folder was read. */
+/** Undefined if the claim was withdrawn since the folder was read. */
 function claimOf(registry: Registry, file: string): Claim | undefined {
   const text = textIn(registry, file);
   if (text === undefined) return undefined;
@@ -241,7 +244,10 @@ const textIn = (registry: Registry, name: string): string | undefined =>
   });
 const mostBytes = 1 << 20;
 
-/** The one way to read the folder and every file in it: undefined where the entry itself is not there, a fault where it cannot be read. */
+/**
+ * The only way to read the folder and its files: undefined if the entry itself does not exist,
+ * a fault if it cannot be read.
+ */
 function readIn<T>(registry: Registry, path: string, read: (path: string) => T): T | undefined {
   try {
     return isAbsent(registry, path) ? undefined : read(path);
@@ -252,7 +258,10 @@ function readIn<T>(registry: Registry, path: string, read: (path: string) => T):
   }
 }
 
-/** Nothing has this name, in folders that can be looked into: below a link that leads nowhere, or a file, something may be missing that was there. */
+/**
+ * Proves that the name does not exist, in folders that can be read: below a dangling link or a file,
+ * an entry may be missing that existed.
+ */
 function isAbsent(registry: Registry, path: string): boolean {
   for (let at = path; ; at = dirname(at)) {
     const found = entryAt(registry, at);

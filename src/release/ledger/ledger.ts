@@ -3,8 +3,8 @@ import type { Profile, Spent } from '../../privacy/mechanism/profile.js';
 /** Durable record of all costs. One account per population; entries are hash-chained; costs are stored, never epsilons. */
 export interface Ledger {
   /**
-   * Reserves the cost before data is read; returns once it is durable. `admit` gets the total after this entry inside one exclusive transaction;
-   * if it throws, nothing is reserved. Opening an account pins `digest` and summary of its terms; another digest is LEDGER_MISMATCH.
+   * Reserves the cost before data is read; returns once it is durable. `admit` gets the new total inside one exclusive transaction; if it
+   * throws, nothing is reserved. Opening an account pins `digest` and summary of its terms; another digest is LEDGER_MISMATCH.
    */
   reserve(reservation: Reservation): Promise<Entry>;
   /**
@@ -30,7 +30,7 @@ export interface Ledger {
    * only `entries` checks that none is missing.
    */
   page(population: string, page: Page): Promise<readonly Entry[]>;
-  /** Its entries whose keys begin so. */
+  /** Its entries whose keys have this prefix. */
   keyed(population: string, prefix: string): Promise<readonly Entry[]>;
   /** Analysts who have paid something. */
   analysts(population: string): Promise<readonly string[]>;
@@ -88,7 +88,7 @@ export interface Reservation {
   readonly resumable?: boolean;
   /** Reserves nothing if an answer to this key is on record by now: the entry that paid for it is returned, settled. */
   readonly unlessRecorded?: boolean;
-  /** `byAnalyst` is this analyst's own total after the entry: the place for a quota. */
+  /** `byAnalyst` is this analyst's own total after the entry, for the quota. */
   readonly admit: (after: Spent, before: Spent, byAnalyst: Spent) => void;
   /** Called before an account is opened, with the populations that have one here; if it throws, nothing is reserved. */
   readonly opening?: (others: readonly string[]) => void;
@@ -123,7 +123,7 @@ export interface Verification {
   readonly ok: boolean;
   /** Reservations walked. */
   readonly entries: number;
-  /** Hash of the last link of a sound chain: what a receipt can be compared with. */
+  /** Hash of the last link of a sound chain, to compare receipts with. */
   readonly head?: string;
   /** Sequence of the first entry that does not fit the chain. */
   readonly brokenAt?: number;

@@ -8,7 +8,7 @@ import type { Reservation } from './ledger.js';
 import { backupLedger, restoreLedger } from './rescue/backup.js';
 import { recoverLedger } from './rescue/recover.js';
 
-/** That something is not there proves nothing once something may have been lost. */
+/** Absence proves nothing once entries may have been lost. */
 let room: LedgerFolder;
 let folder: string;
 let place: string;

@@ -10,7 +10,7 @@ import { emptyBooks, follow, linkFrom } from './index/accounts.js';
 import { emptyText } from './index/total.js';
 import type { Ledger, Reservation } from './ledger.js';
 
-/** The run of the machine, how often something was synced in place, and the texts that were written and synced since they were. */
+/** Boot of the machine, number of in-place syncs, and the texts written and synced since then. */
 const machine = vi.hoisted(() => ({ boot: '', syncs: 0, failing: false, written: [] as string[] }));
 vi.mock('node:fs', async (original) => {
   const fs = await original<typeof import('node:fs')>();

@@ -42,13 +42,13 @@ export interface Store {
   readonly boot: string | undefined;
   /** Brings the index up to the chain file and returns the state of both; under the write lock. */
   readonly reconciled: () => Standing;
-  /** The same where there is nothing to bring up; undefined where the write lock is needed. */
+  /** The same if nothing is missing; undefined if the write lock is needed. */
   readonly agreed: () => Standing | undefined;
   /** Accounts after a committed link: they follow from the chain alone, and hold as long as its end is the same. */
   readonly remember: (standing: Standing | undefined) => void;
   /** True if others have reserved costs recently. */
   readonly crowded: () => boolean;
-  /** Writes the rows of accounts that still wait to be written; nothing depends on it. */
+  /** Writes pending account rows; nothing depends on it. */
   readonly bringRowsUp: () => void;
   /** Refuses files that were replaced or deleted while they were open. */
   readonly checkFiles: () => void;
@@ -72,7 +72,7 @@ export function realPlace(place: string): string {
   return place;
 }
 
-/** SQLite would wait for ever for what a device, a pipe or a file of the system has to say. */
+/** SQLite would wait for ever on a device, a pipe or a system file. */
 export function checkKinds(place: string): void {
   for (const path of [place, `${place}-wal`, `${place}-shm`, `${place}-journal`]) {
     const found = statSync(path, { throwIfNoEntry: false });
@@ -96,8 +96,8 @@ const noLedgerFile = (path: string): Fault =>
   });
 
 /**
- * A file that is there is never opened here: closing it would drop every lock this process holds
- * on it (POSIX), also those of other connections, and another process could then take the write-ahead log away under them.
+ * An existing file is never opened here: closing it would drop every lock of this process on it (POSIX), also those of other connections,
+ * and another process could then remove the write-ahead log under them.
  */
 function makeFile(place: string): void {
   checkKinds(place);
@@ -140,7 +140,7 @@ export async function openStore(named: string, witness?: Witness): Promise<Store
   });
 }
 
-/** A ledger of this format with both its copies; made, rebuilt or upgraded where that loses nothing. */
+/** A ledger of this format with both its copies; created, rebuilt or upgraded where that loses nothing. */
 function prepare(db: Connection, place: string): void {
   const path = chainPath(place);
   if (formatOf(db, place) === 'present') {
@@ -205,7 +205,7 @@ function storeOn(db: Connection, place: string, witness: Witness | undefined): S
   const reconciled = (thorough = false): Standing => {
     const { found, whole } = standing();
     if (whole && !thorough) return found;
-    // They are about to change, and if the transaction fails they have not.
+    // The accounts are about to change, and if the transaction fails they have not.
     remembered = undefined;
     return catchUp(index, chain, found);
   };
@@ -239,7 +239,7 @@ function storeOn(db: Connection, place: string, witness: Witness | undefined): S
       checkChain: () => checkFiles('chain'),
       close: () => {
         chain.close();
-        // Closing would touch shared memory that is not there any more, and end the process.
+        // Closing would touch shared memory that no longer exists, and crash the process.
         const now = identity(`${place}-shm`);
         if (now.ino !== -1 && now.size < shared) abandoned.set(place, db);
         else db.close();
@@ -259,7 +259,7 @@ const nearby = 4;
 /** References that protect them from the garbage collector, which would close them. */
 const abandoned = new Map<string, Connection>();
 
-/** Takes over the links that the index lacks. */
+/** Reads the links that the index lacks. */
 function catchUp(index: Index, chain: ChainFile, from: Standing): Standing {
   const { books } = from;
   let { end, last } = from;
@@ -297,7 +297,7 @@ function filesOf(place: string, writeAhead: boolean, chain: ChainFile): (among?:
   return (among = 'all') => {
     for (const { path, dev, ino, size } of among === 'all' ? all : first) {
       const now = identity(path);
-      // Shared memory that was cut would end the process when it is touched.
+      // Truncated shared memory would crash the process when it is touched.
       if (now.dev !== dev || now.ino !== ino || (path === shared && now.size < size)) throw replaced(path);
     }
   };

@@ -108,7 +108,7 @@ describe('intervals of answers that were made to agree', () => {
         let half = 0;
         let rest = 1 - at[far]!;
         while (rest > 0.05) rest -= 2 * at[far + ++half]!;
-        // The half width is whole: what is off by no more stays so when it is rounded up or down.
+        // The half width is an integer, so an error within it stays within it after rounding.
         expect([scale, t, beyond(scale, t, t * half) <= 0.05 + 1e-9]).toEqual([scale, t, true]);
       }
   });

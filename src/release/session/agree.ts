@@ -3,7 +3,7 @@ import { type Agreeing, agreeingWith, totalMeasure } from '../../query/count/mar
 import type { Measure } from '../../query/count/measure.js';
 import { wholeNumbers } from './tidy.js';
 
-/** More cells of a margin are not read along with every answer. */
+/** Margins with more cells are not read along with every answer. */
 const mostCells = 10_000;
 
 /**
@@ -32,7 +32,7 @@ export function agreementOf(policy: Policy, measures: readonly Measure[]): Agree
   };
 }
 
-/** The nearest counts with the known totals: what is missing from a total is divided evenly among its cells, in whole numbers. */
+/** Nearest counts with the known totals: the difference is divided evenly among the cells, in integers. */
 function moved(values: readonly bigint[], { groupOf, groups, from }: Agreeing, margin: readonly bigint[]): readonly bigint[] {
   const known = new Array<bigint>(groups).fill(0n);
   from.forEach((group, k) => {

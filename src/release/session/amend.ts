@@ -72,7 +72,7 @@ function refuseForGood({ terms, spent }: Account, entries: readonly Entry[], { p
   refuseBroken(withOthers(account, spent), { policy, account });
 }
 
-/** A promise must hold when it is made: what was spent counts under the new terms. */
+/** A promise must hold when it is made: earlier costs count under the new terms. */
 function refuseBroken(spent: Spent, { policy, account }: NewTerms): void {
   const { epsilon, kept } = privacyLoss(account, spent);
   if (kept) return;
@@ -106,15 +106,18 @@ function brokenBelief(spent: Spent, { policy, account }: NewTerms): Fault {
   return new Fault('BUDGET_EXCEEDED', message, hint, { details: { total, lost: toNumber(lost) } });
 }
 const short = (x: number): string => Number(x.toPrecision(4)).toString();
-/** Four digits, never below the number: a bound stays one. */
+/** Four digits, rounded up: a bound stays one. */
 function shortUp(x: number): string {
   const near = Number(x.toPrecision(4));
   return short(near >= x ? near : above(near));
 }
-/** One more in the fourth digit. */
+/** The next larger number of four digits. */
 const above = (x: number): number => Number((x + 10 ** (Math.floor(Math.log10(x)) - 3)).toPrecision(4));
 
-/** The least epsilon of four digits that is accepted. Capacities are rounded down, so that of 1.1 need not hold a loss of 1.1. */
+/**
+ * Least epsilon of four digits that is admitted. Capacities are rounded down,
+ * so that a capacity of 1.1 need not admit a loss of 1.1.
+ */
 function leastEpsilon(lost: number, spent: Spent, { policy, account }: NewTerms): string {
   const isAccepted = keptAt(policy, account, spent);
   const next = Number(shortUp(lost));

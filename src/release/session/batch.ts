@@ -31,7 +31,10 @@ import { tidy, withErrorsOf } from './tidy.js';
 import { type Unanswered, unansweredFor } from './unanswered.js';
 import { waysOut } from './ways-out.js';
 
-/** Queries that are planned, paid for and answered together: whether they fail cannot depend on the noise drawn, so one that was cut off is completed. */
+/**
+ * Queries that are planned, paid for and answered together. Whether they fail cannot depend on the noise,
+ * so an interrupted release is completed later.
+ */
 export async function planBatch(session: Session, desk: Desk, query: unknown, options: AskOptions): Promise<Plan> {
   const prepared = await prepare(session, desk, query, options);
   const plan = sayingInstead(describe(session, prepared), options);
@@ -136,11 +139,11 @@ const widestAnswer = ({ measures }: BoundBatch, mechanisms: readonly MechanismOf
   }),
 });
 
-/** With what known totals make of the noisy numbers, and what they count in the one form of every way to ask. */
+/** The adjustment to known totals, and the counted measures in canonical form. */
 type Bound = BoundBatch &
   Pick<Agreement, 'agree'> & {
     readonly counted: readonly Counted[];
-    /** The form before docs/decisions/0095, with all bounds. */
+    /** The canonical form before docs/decisions/0095, with all bounds. */
     readonly former: readonly Counted[];
   };
 
@@ -223,7 +226,7 @@ async function prepare(session: Session, desk: Desk, query: unknown, options: As
 interface PlansFor {
   readonly share: Rational;
   readonly plans: readonly NoisePlan[];
-  /** The first that would be admitted. */
+  /** The first plan that would be admitted. */
   readonly best?: NoisePlan;
 }
 
@@ -312,7 +315,7 @@ function describe(session: Session, prepared: Prepared): Plan {
   });
 }
 
-/** Turns stored noisy integers into tables; public arithmetic only. */
+/** Turns recorded noisy integers into tables; public arithmetic only. */
 export function finishBatch(
   bound: BoundBatch & Partial<Pick<Agreement, 'agree'>>,
   answer: NoisyAnswer,

@@ -74,14 +74,14 @@ export interface Request<T> {
   readonly key: string;
   /** Keys that version 0.2 may have recorded it under. */
   readonly former?: readonly string[];
-  /** For the ledger's list; from the request's own text only. */
+  /** Label in the ledger's list; from the request's own text only. */
   readonly label: string;
   /** All mechanisms to be drawn: their cost is reserved, and they draw for this request only. */
   readonly mechanisms: readonly Mechanism[];
   /** The plan that was shown; a request without one was confirmed by its caller. */
   readonly plan?: Plan;
   readonly reading: Reading;
-  /** The request that paid for what is drawn, of which this is one part; `mechanisms` is empty then. */
+  /** The earlier request that paid for these draws, of which this is one part; `mechanisms` is empty then. */
   readonly prepaid?: Prepaid;
   /** Facts that it takes for known to everybody and pays nothing for; in the words of release/session/public-facts.ts. */
   readonly relied?: readonly string[];
@@ -103,7 +103,7 @@ export interface Request<T> {
  * only that is reserved for it.
  */
 export interface Prepaid {
-  /** Of the request that paid. */
+  /** Key of the request that paid. */
   readonly key: string;
   readonly mechanisms: readonly Mechanism[];
   readonly part: number;
@@ -191,13 +191,13 @@ function reservationOf<T>(desk: Desk, request: Request<T>, { present: { account 
   };
 }
 
-/** Parts of one payment are no parts of another. */
+/** Makes keys of parts distinct between payments. */
 const partKey = (key: string, { sequence, hash }: Entry): string =>
   createHash('sha256')
     .update(JSON.stringify([key, sequence, hash]))
     .digest('hex');
 
-/** The entry that paid, and that it paid for these very mechanisms under the present ties. */
+/** The entry that paid, checked to have paid for these mechanisms under the present ties. */
 async function payerOf(desk: Desk, request: Request<unknown>, prepaid: Prepaid): Promise<Entry> {
   const { policy, ledger } = desk;
   const { population } = policy;
@@ -383,7 +383,7 @@ function settledBy(error: unknown, spent: Outcome): Outcome | undefined {
     : undefined;
 }
 
-/** Writing may fail after all was written. */
+/** Writing may fail after the answer was recorded. */
 async function recordSeen({ ledger }: Desk, { population, key, sequence }: Entry): Promise<Outcome | undefined> {
   const found = await ledger.replay(population, key).catch(() => undefined);
   return found?.entry.sequence === sequence ? { state: 'recorded', entry: sequence } : undefined;

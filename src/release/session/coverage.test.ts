@@ -32,7 +32,7 @@ const policy = samplePolicy([
 
 type Row = { readonly size: string; readonly age: number; readonly party: string; readonly w: number };
 type Shape = keyof typeof shapes;
-/** True values: in the middle of what is possible, and near its end. */
+/** True values: in the middle of their range, and near its end. */
 const shapes = {
   middle: (i: number) => ({ age: 20 + ((i * 37) % 60), party: ['dem', 'rep', 'other'][i % 3]!, w: 0.5 + (i % 4) / 2 }),
   end: (i: number) => ({ age: 88 - (i % 9 === 0 ? 20 : i % 3), party: i % 50 === 0 ? 'dem' : 'rep', w: 0.5 + (i % 4) / 2 }),
@@ -218,7 +218,7 @@ describe('95 % confidence intervals', () => {
         const { halfWidth: told } = found.find(({ query, group }) => query === name && group === 'large')!;
         const planned = halfWidth / (perRow ? sizes.large : 1);
         if (perRow) {
-          // Planned for the worst true values; these are near them.
+          // Expected errors hold for the worst true values; these are near them.
           expect(told).toBeLessThan(1.02 * planned);
           expect(told).toBeGreaterThan(0.75 * planned);
         } else expect(told).toBeCloseTo(planned, 9);

@@ -27,7 +27,7 @@ export interface ClaimOptions {
   readonly registry?: string;
   /** Why this account may be opened although its data has another one. */
   readonly newBudget?: string;
-  /** Hears that the user's own registry could not be written. */
+  /** Called if the user's own registry could not be written. */
   readonly caution?: (error: unknown) => void;
 }
 
@@ -40,10 +40,13 @@ interface Opening {
   readonly claim: NonNullable<Reservation['claim']>;
 }
 
-/** Content as it is looked up. */
+/** Content to look up in the registries. */
 interface Content {
   readonly digests: readonly string[];
-  /** Those that this account was open with, though its ledger does not hold it: opened again, it would be a second budget. */
+  /**
+   * Digests with which this account was open although its ledger no longer has it:
+   * opening it again would give a second budget.
+   */
   readonly lost: ReadonlySet<string>;
 }
 
@@ -119,7 +122,7 @@ export class DataClaims {
     this.#options = options;
   }
 
-  /** Undefined where the account is open, or nothing is remembered. */
+  /** Undefined if the account is open, or if recognition is off. */
   async prepared(): Promise<Opening | undefined> {
     if (this.#registries.length === 0 || (await this.#isOpened())) return undefined;
     const digests = await digestsOf(await this.#states(), this.#secrets);
@@ -146,7 +149,7 @@ export class DataClaims {
     this.#ahead = this.#explained;
   }
 
-  /** Remembers the content as it is now with an account that is open. No answer depends on whether that works. */
+  /** Remembers the present content for an open account. No answer depends on whether that works. */
   async remember(): Promise<void> {
     if (this.#registries.length === 0) return;
     try {
@@ -176,7 +179,10 @@ export class DataClaims {
     return Promise.all(this.#secrets.files.map(lookAt));
   }
 
-  /** Refuses data of another account, unless this one has claimed it before, and data of this one where its ledger has lost it. */
+  /**
+   * Refuses data of another account unless this one has claimed it before,
+   * and data of this account if its ledger lost it.
+   */
   #lookUp({ digests, lost }: Content): readonly Found[] {
     for (const digest of lost) this.#refuse(digest, hadBudget(this.#account));
     const found = claimsOn(this.#registries, digests, this.#account);
@@ -193,11 +199,11 @@ export class DataClaims {
     return this.#explained?.has(digest) ? this.#options.newBudget : undefined;
   }
 
-  /** In every registry or in none. Returns the reasons where the data has another account. */
+  /** Adds the claim in every registry or in none. Returns the reasons where the data has another account. */
   #claim(content: Content): string | undefined {
     const { digests, lost } = content;
     const found = this.#lookUp(content);
-    // A reason on record was given for the account that was lost.
+    // A recorded reason was given for the lost account.
     const reasons = new Map(reasonsIn(found));
     for (const digest of lost) {
       const reason = this.#reasonFor(digest);

@@ -29,11 +29,11 @@ export interface Entering {
   readonly cost: Foreign;
   /** The publisher and the release, in words. */
   readonly label: string;
-  /** The same receipt is the same entry; what is declared by a number is another one every time. */
+  /** The same receipt is the same entry; a cost declared by number is a new entry every time. */
   readonly receipt?: string;
   /** Facts that were used at no cost there because everybody knows them (public-facts.ts). */
   readonly relied?: readonly Relied[];
-  /** Written also where the budget does not allow it: it was spent. */
+  /** Recorded even if the budget does not allow it: it was spent. */
   readonly over?: boolean;
 }
 
@@ -68,7 +68,7 @@ export async function enterSpent(desk: Desk, entering: Entering): Promise<Entry>
       label: entering.label,
       profile,
       relied: [...reliedByOthers(policy), ...(entering.relied ?? [])],
-      // A receipt is one entry, also if it was cut off before it was recorded. A number is another one every time.
+      // A receipt is one entry, even if it was interrupted. A cost declared by number is a new entry every time.
       ...(receipt !== undefined && { unlessRecorded: true, resumable: true }),
       admit: (after, before, own) => entering.over || admit(withOthers(account, after), withOthers(account, before), own),
       ...opening,
@@ -144,7 +144,7 @@ const shape = z.object({
 });
 type ReadReceipt = z.output<typeof shape>;
 
-/** Records whose cost is that of one row, or of all rows of one person. */
+/** Kinds of records whose cost is that of one row, or of all rows of one person. */
 const rowsOrPersons = new Set(['row', 'step', 'answer', 'person']);
 
 /**
@@ -213,7 +213,7 @@ function comparableFacts({ guarantee, privacyUnit: unit }: ReadReceipt, policy: 
   return relied;
 }
 
-/** Receipts of version 0.2 do not list what was public: taken where their text shows that nothing was. */
+/** Receipts of version 0.2 do not list public facts: accepted where their text shows that there were none. */
 function olderFacts({ secret, sentences = [], assumptions = [] }: ReadReceipt['guarantee']): readonly Relied[] {
   if (secret === 'answer' || secret === 'step' || sentences.some((text) => text.includes('which everybody knows')))
     throw notOurs('is of version 0.2 and does not list what was public there');

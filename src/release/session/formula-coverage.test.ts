@@ -87,7 +87,7 @@ describe('95 % confidence intervals of formulas over aggregates', () => {
   ] as const)('confidence intervals of formulas cover the true value in 93 to 98 of 100 draws: %d rows, %s', (n, name, law) => {
     const held = coverages(n, law);
     for (const [what, part] of held) shown.push(`${name} ${n} ${what} ${(100 * part).toFixed(1)} %`);
-    // Standard deviations of small groups have wider intervals than needed (privacy/mechanism/ratio.proof.md, 5).
+    // Standard deviations of small groups have wider intervals than needed (privacy/mechanism/quotient.proof.md, 5).
     const wrong = [...held].filter(([what, part]) => part < 0.93 || (part > 0.98 && !(what === 'deviation' && n < 3000)));
     expect(wrong).toEqual([]);
     expect(held.size).toBe(7);

@@ -44,7 +44,7 @@ export function framed(desk: Desk, promise: (route: Route) => Guarantee, own: Ow
   const { account, policy } = desk;
   const { share, spent, route, mechanisms, reading, ...rest } = own;
   const total = toNumber(account.epsilon);
-  // Rows are cut for every release that reads rows, whichever route proves it.
+  // Contribution bounds apply to every release that reads rows, whichever route proves it.
   const leftOut = reading.beyond ? undefined : account.routes.map((r) => r.amplifier.leftOut).find((l) => l !== undefined);
   // A cost that was reserved already needs no further budget.
   const quota = quotaFor(desk);
@@ -79,7 +79,7 @@ export function framed(desk: Desk, promise: (route: Route) => Guarantee, own: Ow
   };
 }
 
-/** A promise that was broken before, by what others spent for instance, is not certified. */
+/** A promise that is already broken, for example by costs of other publishers, is not certified. */
 function broken(promised: Guarantee, loss: number): Guarantee {
   const lost = Number.isFinite(loss) ? `epsilon ${Number(loss.toPrecision(4))}` : 'more than anybody can bound';
   const words = `This promise is not kept: one record may have lost ${lost} already, more than the budget.`;

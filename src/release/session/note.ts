@@ -9,7 +9,7 @@ import type { Desk } from './charge.js';
 import { openingFor } from './data-claims.js';
 import { isReading, nowSecret, type Relied, stepIn } from './relied.js';
 
-/** The latest of what was noted under a key. */
+/** The latest note under a key. */
 export const noted = async ({ ledger, policy }: Desk, key: string): Promise<string | undefined> =>
   (await ledger.replay(policy.population, key))?.answer;
 
@@ -27,7 +27,7 @@ export const note = (desk: Desk, noting: Note): Promise<void> => write(desk, not
 /** Notes known to be in each ledger, by population. */
 const kept = new WeakMap<Ledger, Set<string>>();
 
-/** A fact and what it rests on: one note. */
+/** One note: a fact and its reason. */
 export type FactsOfOne = readonly [fact: Relied, ...more: Relied[]];
 const keyOf = (fact: Relied): string =>
   createHash('sha256')

@@ -51,7 +51,7 @@ export class Outcomes {
   /** Receives the queries sent to a database, where there is a listener. */
   follow?: (trail: Trail) => void;
 
-  /** From here on it is a question whether something was spent. */
+  /** From here on something may have been spent. */
   arise(): void {
     this.#arose = true;
   }

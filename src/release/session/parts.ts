@@ -16,7 +16,7 @@ export interface PartUse {
   /** In words: "week 3", "week 3 to 5", "region north or south". */
   readonly part: string;
   readonly column: string;
-  /** Of whole numbers, both of them in it; a number beyond the last declared one is read as that. */
+  /** Bounds of an integer range, both included; numbers beyond the last declared one count as that one. */
   readonly from?: number;
   readonly to?: number;
   /** Of codes; "(missing)" for records that have none. */
@@ -60,7 +60,7 @@ export function partsSpent(policy: Policy, account: Account, spent: Spent): read
     );
 }
 
-/** Declared values that have spent the same, in a row; codes one by one. */
+/** Ranges of declared values with equal costs; codes one by one. */
 function piecesOf({ pure, zcdp }: Spent, { slicing, column, first, last }: SlicingColumn): readonly Values[] {
   if (column.type === 'category')
     return [...codesOf(column).map((_, k) => ({ ranges: [{ from: k, to: k }], missing: false })), { ranges: [], missing: true }];

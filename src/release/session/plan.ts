@@ -23,7 +23,7 @@ export interface Plan {
   readonly budget: { readonly total: number; readonly spent: number; readonly remaining: number; readonly delta: number };
   /** The part of the data it is about, where it selects values of a public column, with its spent and remaining budget. */
   readonly parts?: readonly PartUse[];
-  /** With a budget per step: what every step may spend, for as long as there are steps. */
+  /** Budget of every step for an endless stream, under a budget per step. */
   readonly steady?: { readonly column: string; readonly each: number };
   /** Quota of this analyst and its use, where the policy sets one. */
   readonly quota?: QuotaUse;
@@ -122,7 +122,7 @@ export const worstCount = (errors: readonly Foreseen[]): Foreseen | undefined =>
     .filter(isCount)
     .reduce<Foreseen | undefined>((worst, e) => (worst && worst.halfWidth >= e.halfWidth ? worst : e), undefined);
 
-/** The most that a count can come to, in what it counts: records, the rows of persons who may have several, weights. */
+/** Largest possible count, in its own unit: records, the rows of persons who may have several, weights. */
 function mostCounted({ query }: Foreseen, records: number, policy: Policy): { readonly most: number; readonly words: string } {
   const { protect, columns } = declaredFor(policy, query);
   const each = protect.secret === 'person' ? protect.maxRows! : 1;
@@ -159,7 +159,7 @@ export function judged(error: Foreseen, records: number, policy: Policy): Forese
   return beyond ? { ...error, mostlyNoise: `Mostly noise: the 95 % error of each number is ${beyond.words}` } : error;
 }
 
-/** The same of the worst of several tables. */
+/** The same for the worst of several tables. */
 export function mostlyNoise(errors: readonly Foreseen[], records: number, policy: Policy): string | undefined {
   const noisy = errors.flatMap((error) => {
     const beyond = beyondTenth(error, records, policy);

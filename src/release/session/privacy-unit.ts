@@ -3,7 +3,10 @@ import { type Neighbours, neighboursOf } from '../../policy/neighbours.js';
 import type { Policy, SecretKind } from '../../policy/policy.js';
 import type { Relied } from './relied.js';
 
-/** The record that the cost of a receipt is about, how much of it is used, and what neighbouring data sets have in common. */
+/**
+ * The record that the cost of a receipt protects, its contribution bounds,
+ * and the columns on which neighbouring data sets agree.
+ */
 export interface PrivacyUnit {
   readonly secret: SecretKind;
   /** Column that names the record a row belongs to. */
@@ -22,7 +25,7 @@ export interface PrivacyUnit {
   /** Digests of the protected pairs of values and of the known totals. */
   readonly pairs?: string;
   readonly known?: string;
-  /** Facts that the release used at no cost, as its ledger entry holds them (relied.ts). */
+  /** Facts that the release used at no cost, as in its ledger entry (public-facts.ts). */
   readonly relied: readonly Relied[];
 }
 

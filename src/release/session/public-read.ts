@@ -26,9 +26,9 @@ import { readingIn, stepIn } from './relied.js';
  */
 export interface PublicRead<Asked, Result> {
   readonly name: string;
-  /** Why the result is public, in one sentence; docs/unpaid-reads.md lists it. */
+  /** Reason why the result is public, in one sentence; docs/unpaid-reads.md lists it. */
   readonly relies: string;
-  /** The fault for policies under which it is not. */
+  /** Fault for policies under which the result is not public. */
   readonly refusal?: (policy: Policy, asked: Asked) => Fault | undefined;
   /**
    * Facts that the ledger keeps before anything is read, each list under its first:

@@ -111,7 +111,7 @@ describe('quotas', () => {
     await expect((await sessionOf('eve', ledger)).release(query, { epsilon: '0.01' })).rejects.toMatchObject({
       code: 'BUDGET_EXCEEDED',
     });
-    // Recorded answers are everybody's.
+    // Recorded answers are free for everybody.
     expect((await (await sessionOf('eve', ledger)).release(query, { epsilon: '0.19' })).receipt.ledger.replayed).toBe(true);
     const uses = await quotaUses(policy, account, ledger);
     expect(uses.map((u) => [u.analyst, u.total, Number(u.spent.toFixed(9))])).toEqual([

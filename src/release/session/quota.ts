@@ -25,14 +25,14 @@ export interface QuotaUse {
   readonly remaining: number;
 }
 
-/** By the reading that decides for `all` that was spent. */
+/** Taken from the reading that decides for `all`. */
 export function quotaUse(account: Account, { analyst, epsilon }: Quota, own: Spent, all: Spent): QuotaUse {
   const spent = toNumber(multiply(usedShareOf(account, own, all), account.epsilon));
   const total = toNumber(epsilon);
   return { analyst, total, spent, remaining: Math.max(0, total - spent) };
 }
 
-/** Every quota that is named in the policy or was drawn on, for lists: from the totals that the chain pins, however many entries there are. */
+/** Every quota that the policy names or that was used, for lists: from pinned totals, whatever the number of entries. */
 export async function quotaUses(
   policy: Policy,
   account: Account,
@@ -54,7 +54,7 @@ export async function quotaUses(
   return uses;
 }
 
-/** To the last class: what is more by some record may be no more of the budget. */
+/** Equal in every class: a cost that is larger for one record need not use more of the budget. */
 const areSame = (a: Spent, b: Spent): boolean =>
   isDeepStrictEqual([toStored(a.pure), toStored(a.zcdp)], [toStored(b.pure), toStored(b.zcdp)]);
 

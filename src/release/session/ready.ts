@@ -24,7 +24,10 @@ export function refuseUnready(policy: Policy): void {
     );
 }
 
-/** Inferred text, or a relation read in another way, would give other records and sensitivities than this policy declares. */
+/**
+ * Refuses data opened for another policy: columns stored without their text, or other relations,
+ * would give other records and sensitivities.
+ */
 export function refuseOtherReading(opened: EngineSource, policy: Policy): void {
   if (!reads(opened, policy))
     throw new Fault(

@@ -9,7 +9,7 @@ import type { Entry } from '../ledger/ledger.js';
 import type { Plan, PlannedMeasure } from './plan.js';
 import { type PrivacyUnit, privacyUnitOf } from './privacy-unit.js';
 
-/** The noisy answer and the proof of what was promised. */
+/** The noisy answer and the evidence of its promise. */
 export interface Release {
   readonly tables: readonly AnswerTable[];
   readonly receipt: Receipt;
@@ -19,12 +19,12 @@ export interface Release {
 export interface Receipt {
   readonly fugu: string;
   readonly label: string;
-  /** As the world reads it: never a path (policy/population.ts). */
+  /** Public name of the data: never a path (policy/population.ts). */
   readonly population: string;
   /** Time of the answer; a recorded answer keeps its own date, however the data has changed since. */
   readonly at: string;
   readonly guarantee: Guarantee;
-  /** The record that the cost is about; receipts of version 0.2 have none. */
+  /** The record that the cost protects; absent in receipts of version 0.2. */
   readonly privacyUnit: PrivacyUnit;
   /** epsilon of the policy's budget used by this release, and what is left after it. */
   readonly epsilon: number;

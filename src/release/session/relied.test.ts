@@ -47,7 +47,7 @@ type Remember = typeof reliedOn;
  * the recorded total would be too low.
  */
 const understated = (queries: readonly Query[], before: Policy, now: Policy): boolean => {
-  // Values of public columns aside: what booked nothing under them was paid by all of them.
+  // Classes by values of public columns are left out: a cost that was not recorded by value counts for all values.
   const classes = (policy: Policy) =>
     bindBatch({ queries }, policy).measures.map((m) => [...m.effects.keys()].filter(isOfRecords));
   const [booked, moved] = [classes(before), classes(now)];

@@ -68,7 +68,7 @@ export function reliedOn(measures: readonly Measure[], policy: Policy): readonly
   return [...(exact ? [rowsThemselves] : []), ...[...new Set(known)].sort().map(column)];
 }
 
-/** Of what was relied on, what these terms make secret. */
+/** The facts that these terms make secret. */
 export const nowSecret = (relied: Iterable<Relied>, policy: Policy): readonly Relied[] =>
   [...new Set(relied)].filter((what) => isSecret(what, policy));
 
@@ -98,6 +98,6 @@ function isSecret(what: Relied, policy: Policy): boolean {
   const name = what.slice(what.indexOf(' ') + 1);
   if (what === column(name)) return secret === 'answer' && columns.get(name)?.public !== true;
   if (what === relation(name)) return (secret === 'edge' || secret === 'person') && relations.get(name)?.private !== false;
-  // A note that only another version can read.
+  // A note in a form that only another version can read.
   return true;
 }

@@ -34,7 +34,7 @@ export function requestKeys(policy: Policy, canonical: string): RequestKeys {
 
 const hashOf = (asked: readonly unknown[]): string => createHash('sha256').update(JSON.stringify(asked)).digest('hex');
 
-/** As version 0.2 wrote it. */
+/** The form of version 0.2. */
 function askedBefore(policy: Policy, canonical: string, path: FullPath): readonly unknown[] {
   const { source, table, encoding } = policy.data;
   return [

@@ -55,7 +55,7 @@ export interface PreparedTotals {
 }
 
 /**
- * Measure over the steps of a horizon. A record may change its step, unless steps are public: then it stays in its step and its cost is recorded by it.
+ * Measure over the steps of a horizon. A record may change its step, unless steps are public: its cost is then recorded by step.
  * Of a person nobody knows which rows are kept; the answers of a row stay where the row is.
  */
 function overSteps({ policy }: Session, measure: CountedMeasure, { steps, horizon }: TotalsAsked): CountedMeasure {

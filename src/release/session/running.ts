@@ -62,7 +62,7 @@ export async function openTotals(session: Session, asked: TotalsAsked, options: 
     ],
     ...(options.fresh && { fresh: true }),
     resumable: { length: 0 },
-    // Nothing is drawn yet, so nothing can go wrong that depends on a noise.
+    // Nothing is drawn yet, so no failure can depend on the noise.
     execute: async () => ({
       plan,
       profile,
@@ -88,7 +88,7 @@ async function chargeOnce(session: Session, request: AskedFor<Instalment>): Prom
   }
 }
 
-/** Numbers of one instalment at most. */
+/** Largest number of values in one instalment. */
 const atOnce = 8192;
 
 class OpenTotals {
@@ -133,7 +133,10 @@ class OpenTotals {
     return this.#told;
   }
 
-  /** The next instalment: as it is recorded, or up to `through` as the data is now; nothing where there is none yet. */
+  /**
+   * The next instalment: the recorded one, or a new one up to `through` from the present data;
+   * undefined if there is none yet.
+   */
   async next(session: Session, through: number): Promise<readonly StepTotals[] | undefined> {
     const { measure, key } = this.#prepared;
     const { way, mechanism } = this.#totals;
@@ -160,7 +163,7 @@ class OpenTotals {
     return sayingOutcome({ state: 'recorded', entry: entry.sequence }, () => this.#totalsOf(answer, entry.sequence, replayed));
   }
 
-  /** A number cannot be longer, but for noise beyond a thousand widths. */
+  /** Largest length of a number, except for noise beyond a thousand scales. */
   async #digits(session: Session): Promise<number> {
     const { most, mechanism } = this.#totals;
     const noise = BigInt(Math.ceil(1000 * deviation(inDoubles(mechanism.law))));

@@ -12,8 +12,8 @@ const prefix = 'same-data:';
 const attempts = 100;
 
 /**
- * Declares, for good, that all that an account has spent was spent on the data of this policy (release/accountant/sources.proof.md).
- * Entries that hold the declaration cost nothing; none is made where nothing is left to declare.
+ * Declares, for good, that all costs of an account were spent on the data of this policy
+ * (release/accountant/sources.proof.md). The entries of a declaration cost nothing; none is made if nothing is left to declare.
  */
 export async function declareSameData(ledger: Ledger, policy: Policy, reason: string): Promise<readonly Entry[]> {
   const made: Entry[] = [];
@@ -93,5 +93,5 @@ async function book(ledger: Ledger, { account, profile, reason, policy }: Declar
   }
 }
 
-/** Costs only grow, so equal texts say that nothing was spent or declared between. */
+/** Costs only grow, so equal texts prove that nothing was spent or declared between. */
 const textOf = ({ pure, zcdp }: Spent): string => JSON.stringify([toStored(pure), toStored(zcdp)]);

@@ -64,7 +64,7 @@ export interface AskOptions extends Asked {
   readonly label?: string;
   /** Sentences about what is computed instead of the request. Not part of the request key. */
   readonly instead?: readonly string[];
-  /** Ask the data as it is now and pay for it, also when an answer to the same request is recorded. */
+  /** Read the data as it is now and pay for it, even if an answer to the same request is recorded. */
   readonly fresh?: boolean;
 }
 
@@ -89,7 +89,10 @@ export async function createSession(parts: SessionParts): Promise<Session> {
   return new Session(desk);
 }
 
-/** Account of a policy on its data: every declared file and tie is read, nothing is spent. Throws what every release would be refused with. */
+/**
+ * Account of a policy on its data: reads every declared file and tie, spends nothing.
+ * Throws the fault that every release would meet.
+ */
 export async function accountOnData(policy: Policy, engine: Engine, progress: Progress = () => undefined) {
   const { amplifiers, unused, readsData, id } = await lookInto(engine, policy, async (look) => {
     const declared = await look(publicReads.ties, { progress: (done) => progress(50 * done, 100) });
@@ -191,7 +194,7 @@ export class Session {
     return this.#desk.ledger.entries(this.policy.population);
   }
 
-  /** Some of it. */
+  /** A page of them. */
   page(page: Page): Promise<readonly Entry[]> {
     return this.#desk.ledger.page(this.policy.population, page);
   }
@@ -229,7 +232,7 @@ export class Session {
     return charge(this.#desk, { ...request, ...this.keysOf(canonical) });
   }
 
-  /** Notes something that is no secret with the ledger, for nothing, and gives back the latest that was noted under a key. */
+  /** Writes a public note to the ledger, at no cost, and returns the latest one under that key. */
   note(noting: Note): Promise<void> {
     return note(this.#desk, noting);
   }
@@ -267,7 +270,7 @@ export class Session {
     return this.#desk.engine.dialect;
   }
 
-  /** Bytes that rows and ties which are held may take. */
+  /** Memory limit in bytes for rows and ties. */
   get room(): number {
     return this.#desk.engine.room;
   }
@@ -277,7 +280,10 @@ export class Session {
     return (await this.read(publicReads.columns, table)).map(({ name }) => name);
   }
 
-  /** A registered fact about the data that is public under this policy; refused where it is not, and noted in the ledger where terms could make it secret. */
+  /**
+   * A registered fact about the data that is public under this policy; refused where it is not,
+   * and noted in the ledger where later terms could make it secret.
+   */
   read<Asked, Result>(read: PublicRead<Asked, Result>, ...asked: Given<Asked>): Promise<Result> {
     return readPublic(this.#desk, read, ...asked);
   }
@@ -296,7 +302,7 @@ export class Session {
     return framed(this.#desk, this.#promise, own);
   }
 
-  /** Would the ledger take this on top of what was spent? */
+  /** True if the ledger would admit this in addition to earlier costs. */
   admits(profile: Profile, reading: Reading, standing: Standing): boolean {
     return refusalOf(this.account, quotaFor(this.#desk), standing, profile, reading) === undefined;
   }

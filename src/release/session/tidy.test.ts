@@ -35,7 +35,7 @@ describe('a tidied table', () => {
     // 95 % of 200, less five standard errors.
     expect(large / rounds).toBeGreaterThan(0.95 - 5 * Math.sqrt((0.05 * 0.95) / rounds));
     expect(all / (rounds * truth.length)).toBeGreaterThan(0.94);
-    // The tidied number with its own noise around it would not do.
+    // The interval of the tidied number with its own noise would not cover.
     expect(without / rounds).toBeLessThan(0.6);
   });
 

@@ -3,8 +3,8 @@ import type { Measure } from '../../query/count/measure.js';
 import { nearestCounts } from '../../query/nearest-counts.js';
 
 /**
- * Post-processing for survey tables, at no cost: no negative counts, and one total. Totals of measures that partition the rows are averaged (weight 1/variance);
- * each such measure moves to the nearest non-negative vector with that total. Lower error, at the price of bias in small cells.
+ * Post-processing for survey tables, at no cost: totals of measures that partition the rows are averaged (weight 1/variance), and each
+ * moves to the nearest non-negative vector with that total. Lower error, at the price of bias in small cells.
  */
 export function tidy(
   measures: readonly Measure[],
@@ -46,8 +46,8 @@ export function wholeNumbers(values: readonly number[]): bigint[] {
 }
 
 /**
- * Tidying pulls large cells of sparse tables down by more than their noise, so error bars stay those of the numbers as they were noised, widened to hold the
- * tidied one: no less than the stated coverage.
+ * Tidying lowers large cells of sparse tables by more than their noise,
+ * so confidence intervals stay those of the noisy numbers, widened to hold the tidied one: at least the stated coverage.
  */
 export const withErrorsOf = (tidied: readonly AnswerTable[], noised: readonly AnswerTable[]): readonly AnswerTable[] =>
   tidied.map((table, t) => ({ ...table, rows: table.rows.map((row, r) => withErrorOf(row, noised[t]!.rows[r]!)) }));

@@ -38,7 +38,7 @@ interface Stuck {
   readonly fits: boolean;
 }
 
-/** Beyond this a larger epsilon is no way out. */
+/** Largest epsilon that is offered as a remedy. */
 const mostEpsilon = 10;
 const usualDelta = rational(1, 1_000_000);
 
@@ -82,7 +82,7 @@ export function waysOut(stuck: Stuck): readonly WayOut[] {
 const otherwise = new WeakMap<Account, Map<string, Account>>();
 const amplifiersOf = ({ routes }: Account) => [...new Set(routes.map(({ amplifier }) => amplifier))];
 
-/** Three digits, as people type it, and never more than it is. */
+/** Three digits, as people type it, rounded down. */
 function downTo(x: Rational): Rational {
   const digits = 2 - Math.floor(Math.log10(toNumber(x)));
   const unit = 10n ** BigInt(Math.max(0, digits));
@@ -110,5 +110,5 @@ function within(
 }
 
 const half = rational(1, 2);
-/** Less than this part of the budget is worth no answer. */
+/** A smaller part of the budget is worth no answer. */
 const crumb = rational(1, 1000);

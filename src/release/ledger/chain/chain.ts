@@ -12,7 +12,7 @@ interface LinkBase {
   readonly at: number;
   /** Absent in links written before there was a chain file, as is `since`. */
   readonly root?: string;
-  /** The last link before it that is no answer: it and all before it were durable when this one was written. */
+  /** The last link before it that is no answer: it and all before it were durable when this link was written. */
   readonly since?: number;
 }
 interface AccountLink extends LinkBase {
@@ -23,7 +23,7 @@ export interface OpenLink extends AccountLink {
   readonly kind: 'open';
   readonly digest: string;
   readonly summary: string;
-  /** Why it may be opened although an account of this name may have been lost, or its data has another one. */
+  /** Reason to open it although an account of this name may have been lost, or its data has another one. */
   readonly reason?: string;
 }
 export interface SpendLink extends AccountLink {
@@ -34,7 +34,7 @@ export interface SpendLink extends AccountLink {
   readonly key: string;
   readonly label: string;
   readonly profile: StoredProfile;
-  /** Absent when nothing was. */
+  /** Absent when empty. */
   readonly relied?: readonly string[];
   /** Terms it was reserved under, if it may be resumed until it is answered. */
   readonly resumable?: string;
@@ -105,11 +105,11 @@ export const endOf = ({ sequence, offset, hash, body }: Stored, { kind, since = 
   sequence,
   since: kind === 'answer' ? since : sequence,
   hash,
-  // As long as its line: a hash, a space, the body and a newline.
+  // Length of a line: a hash, a space, the body and a newline.
   offset: offset + 66 + Buffer.byteLength(body),
 });
 
-/** Something does not fit the chain; `at` is the first link that does not. */
+/** A link or line does not fit the chain; `at` is the first link that does not. */
 export class Broken extends Error {
   readonly at: number | undefined;
   constructor(reason: string, at?: number) {

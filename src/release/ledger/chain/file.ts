@@ -29,14 +29,14 @@ export interface ChainFile {
   readonly holds: (link: Stored) => 'last' | 'followed' | false;
   /** True if the file has no line. */
   readonly blank: () => boolean;
-  /** The links that follow, and how the file ends. */
+  /** The links after `end`, and how the file ends. */
   readonly linksFrom: (end: End) => Links;
   /** Allocates this number of bytes, durably. */
   readonly room: (bytes: number) => void;
   readonly read: (offset: number, length: number) => Buffer;
   readonly write: (offset: number, bytes: Buffer) => void;
   readonly sync: () => void;
-  /** Syncs what was written here and not synced since. */
+  /** Syncs writes of this process that are not synced yet. */
   readonly flush: () => void;
   readonly close: () => void;
 }
@@ -75,7 +75,7 @@ function read(fd: number, offset: number, length: number): Buffer {
   return bytes.subarray(0, held);
 }
 
-/** A file of these lines, whole and durable before it has its name. */
+/** A file of these lines, complete and durable before it gets its name. */
 export function makeChainFile(path: string, lines: Iterable<Buffer>): void {
   const temporary = `${path}.${process.pid}.tmp`;
   rmSync(temporary, { force: true });
@@ -171,7 +171,7 @@ export function claimsOf(path: string): { readonly highest: number; readonly unf
     const stop = bytes.indexOf(0x0a, at);
     const end = stop < 0 ? last + 1 : stop;
     const numbers = [...bytes.toString('latin1', at, end).matchAll(/"sequence":(\d{1,15})/g)].map((found) => Number(found[1]));
-    // A line that was not finished is none.
+    // A line that was not finished does not count.
     if (stop >= 0) highest = Math.max(highest, ...numbers);
     at = end + 1;
   }

@@ -10,7 +10,7 @@ const pendingKept = 64;
 export interface AccountState {
   readonly digest: string;
   readonly summary: string;
-  /** The text of what was spent. */
+  /** Text of the total cost. */
   readonly totals: string;
   readonly entries: number;
   /** True if entries that paid from it may be lost: nothing is reserved until its terms are amended. */
@@ -65,7 +65,7 @@ function rootAfter(books: Books, change: Change): string {
 export const requestOf = (key: string, profile: SpendLink['profile'], digest: string, boot: string | undefined): string =>
   sha256(JSON.stringify([key, profile, digest, boot ?? null]));
 
-/** A link before it is numbered and pinned. */
+/** A link without its number and pins. */
 export type Draft = Link extends infer L ? (L extends Link ? Omit<L, 'sequence' | 'after' | 'root' | 'since'> : never) : never;
 
 /** Changes made by link number `sequence`. Deterministic, so that walking the chain again gives identical accounts. */
@@ -124,7 +124,7 @@ export function linkFrom(books: Books, end: End, draft: Draft): { readonly link:
   return { link, stored: { sequence, offset: end.offset, hash: linkHash(end.hash, body), body } };
 }
 
-/** Follows a link that is in the chain, and finds what it pins. */
+/** Applies a link of the chain, and checks what it pins. */
 export function follow(books: Books, link: Link): void {
   const { sequence, root } = link;
   const change = changeBy(books, link, sequence);

@@ -5,7 +5,7 @@ import { type Connection, transaction } from './sqlite.js';
 
 /** "FUGU": marks the file as ours. */
 const applicationId = 0x46554755;
-/** 1 was written before there was a chain file. */
+/** Version 1 was written before there was a chain file. */
 const version = 2;
 
 /** Tables and indexes as SQLite lists them: one statement each, by name. */
@@ -66,7 +66,7 @@ function formatInSnapshot(db: Connection, place: string): Format {
   return 'none';
 }
 
-/** Another number whenever another connection has committed something: until then everything read is as this one has left it. */
+/** Changes whenever another connection has committed: until then everything is as this connection left it. */
 export const dataVersion = (db: Connection): (() => number) => {
   const asked = db.query('PRAGMA book.data_version');
   return () => integer(asked.get()?.[0]);

@@ -4,7 +4,7 @@ import type { Connection } from './sqlite.js';
 import { type Index, indexOf } from './tables.js';
 
 const blob = (columns: string): string => columns.replaceAll(/(\w+\.)?~(\w+)/g, 'CAST($1$2 AS BLOB)');
-/** The text of a row is hashed as it comes. */
+/** Text of a row, hashed as stored. */
 const spendsOf = (which: string): string =>
   `SELECT CAST(l.hash || coalesce(p.hash, '-') || char(10) || l.body AS BLOB), CAST(l.sequence AS INTEGER), CAST(l."offset" AS INTEGER), (a.of IS NOT NULL) + (a.body IS NOT NULL)
    FROM (SELECT sequence FROM book.link WHERE ${which}) s CROSS JOIN book.link l ON l.sequence = s.sequence

@@ -23,8 +23,8 @@ export interface Connection {
 }
 
 /**
- * The file is attached to a connection of its own to nothing. The driver keeps a connection open until the garbage collector has taken every statement
- * made on it; detaching closes the files now.
+ * The file is attached to an in-memory connection.
+ * The driver keeps a connection open until all its statements are garbage-collected; detaching closes the files at once.
  */
 export function connect(place: string): Connection {
   const db = new Database(':memory:');

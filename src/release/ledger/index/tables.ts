@@ -20,9 +20,9 @@ export interface Index {
   /** The text recorded for an entry: undefined when it has no answer, null when only the text is lost. */
   readonly answer: (of: number) => string | null | undefined;
   readonly replay: (key: string, population: string) => { readonly of: Stored; readonly answer: string } | undefined;
-  /** Its entries, each fitting the link before it. */
+  /** Its entries, each checked against the link before it. */
   readonly spends: (population: string) => readonly Spend[];
-  /** Some of them. */
+  /** A page of them. */
   readonly page: (population: string, page: Page) => readonly Spend[];
   readonly keyed: (population: string, prefix: string) => readonly Spend[];
 }
@@ -91,7 +91,7 @@ export function indexOf(asked: Rows): Index {
     asked.keepAccount(population, hash, digest, summary, totals, entries, closed ? 1 : 0, JSON.stringify(pending));
   };
 
-  /** The links after the newest of the last ones that pins this root. */
+  /** Links after the newest one, among the last, that pins this root. */
   const linksSince = (root: string, last: Link | undefined): readonly Link[] => {
     if (root === (last ? last.root : rootOf(false, new Map()))) return [];
     const newest = last ? asked.bodiesAfter(last.sequence - rowsBehind).map(([body]) => json(body) as Link) : [];
@@ -218,7 +218,7 @@ function spendIn([row, number, offset, answered]: Row): Spend {
   const sequence = integer(number);
   if (!(row instanceof Uint8Array)) throw new Broken(`entry ${sequence} cannot be read`);
   const hash = text(row.subarray(0, 64));
-  // The hash before it, a newline and the body: what `linkHash` is taken of.
+  // Previous hash, newline and body: the input of `linkHash`.
   if (row[128] !== 0x0a || sha256(row.subarray(64)) !== hash) throw new Broken(`entry ${sequence} does not fit the chain`);
   const known = integer(answered);
   return {

@@ -10,7 +10,10 @@ import {
 } from '../../../privacy/mechanism/profile.js';
 import { isTakenOff } from '../../../privacy/mechanism/record-class.js';
 
-/** Beyond this denominator a running total is rounded up to a multiple of 2^-256: a total never grows without bound, and never shrinks. */
+/**
+ * Beyond this denominator a running total is rounded up to a multiple of 2^-256: its text stays short,
+ * and it never shrinks.
+ */
 const finest = 1n << 256n;
 
 const tidy = (x: Rational): Rational => (x.den <= finest ? x : rational(ceiling(multiply(x, rational(finest))), finest));

@@ -66,7 +66,7 @@ const failed: Telling = (place) =>
 
 /** By SQLSTATE or the system's error code; the server's own message is not repeated. */
 const known: readonly [RegExp, Telling][] = [
-  // The driver itself has no code for a connection that ended.
+  // The driver has no code for a connection that ended.
   [/^(|08...|57P0.|53300|ECONN\w+|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOENT|EACCES)$/, unreached],
   // A lock that was held for too long, a deadlock, or a link of this number written without the lock.
   [/^(55P03|40P01|40001|57014|25P03|23505)$/, busy],

@@ -133,7 +133,7 @@ async function chainOf(connection: Connection): Promise<{ readonly walk: Walk; r
   return { walk, links };
 }
 
-/** Links that do not fit are not cut off here: what they paid for would be forgotten. */
+/** Links that do not fit are not cut off here: their costs would be forgotten. */
 const soundChain = (connection: Connection, place: string) =>
   chainOf(connection).catch((error: unknown) => {
     if (!(error instanceof Broken)) throw error;

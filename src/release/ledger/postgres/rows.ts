@@ -59,7 +59,7 @@ const commands = {
   mark: 'UPDATE fugu_ledger.mark SET incomplete = $1',
 } as const;
 
-/** Whole numbers and texts, as every index has them. */
+/** Integers and texts, as in every index. */
 const oids = { integer: new Set([20, 21, 23]) };
 const rowsOf = ({ fields, rows }: Written): readonly Row[] =>
   rows.map((row) =>
@@ -82,7 +82,7 @@ export class FetchedRows {
     this.#written.length = 0;
     for (const [i, name] of first.entries()) this.#fetched.set(JSON.stringify([name]), rowsOf(answers[i]!));
   }
-  /** The work begins again. */
+  /** Begins the work again. */
   again(): void {
     this.#written.length = 0;
   }

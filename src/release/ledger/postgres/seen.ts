@@ -10,7 +10,7 @@ export interface Seen {
   readonly hash: string;
   /** Hashes of the recovery links, by which a steward accepted that entries may be lost. */
   readonly recovered: readonly string[];
-  /** Those that were seen once and are lost themselves. */
+  /** Those that were seen once and are lost now. */
   readonly former?: readonly string[];
 }
 
@@ -38,8 +38,8 @@ function further(before: Seen | undefined, now: Seen | undefined): Seen | undefi
 }
 
 /**
- * In this process, and in a file for those to come: a database that was taken back to an earlier state is noticed by every machine that saw a later one. Where
- * the file cannot be written only this process remembers; nothing else depends on it.
+ * Memory in this process, and in a file for later ones: every machine that saw a later state notices a database that was
+ * rolled back. If the file cannot be written only this process remembers; nothing else depends on it.
  */
 export function memoryOf(place: string): Memory {
   const name = `${createHash('sha256').update(canonicalAddress(place)).digest('hex').slice(0, 32)}.json`;

@@ -9,7 +9,7 @@ import { isLost, isUndone, serverFault } from './fault.js';
 
 /** Time to wait for the lock, and for a server that is starting again. */
 const patience = 30_000;
-/** Longer than any statement of ours should take once it has the lock. */
+/** Longer than any of our statements should take once it has the lock. */
 const deadline = 2 * patience;
 
 /**
@@ -40,7 +40,7 @@ export class LedgerServer {
     this.place = place;
   }
 
-  /** A connection of one's own. */
+  /** A separate connection. */
   async connect(): Promise<Connection> {
     const told = (error: unknown): Fault => serverFault(error, this.place, true);
     const password = process.env.FUGU_LEDGER_PASSWORD;
@@ -55,7 +55,10 @@ export class LedgerServer {
     }
   }
 
-  /** One after the other within a process; the others wait at the lock. Anything that fails ends the connection, and with it what was not committed. */
+  /**
+   * Transactions run one after the other within a process; others wait at the lock. Any failure ends the connection,
+   * and with it all that was not committed.
+   */
   transaction<T>(
     begin: string,
     work: (connection: Connection, begun: Awaited<ReturnType<Connection['runAll']>>) => Promise<T>,

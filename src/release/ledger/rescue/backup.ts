@@ -31,7 +31,7 @@ export async function backupLedger(place: string, named: string, witness?: Witne
   });
 }
 
-/** Whole before it has its name, and never in the place of another. */
+/** Complete before it gets its name, and never replaces another file. */
 export function writeBackup(named: string, write: (temporary: string) => Pick<Copy, 'links' | 'answers'>): Backup {
   const file = resolve(named);
   const temporary = `${file}.${process.pid}.tmp`;

@@ -15,8 +15,8 @@ export interface Told {
 }
 
 /**
- * Walks over a whole file run in a process of their own: on some damage the driver aborts the process, and that must be an answer, not the end of ours.
- * Tests run the sources; a child runs what was built from them.
+ * Walks over a whole file run in a child process: on some damage the driver aborts the process, which must not end ours.
+ * Tests run the sources; a child runs the build.
  */
 export function inChild(task: 'verify' | 'salvage', ...words: string[]): Told {
   const beside = fileURLToPath(new URL('./child-main.js', import.meta.url));

@@ -2,8 +2,8 @@ import { closeSync, fsyncSync, openSync, readFileSync, statSync, writeSync } fro
 import { answerHash, beginning, endOf, type Link, linkAfter, type Stored } from '../chain/chain.js';
 
 /**
- * A ledger as one text file: every link as in the chain file, then the recorded answers, then an end. It is what a backup is, and what a damaged index is
- * read into, so that nothing but text has to be trusted.
+ * A ledger as one text file: every link as in the chain file, then the recorded answers, then an end mark.
+ * Used for backups and for the content of a damaged index, so that only text has to be trusted.
  */
 export interface Copy {
   readonly links: readonly Stored[];
@@ -39,7 +39,7 @@ export function writeCopy(path: string, links: Iterable<Stored>, answers: Iterab
   }
 }
 
-/** As far as it is sound. */
+/** The links, as far as they are sound. */
 export function readCopy(path: string): Copy {
   // Devices and pipes have no end, and files under /proc no size.
   const found = statSync(path, { throwIfNoEntry: false });

@@ -109,7 +109,7 @@ function attemptRecovery(
 const lastButAnswers = (links: readonly Stored[]): number =>
   links.findLast(({ body }) => (JSON.parse(body) as Link).kind !== 'answer')?.sequence ?? 0;
 
-/** Links whose hashes are right may still not mean anything: only as far as they do. */
+/** Links with correct hashes may still be meaningless: the meaningful ones up to the first that is not. */
 function meant(links: readonly Stored[]): readonly Stored[] {
   const books = emptyBooks();
   for (const [i, { body }] of links.entries())
@@ -173,7 +173,7 @@ function replaceIndex(place: string, fresh: string, aside: string): readonly str
   const isThere = (end: string) => existsSync(`${place}${end}`);
   const names = (end: string) => [`${place}${end}`, `${place}.${aside}${end}`] as const;
   try {
-    // A log would be taken for that of the new file.
+    // An old log would be taken for that of the new file.
     for (const [from, to] of ['-wal', '-shm', '-journal'].filter(isThere).map(names)) {
       renameSync(from, to);
       moved.push([from, to]);
@@ -199,7 +199,7 @@ function putBack(aside: string, path: string): void {
   } catch {}
 }
 
-/** The same file under a second name; where file systems have none, under that name only. */
+/** Keeps the file under a second name as well; on file systems without links, under that name only. */
 function keepBeside(path: string, aside: string): void {
   try {
     linkSync(path, aside);

@@ -8,16 +8,16 @@ import { formerLinks } from './former.js';
 
 export interface Salvaged {
   readonly format: 'none' | 'former' | 'present' | 'unknown';
-  /** Everything was read and agreed. */
+  /** True if everything was read and consistent. */
   readonly sound: boolean;
-  /** The highest number of a link that was seen. */
+  /** Highest link number found. */
   readonly highest: number;
   /** Number of recorded texts that the chain does not pin, and that were left out. */
   readonly strayAnswers: number;
   readonly why?: string;
 }
 
-/** Reads what is sound of a ledger's index into a copy; runs in a child process. */
+/** Copies the sound part of a ledger's index; runs in a child process. */
 export function salvage(place: string, out: string): Salvaged {
   let db: Connection;
   try {

@@ -49,7 +49,7 @@ export function fillIndex(db: Connection, links: readonly Stored[], answers: Rea
   books.flush();
 }
 
-/** A ledger from before the chain file: read in full once, then given one. Inside the write lock. */
+/** Upgrades a ledger from before the chain file: reads it in full once, then creates the file. Inside the write lock. */
 export function upgrade(db: Connection, place: string): void {
   const { sound, why, copy } = salvaged(place);
   if (!sound || !copy.whole) throw corrupt(place, why ?? 'it cannot be read to its end');

@@ -17,7 +17,10 @@ export async function verifyInChild(place: string): Promise<Verification> {
     : (JSON.parse(said) as Verification);
 }
 
-/** Walks both copies of the chain in one read snapshot and rebuilds every total. A broken chain is a result, not an error; a disk that fails is one. */
+/**
+ * Walks both copies of the chain in one read snapshot and rebuilds every total. A broken chain is a result;
+ * a disk fault is an error.
+ */
 export const verifyPlace = (place: string): Promise<Verification> =>
   inTurn(place, () => {
     const walk = new Walk();
@@ -74,7 +77,10 @@ function walkBoth(db: Connection, chain: ChainFile, walk: Walk): void {
     throw new Broken(step.value.why ?? 'the chain file was cut', walk.end.sequence + 1);
 }
 
-/** A row of the index as one text, since every column that is handed over costs as much as hashing it; with lengths, so that only the same row has it. */
+/**
+ * A row of the index as one text, because each column costs as much as hashing it; with lengths,
+ * so that the text is unique.
+ */
 const filed = (column: string): string => `coalesce(length(CAST(${column} AS BLOB)) || ' ' || ${column}, '-')`;
 const oneText = `sequence || ' ' || "offset" || ' ' || ${filed('population')} || ' ' || ${filed('key')} || ' ' || hash || ' ' || body`;
 const filedAs = (name: string | null): string => (name === null ? '-' : `${Buffer.byteLength(name)} ${name}`);

@@ -35,7 +35,7 @@ export class Walk {
     spent.answered = { by: link.sequence, answer: link.answer };
   }
 
-  /** One recorded text, or the place of one that is lost. */
+  /** One recorded text, or null for a lost one. */
   text(of: number, sequence: number, body: string | null): void {
     const spent = this.#spends.get(of);
     const fits = spent?.answered?.by === sequence;
