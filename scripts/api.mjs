@@ -28,7 +28,7 @@ const clean = (comment) =>
     .join('\n')
     .trim();
 
-/** A declaration as it is written: comment, example and text. */
+/** A declaration as written: comment, example and text. */
 function declared({ name, file }) {
   const text = read(file);
   const found = new RegExp(`((?:/\\*\\*(?:(?!\\*/)[\\s\\S])*\\*/\\s*\\n)?)export (?:declare )?(?:async )?(function|interface|type|class|const|let) ${name}\\b`).exec(text);
@@ -57,7 +57,7 @@ function body(text, start, kind) {
   return text.slice(start);
 }
 
-/** The fields of a zod object, as it is written: name, what it may be, and its comment. */
+/** The fields of a zod object, as written: name, allowed values, and comment. */
 function fields(text, name) {
   const at = new RegExp(`(?:const ${name}|\\b${name}:?)(?: =)? ?(?:z\\.(?:strictO|o)bject\\()?\\{`).exec(text);
   if (!at) return [];

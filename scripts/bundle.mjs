@@ -12,7 +12,7 @@ const out = fileURLToPath(new URL('../dist/start', import.meta.url));
 
 /**
  * Files started by name keep their name (analysis/learn/network/pool.ts, release/ledger/rescue/child.ts,
- * app/service/aside.ts).
+ * app/service/worker.ts).
  */
 const input = {
   main: built('app/cli/main'),

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 const file = fileURLToPath(new URL('../package-lock.json', import.meta.url));
 const whole = /^sha512-[A-Za-z0-9+/]{86}==$/;
 
-/** Packages as locked: name, version and hash; the project itself is none. */
+/** Locked packages: name, version and hash; without the project itself. */
 export const locked = (lock) =>
   Object.entries(lock.packages)
     .filter(([place]) => place !== '')

@@ -21,7 +21,7 @@ const same = 'src/query/same/same.test.ts';
 
 const mutant = (name, file, from, to, ...tests) => ({ name, file, from, to, tests });
 
-/** Answers that were wrong or did not come in version 0.2. */
+/** Answers that were wrong or missing in version 0.2. */
 const answers = [
   mutant(
     'classifier-interval-over-bounds',
@@ -75,7 +75,7 @@ const beforehand = [
   mutant('repeated-option-without-outcome', 'src/app/cli/options.ts', '          outcomeOfWords(command),\n', '', 'test/nothing-dropped.test.ts'),
 ];
 
-/** Found alive in version 0.1, as they would be written now. */
+/** Mutants that survived in version 0.1, in today's code. */
 const found = [
   mutant('presence-half', 'src/query/count/effects.ts', 'l1: touched * most.l1,', 'l1: (touched * most.l1) / 2n,', effects, every),
   mutant(
@@ -766,7 +766,7 @@ const decided = [
   mutant('certifies-anything', 'src/release/accountant/guarantee.ts', 'certified: nothing === undefined,', 'certified: true,', spending),
 ];
 
-/** One for each row of test/found.test.ts: what a new user met must be met again without its guard. */
+/** One for each row of test/found.test.ts: without its guard, each problem of a new user must reappear. */
 const firstMile = 'test/found.test.ts';
 const rowsOfFound = [
   mutant('found-free-text', 'src/data/draft/guess.ts', '(distinct <= Math.max(12, filled / 5) && !isFreeText(column.texts!))', '(distinct <= Math.max(12, filled / 5))', firstMile),
@@ -933,7 +933,7 @@ const parts = [
   mutant('steps-share-a-time', 'src/data/ties/sequence.ts', 'if (steps.repeated > 0) throw noOrder(d);', '', 'test/sequences.test.ts'),
 ];
 
-/** Running totals, and what is drawn of what was paid for before. */
+/** Running totals, and later draws of prepaid mechanisms. */
 const running = 'src/privacy/mechanism/running/running-totals.test.ts';
 const streamed = 'test/stream.test.ts';
 const overTime = [
@@ -1126,7 +1126,7 @@ const sql = [
   mutant('places-beyond-their-domain', 'src/query/count/derived.ts', 'n >= 0 && n <= last ? n : -1', 'n >= 0 ? n : -1', 'src/query/neighbours.test.ts'),
 ];
 
-/** Of the service: who is let in, who sees what, and what pays. */
+/** The service: authentication, visibility, and payment. */
 const door = [
   mutant(
     'csrf-unasked',
@@ -1194,7 +1194,7 @@ const door = [
   ),
 ];
 
-/** Servers: which session, which rows, which reader; what a ledger there believes. */
+/** Servers: sessions, rows and readers, and the checks of a ledger there. */
 const servers = [
   mutant('server-session-not-looked-at', 'src/data/engine/postgres/connection.ts', 'if (results.at(-1)!.rows[0]?.[0] !== this.#mark) {', 'if (results.length === 0) {', 'test/postgres/pooled.spec.ts'),
   mutant('server-another-reader', 'src/data/engine/postgres/connection.ts', "    'SET ROLE NONE',\n", '', 'test/postgres/settings.spec.ts'),

@@ -1,5 +1,5 @@
-// Mutation testing: each mutant of mutants-list.mjs is written into the source, its tests run, and the source is restored; a survivor fails the run.
-// Tests of the command line run the build, which has no mutant: they kill nothing. Usage: node scripts/mutants.mjs [--list] [--only NAME]... [--seconds N]
+// Mutation testing: writes each mutant of mutants-list.mjs into the source, runs its tests, restores the source. A survivor fails the run.
+// Tests of the command line run the build, which has no mutant. Usage: node scripts/mutants.mjs [--list] [--only NAME]... [--seconds N]
 import { execFileSync, spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -58,10 +58,10 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
     process.exit(1);
   });
 
-/** Those that need a server of their own; where none is installed they are not run, and notice nothing. */
+/** Tests that need a server of their own; where none is installed they are not run. */
 const isServers = (file) => file.startsWith('test/postgres/');
 
-/** `passed`, `failed` (a test did, and which), `late` or `broken` (no test was run). */
+/** `passed`, `failed` (by a named test), `late` or `broken` (no test was run). */
 async function test(files, seconds) {
   const servers = files.filter(isServers);
   const others = files.filter((file) => !isServers(file));

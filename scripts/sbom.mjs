@@ -11,7 +11,7 @@ const hex = (integrity) => Buffer.from(integrity.slice('sha512-'.length), 'base6
 /** Packages bundled into the console: development dependencies of this project whose code ships in its files. */
 const inConsole = ['@observablehq/plot', 'preact'];
 
-/** These packages and all that they need, by where they lie. */
+/** These packages and all their dependencies, by path. */
 export function neededBy(lock, names) {
   const places = new Set();
   const waiting = names.map((name) => `node_modules/${name}`);

@@ -19,7 +19,10 @@ const isEntry = (file) =>
   /^(bench|experiments|test\/transcripts)\/main\.ts$/.test(file) ||
   /^(examples|scripts)\/.*\.(ts|mjs)$/.test(file);
 const isTest = (file) => /\.test\.ts$/.test(file) || file.startsWith('test/');
-/** Those of a server have a configuration of their own (vitest.postgres.config.ts, vitest.cluster.config.ts, vitest.browser.config.ts). */
+/**
+ * Tests on a server have a configuration of their own (vitest.postgres.config.ts, vitest.cluster.config.ts,
+ * vitest.browser.config.ts).
+ */
 const isTestEntry = (file) =>
   /\.(test|spec)\.ts$/.test(file) || /^test\/.*\.mjs$/.test(file);
 
@@ -87,7 +90,7 @@ export function readModule(file, text) {
     if (node.type === 'NewExpression' && node.callee.name === 'URL' && /^\..*\.m?[jt]s$/.test(node.arguments[0]?.value ?? ''))
       uses.push([node.arguments[0].value, '']);
   }
-  // A destructured `await import()` takes what it names, not everything.
+  // A destructured `await import()` uses the names it lists, not all of them.
   const only = new Set(uses.filter((u) => u[2] === 'only').map(([path]) => path));
   return { gives, mentions, uses: uses.filter(([path, name, kind]) => kind === 'only' || name !== '*' || !only.has(path)) };
 }
@@ -134,7 +137,10 @@ export function unused(files, manifest, { tests = false } = {}) {
   return [...found, ...packages(modules, manifest)];
 }
 
-/** Declared and imported must be the same; tools of the command line are named in the scripts, types by what they type. */
+/**
+ * Declared and imported packages must be the same; command-line tools are named in the scripts,
+ * types by the package they type.
+ */
 function packages(modules, { dependencies, devDependencies, scripts, overrides }) {
   const imported = new Map();
   for (const [file, { uses }] of modules)

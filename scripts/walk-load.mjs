@@ -1,4 +1,4 @@
-/** Makes every function of a build say that it was entered (scripts/walk.mjs). */
+/** Makes every function of a build record its first call (scripts/walk.mjs). */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseAst } from 'rolldown/parseAst';
