@@ -1,4 +1,4 @@
-/** One line of the table of figures: our time for a piece of work, a peer's for the same, both taken in this run. */
+/** One line of the table of figures: our time for a piece of work and a peer's for the same, both measured in this run. */
 export interface Bench {
   readonly name: string;
   /** Goal that a user set before the measurement; a line without a goal is shown and never fails. */
@@ -13,16 +13,16 @@ export interface Measured {
   /** Seconds for one unit of work; bytes where the goal is in bytes; or the unit named by `unit`. */
   readonly ours: number;
   readonly peer?: { readonly name: string; readonly seconds: number };
-  /** Of a line about quality: what is counted in place of seconds; less is better. */
+  /** For a line about quality: the quantity that replaces seconds; less is better. */
   readonly unit?: string;
-  /** The middle half of the rounds: of their ratios, or without a peer of our own seconds. */
+  /** Interquartile range over the rounds: of the ratios, or without a peer of our own seconds. */
   readonly spread?: Spread;
 }
 export type Spread = readonly [low: number, high: number];
 
 export interface Skipped {
   readonly skipped: string;
-  /** It should have been measured. */
+  /** True if the line could not be measured although it should have been. */
   readonly failed?: boolean;
 }
 export type Failed = Skipped & { readonly failed: true };
@@ -53,7 +53,7 @@ export const repeat = (times: number, work: () => unknown) => async (): Promise<
   for (let i = 0; i < times; i++) await work();
 };
 
-/** Two pieces of work, side by side. */
+/** Two pieces of work to compare. */
 export interface Turns {
   readonly ours: number;
   readonly peer: number;
@@ -74,7 +74,7 @@ export async function inTurns(
   return { ours: Math.min(...times.ours), peer: Math.min(...times.peer), spread: spreadOf(times.ours, times.peer) };
 }
 
-/** The middle half of the ratios, round by round. */
+/** Interquartile range of the ratios, round by round. */
 export function spreadOf(ours: readonly number[], peer: readonly number[]): Spread {
   const ratios = ours.map((x, i) => x / peer[i]!).sort((a, b) => a - b);
   const at = (share: number) => ratios[Math.round(share * (ratios.length - 1))]!;

@@ -17,7 +17,7 @@ export const reservation = (analyst: string, i: number): Reservation => ({
   unlessRecorded: true,
 });
 
-/** A row of the usual size, committed by itself and durable; nothing is checked, added up or chained. */
+/** A row of the usual size, committed separately and durable; nothing is checked, added up or chained. */
 export function bareCommits(place: string): { readonly commit: () => void; readonly close: () => void } {
   const db = new Database(place);
   db.exec('PRAGMA journal_mode = WAL');

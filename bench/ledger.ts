@@ -24,7 +24,7 @@ interface Peer {
   readonly name: string;
   readonly open: (folder: string) => { readonly once: () => void; readonly close: () => void };
 }
-/** The least that a durable line costs: written into space that is there, and synced. */
+/** Lower bound of a durable line: written into allocated space, and synced. */
 const appending: Peer = {
   name: 'a line of 600 bytes and fdatasync',
   open: (folder) => {

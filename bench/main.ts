@@ -38,7 +38,7 @@ const all = (await Promise.all(files.map((load) => load()))).flatMap((file) => f
 const chosen = all.filter((b) => words.every((w) => b.name.toLowerCase().includes(w.toLowerCase())));
 const commit = execFileSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' }).trim();
 
-/** One line that cannot be measured must not cost the others theirs. */
+/** A line that cannot be measured must not stop the others. */
 const failed = (error: unknown): Failed => ({
   skipped: `FAILED: ${error instanceof Error ? error.message : error}`,
   failed: true,

@@ -18,7 +18,7 @@ function told(pid: number | string): Told | undefined {
   }
 }
 
-/** Whose child a process is. */
+/** Parent of a process. */
 export const parentOf = (pid: number): number | undefined => told(pid)?.parent;
 
 /**

@@ -3,7 +3,7 @@ import { FriendCoefficients } from '../src/evaluate/papers/dependent-tuples/frie
 import { quiltOnChain } from '../src/evaluate/papers/pufferfish/markov-quilt.js';
 import { type Bench, secondsPer } from './bench.js';
 
-/** A made-up but fixed stream of numbers in (0,1): the figures must not change from run to run. */
+/** A fixed synthetic sequence of numbers in (0,1): the figures must not change from run to run. */
 function stream(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -28,7 +28,7 @@ export async function withRelease<T>(
   await connection.run(
     `COPY (SELECT ['dem', 'rep', 'other', 'green'][1 + CAST(hash(i) % 4 AS INT)] AS party, CAST(17 + hash(i + 7) % 74 AS INT) AS age, CAST(hash(i + 9) % 100000 AS DOUBLE) / 1000 AS income FROM range(${rows}) t(i)) TO '${file}'`,
   );
-  // A file written a moment ago is hashed afresh for every release; data usually is older.
+  // A recently written file is hashed again for every release; data usually is older.
   await utimes(file, 1.7e9, 1.7e9);
   await writeFile(
     join(folder, 'policy.yaml'),
@@ -61,7 +61,7 @@ const releaseBench = (rows: number, kind: 'parquet' | 'csv', ratio: number): Ben
   goal: { ratio },
   run: () =>
     withRelease(rows, kind, async (session, raw) => {
-      // A new name each time, so that nothing is replayed.
+      // A new name each time, so that no answer comes from the record.
       const release = () => session.release({ kind: 'histogram', column: 'party', name: `q${turn++}` }, { epsilon: '1' });
       // Few calls to a run: on a shared disk one slow flush would otherwise spoil every run.
       const calls = rows > 1e6 ? 2 : 8;
@@ -74,7 +74,7 @@ const releaseBench = (rows: number, kind: 'parquet' | 'csv', ratio: number): Ben
     }),
 });
 
-/** A CSV is parsed when it is opened; what a release costs after the first is held against DuckDB's own loaded table. */
+/** A CSV is parsed when it is opened; later releases are compared with DuckDB's own loaded table. */
 const heldBench = (name: string, query: object, sql: string): Bench => ({
   name: `release ${name} of 10,000,000 rows of csv, after the first`,
   goal: { ratio: 1.5 },

@@ -31,7 +31,7 @@ export interface Question {
   readonly plain: (table: string) => string;
   /** The same query without clamping. */
   readonly bare?: (table: string) => string;
-  /** Also of the largest tables. */
+  /** Included for the largest tables, too. */
   readonly always?: true;
 }
 export const questions = {

@@ -19,7 +19,7 @@ export interface Work {
     readonly engine: 'DuckDB' | 'PostgreSQL' | 'Trino';
     readonly port: number;
     readonly table: string;
-    /** Of a server, where it is known which these are. */
+    /** Server processes, where they are known. */
     readonly processes?: readonly number[];
   };
   readonly rounds: number;
@@ -45,7 +45,7 @@ export interface Told {
   /** Seconds it took to find the number of rows, once for all releases. */
   readonly size: number;
   readonly took: Readonly<Partial<Record<Asked, Took>>>;
-  /** The most that this process held, in bytes. */
+  /** Peak memory of this process, in bytes. */
   readonly memory: number;
 }
 

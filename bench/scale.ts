@@ -20,7 +20,7 @@ const sizes = [1_000_000, 10_000_000, ...(more > 10_000_000 ? [more] : [])];
 const reader = 'reader-s3cret';
 const millions = (rows: number): string => `${rows / 1e6} million rows`;
 
-/** A place that tables are made in, and what to ask of them. */
+/** Place of the tables, and the queries on them. */
 interface Place {
   readonly source: (rows: number) => { readonly source: string; readonly table?: string };
   readonly plain: (rows: number) => Work['plain'];
@@ -104,7 +104,7 @@ const once = <K, T>(work: (key: K) => Promise<T>): ((key: K) => Promise<T>) => {
 };
 const placeOf = once((engine: Engine) => places[engine]());
 
-/** Everything that is measured of one table in one engine; the table is gone afterwards. */
+/** All measurements of one table in one engine; the table is removed afterwards. */
 const tellOf = once(async (key: `${Engine} ${number}`): Promise<Told | Skipped> => {
   const [engine, rows] = key.split(' ') as [Engine, string];
   const place = await placeOf(engine);

@@ -8,7 +8,7 @@ interface Asked {
   readonly url: string;
   readonly tokens: readonly string[];
   readonly seconds: number;
-  /** Milliseconds that an analyst thinks between two requests; 0: none. */
+  /** Milliseconds between two requests of an analyst; 0 for none. */
   readonly thinks: number;
   /** Of every so many requests one is a release, the others are plans. */
   readonly releaseEvery: number;

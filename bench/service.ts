@@ -103,7 +103,7 @@ async function refuseLost({ url, steward }: Place, { entries, statuses }: Loaded
     throw new Error(`lost ${lost}, verifies ${ok}, spent ${budget.spent}, booked ${known.size} of ${entries.length}, ${failed}`);
 }
 
-/** One run for all lines about it. */
+/** One run for all lines that use it. */
 let thinking: Promise<Loaded> | undefined;
 const whileTheyThink = (): Promise<Loaded> =>
   (thinking ??= served(async (place) => {

@@ -5,7 +5,7 @@ import { drawn, forest, random, type Town, withTown } from './tied-data.js';
 /** Measurements of one session on a town, reported by its own process. */
 interface Told {
   readonly open: number;
-  /** The first plan, which works out what-ifs and ways out. */
+  /** The first plan, which computes the what-if table and remedies. */
   readonly first: number;
   readonly rss: number;
   readonly tied: Asked;
