@@ -6,6 +6,6 @@ import { existsSync } from 'node:fs';
  */
 const places = ['../../shared/data/', '../../../shared/data/'].map((path) => new URL(path, import.meta.url));
 
-/** A folder of public data by what must be in it. */
+/** Folder of public data that contains a given file. */
 export const publicData = (folder: string, holds = ''): URL | undefined =>
   places.map((place) => new URL(folder, place)).find((place) => existsSync(new URL(holds, place)));

@@ -15,7 +15,7 @@ export interface Held {
    */
   readonly noise: number;
   readonly both: number | undefined;
-  /** Of the latter, how often it lay below what it is about, and above, in percent. */
+  /** For the latter: how often the interval lies below and above the true value, in percent. */
   readonly below: number;
   readonly above: number;
   /** Percentage of draws in which the interval lacked one end, and in which it lacked both. */
@@ -39,7 +39,7 @@ export function trialOf(own: Case, people: Data, n: number, budget: Budget, know
   const ask = asked(policy, query, budget);
   const count = own.worst ? () => worstRows(ask, n) : (known ?? countedTimes(policy, ask, people));
   const { whole, draw } = samples[sample];
-  // A population of weights is one of which everybody weighs the same.
+  // The population has equal weights, so its query needs no weight.
   const { weight: _, ...plainly } = query as { weight?: string };
   const plain = asked(policy, sample === 'weights' ? plainly : query, budget);
   const ofAll = truthOf(plain, (sample === 'weights' ? countedTimes(policy, plain, people) : count)(whole(people, n)))[0]!.rows;

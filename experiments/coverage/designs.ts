@@ -39,5 +39,5 @@ export const byMixedTowns =
     const { effect } = byTowns(column, value)(people);
     return { effect, clusters: { effect, mixed: ['sex'] } };
   };
-/** Of two in three people who weigh 0.7 and one who weighs 1.4. */
+/** Two in three people weigh 0.7 and one weighs 1.4. */
 export const weighted = (): Design => ({ effect: 1, weights: { column: 'w', mean: 2.8 / 3, effect: 1.125 } });

@@ -35,7 +35,7 @@ const leveled = <T>(levels: readonly T[], parts: readonly number[], u: number): 
   return levels[k]!;
 };
 
-/** Of one visit; the old pay more. */
+/** Cost of one visit; old people pay more. */
 export const costOf = (age: number, random: () => number): number => within((age / 2) * -Math.log(1 - random()), 0, 100);
 
 /** People of one town are consecutive; this is their number. */
@@ -93,10 +93,10 @@ export function population(size: number, seed = 11): Data {
     // Visits of one person to a doctor: their number and their cost.
     people.n[i] = 1 + Math.floor(4 * further() ** 2);
     people.spent[i] = Array.from({ length: people.n[i]! }, () => costOf(age, further)).reduce((sum, cost) => sum + cost, 0);
-    // Of the old some pay much more than others, of the young all the same; and so, more harshly, with what they own.
+    // Spread grows with age, and more strongly for wealth.
     people.rent[i] = within(60 + 0.5 * age + (4 + 0.4 * (age - 18)) * normalFrom(last), 0, 200);
     people.savings[i] = within(20 + age + (2 + 80 * ((age - 18) / 72) ** 6) * normalFrom(last), 0, 200);
-    // Few have any, and then all there may be; most have a small part of it.
+    // Fines are zero for most and the maximum for a few; debts are mostly a small part of the maximum.
     people.fines[i] = last() < 0.04 ? 100 : 0;
     people.debt[i] = within(-10 * Math.log(1 - last()), 0, 200);
   }

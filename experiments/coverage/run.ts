@@ -9,8 +9,8 @@ import { countedInTables } from './tables.js';
 import { asked, budgets, type Data, type Exact, littleNoise, seeded } from './world.js';
 
 /**
- * 95 % intervals of every kind at several sizes, and how often tests reject where nothing is to be found. FUGU_COVERAGE_DRAWS: more or fewer of each;
- * FUGU_COVERAGE_ONLY: those whose name starts so ("mean|variance"), or `tests`; FUGU_COVERAGE_SIZES: "300,3000".
+ * 95 % intervals of every kind at several sizes, and rejection rates of tests under the null. FUGU_COVERAGE_DRAWS: more
+ * or fewer draws; FUGU_COVERAGE_ONLY: names that start so ("mean|variance"), or `tests`; FUGU_COVERAGE_SIZES: "300,3000".
  */
 export async function run(out: string): Promise<void> {
   const draws = Number(process.env.FUGU_COVERAGE_DRAWS ?? 1000);

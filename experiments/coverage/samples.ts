@@ -14,7 +14,7 @@ export interface Sample {
 const sizeOf = (people: Data): number => people.age!.length;
 const once = (people: Data): Times => new Int32Array(sizeOf(people)).fill(1);
 
-/** One after the other, each row as likely as any, and put back. */
+/** Independent draws with replacement, each row equally likely. */
 const alike: Sample = {
   whole: once,
   draw: (people, n, random) => {
@@ -39,7 +39,7 @@ const weights: Sample = {
   },
 };
 
-/** As many of each region. */
+/** The same number from each region. */
 const strata: Sample = {
   whole: once,
   draw: (people, n, random) => {
@@ -98,7 +98,7 @@ const halves: Sample = {
   },
 };
 
-/** Of rows that are counted once: only noise is drawn. */
+/** A fixed sample, counted once: only noise is drawn. */
 const fixed: Sample = { whole: () => new Int32Array(0), draw: () => new Int32Array(0) };
 
 export const samples = { alike, weights, strata, towns, halves, fixed };

@@ -37,7 +37,7 @@ export const budgets: readonly (readonly [string, Budget])[] = [
   ['Gaussian, rho 0.05', { noise: 'gaussian', amount: 0.05 }],
 ];
 
-/** So little that nothing is left to see but sampling. */
+/** Negligible noise, so that only sampling is left. */
 export const littleNoise: typeof budgets = [
   ['Laplace, epsilon 10', { noise: 'laplace', amount: 10 }],
   ['Gaussian, rho 5', { noise: 'gaussian', amount: 5 }],
@@ -48,10 +48,10 @@ export interface Asked {
   readonly bound: BoundBatch;
   readonly laws: readonly Law<number>[];
 }
-/** With the noise that a budget shared evenly among its measures leaves each. */
+/** Noise under a budget that is divided evenly among the measures. */
 export function asked(policy: Policy, queries: unknown, { noise, amount }: Budget): Asked {
   const bound = bindBatch(parseBatch(queries), policy);
-  // Evenly, but for what the product itself gives less.
+  // Evenly, except for measures to which the product gives less.
   const part = (measure: Measure): number =>
     'worth' in measure && measure.worth !== undefined ? measure.worth ** (noise === 'laplace' ? 1 / 3 : 1 / 2) : 1;
   const all = bound.measures.filter(({ effects }) => effects.size > 0).reduce((sum, measure) => sum + part(measure), 0);
@@ -148,7 +148,7 @@ function drawnFrom(law: AdditiveLaw<number>, random: () => number): number {
   }
 }
 
-/** The exponential mechanism: the least of penalties times sharpness with Gumbel variables taken off. */
+/** The exponential mechanism: the minimum of penalties times sharpness minus Gumbel variables. */
 function chosenFrom(measure: SelectedMeasure, counts: readonly bigint[], sharpness: number, random: () => number): number[] {
   const width = measure.candidates.length;
   return measure.cells.map((_, group) => {
@@ -161,7 +161,7 @@ function chosenFrom(measure: SelectedMeasure, counts: readonly bigint[], sharpne
   });
 }
 
-/** The tables of one release: whole numbers with whole noise. */
+/** Tables of one release: integers with integer noise. */
 export const released = (policy: Policy, { bound, laws }: Asked, exact: Exact, random: () => number): readonly AnswerTable[] =>
   bound
     .finish(

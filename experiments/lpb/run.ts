@@ -142,7 +142,10 @@ interface Spread {
   readonly q3: number;
 }
 
-/** Quartiles of (answer - truth) / range over a thousand private means: the sum gets whole-number noise, the number of rows is public. */
+/**
+ * Quartiles of (answer - truth) / range over a thousand private means: the sum gets integer noise,
+ * the number of rows is public.
+ */
 function noiseRatio(a: Attribute, epsilon: Rational): Spread {
   const draw = laplaceSampler(roundUp(divide(rational(range(a)), epsilon)));
   const ratios = Array.from({ length: queries }, () => Number(draw()) / a.values.length / range(a)).sort((x, y) => x - y);

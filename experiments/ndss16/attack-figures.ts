@@ -135,7 +135,7 @@ export function figure7(book: Book, setting: AttackSetting): void {
   );
 }
 
-/** Figure 10: plain against dependent noise, and what the attacker knows. */
+/** Figure 10: plain and dependent noise, by the attacker's knowledge. */
 export function figure10(book: Book, setting: AttackSetting): void {
   const { independent, dependent } = attackers(setting);
   const cases: readonly (readonly [string, (e: number) => Target, Attacker])[] = [
@@ -166,7 +166,7 @@ export function figure10(book: Book, setting: AttackSetting): void {
     },
   );
   const people = setting.population.people;
-  // One epsilon: a quick run, which also takes fewer levels of knowledge.
+  // One epsilon: a quick run, with fewer levels of knowledge.
   const counts = (setting.epsilons.length === 1 ? [0.25, 1] : [0.1, 0.25, 0.5, 0.75, 1]).map((share) =>
     Math.round(share * (people - 1)),
   );

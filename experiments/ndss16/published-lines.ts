@@ -19,7 +19,7 @@ const mostTies = ({ people, friendStart }: Population): number => {
   return most;
 };
 
-/** Correlations of two people's patterns count from here on. */
+/** Threshold from which correlations of two people's patterns count. */
 const threshold = 0.5;
 
 /**

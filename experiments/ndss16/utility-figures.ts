@@ -77,7 +77,7 @@ interface Split {
   readonly friends: readonly (readonly [number, number])[];
 }
 
-/** Four fifths to learn from, one fifth to judge on, as in the paper. */
+/** Four fifths for training, one fifth for testing, as in the paper. */
 function split(population: Population, points: Vectors, clusters: number, seed: number): Split {
   const draw = simulated(seed);
   const order = Array.from({ length: population.people }, (_, i) => [draw(), i] as const)

@@ -75,7 +75,10 @@ export const planned = (policy: Policy, batch: readonly object[]): readonly [rea
 export const releasedBy = (policy: Policy, batch: readonly object[]): Tell =>
   telling(policy, ...planned(policy, batch), smallRows);
 
-/** The largest gain about one row over climbed beliefs of an attacker who conditions on the totals; no further once it is `enough`. */
+/**
+ * Largest privacy loss about one row over optimised priors of an attacker who conditions on the totals;
+ * stops at `enough`.
+ */
 export function gained(totals: Totals, tell: Tell, models: number, { records = 4, enough = 100 } = {}): number {
   const next = sequence(7);
   const pick = (n: number) => Math.floor(next() * n);

@@ -16,7 +16,7 @@ export interface Column {
   readonly policies: readonly (readonly [words: string, pairs: string])[];
 }
 
-/** Ends of ranges that are drawn evenly, as positions. */
+/** Ends of uniformly drawn ranges, as positions. */
 function randomRanges(size: number, count: number): readonly (readonly [number, number])[] {
   const random = sequence(11);
   return Array.from({ length: count }, () => {
@@ -58,7 +58,7 @@ export async function distributionFigures(columns: readonly Column[], times: num
       { kind: 'histogram', column: name },
       { kind: 'cdf', column: name },
       { kind: 'ranges', column: name, ranges },
-      // The bins one by one.
+      // Each bin as a range.
       { kind: 'ranges', column: name },
     ];
     let plain: readonly number[] | undefined;
@@ -68,7 +68,7 @@ export async function distributionFigures(columns: readonly Column[], times: num
         const bench = new Bench(policy, [question]).count(new Map([[name, column.values]]));
         const real = values(bench.exact()[0]!);
         let sum = 0;
-        // A table of bins has few cells: it is drawn more often.
+        // A table of bins has few cells, so it is drawn more often.
         const draws = real.length < 50 ? 50 * times : times;
         for (let n = 0; n < draws; n++) sum += rmse(values(bench.released()[0]!), real);
         return Math.sqrt(sum / draws);
@@ -89,7 +89,7 @@ export async function distributionFigures(columns: readonly Column[], times: num
   return table;
 }
 
-/** 50,000 made rows over 4,096 values: two hills and some everywhere. */
+/** 50,000 synthetic rows over 4,096 values: two modes and a uniform part. */
 export function madeColumn(): Column {
   const random = sequence(5);
   const normal = () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());

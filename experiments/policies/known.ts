@@ -47,7 +47,7 @@ export async function knownFigures(sets: readonly Published[], times: number): P
   return table;
 }
 
-/** Made rows for where the public files are not: three regions, five answers. */
+/** Synthetic rows where the public files are missing: three regions, five answers. */
 export function madeRegions(): Published {
   const rows = Array.from({ length: 3000 }, (_, i) => i);
   return {

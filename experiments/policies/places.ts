@@ -107,7 +107,7 @@ export async function kmeansFigures(folder: URL, times: number): Promise<readonl
       const { scaled } = runs[0]!;
       const cloud = { dimensions: 2, points: scaled, weights: new Float64Array(set.rows.length).fill(1) };
       const cost = (centres: readonly (readonly number[])[]) => mean([...nearest(centres, 2, scaled).gap]);
-      // Starts at rows far from those before, and some of the answers walked on with the rows themselves.
+      // Starts at rows far from earlier ones, and some of the answers refined with the rows themselves.
       const random = sequence(7 + clusters);
       const starts = [
         ...Array.from({ length: 12 }, () => plusPlus(scaled, clusters, random)),

@@ -160,7 +160,7 @@ async function picture(out: string, column: Column): Promise<void> {
 
 const rounded = (x: string | number): string | number =>
   typeof x === 'number' && !Number.isInteger(x) ? Number(x.toPrecision(3)) : x;
-/** Writes a table as CSV, and gives it as Markdown. */
+/** Writes a table as CSV, and returns it as Markdown. */
 function save(out: string, name: string, table: readonly Figure[]): string {
   writeFileSync(join(out, `${name}.csv`), csvOf(table.map((row) => row.map(rounded))));
   const [head, ...rows] = table.map((row) => row.map((x) => `${rounded(x)}`));

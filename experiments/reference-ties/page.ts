@@ -31,14 +31,14 @@ export function readLines(text: string): Line[] {
   );
 }
 
-/** Beyond this, two values are copies for every purpose. */
+/** Odds ratio beyond which two values count as copies. */
 const copies = 100_000;
 const declared = (n: string): string => (Number(n) > copies ? 'inf' : thousands(n));
 const thousands = (n: string): string => n.replace(/\B(?=(\d{3})+$)/g, ',');
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 
-/** docs/reference-ties.md, of nothing but the measured lines. */
+/** docs/reference-ties.md, made from the measured lines only. */
 export function pageOf(lines: readonly Line[]): string {
   const rows = lines.map((l) => [
     l.between,

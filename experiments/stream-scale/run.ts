@@ -8,9 +8,9 @@ const fmt = (n: number): string => n.toLocaleString('en');
 /** One point of a stream: its number of steps, the time of the last step and the memory in use. */
 interface Point {
   readonly steps: number;
-  /** Milliseconds of the processors for each step since the last point: what a busy machine does not stretch. */
+  /** Processor milliseconds per step since the last point, independent of other load. */
   readonly each: number;
-  /** Megabytes, after what is not needed was thrown away. */
+  /** Megabytes after garbage collection. */
   readonly heap: number;
   readonly all: number;
 }

@@ -11,7 +11,7 @@ import type { Coded } from '../workloads/measured.js';
 
 /** Result of one synthesis: distance of its tables from the truth, and its duration. */
 export interface Made {
-  /** Of tables of synthetic rows, and of the model that they are drawn from, of one, two and three columns. */
+  /** Distances of tables of one, two and three columns: of synthetic rows, and of the model they are drawn from. */
   readonly distance: readonly number[];
   readonly ofModel: readonly number[];
   readonly rmse: number;
@@ -33,7 +33,7 @@ export function roundsOn(
 ): Made {
   const { sizes } = coded;
   const all = subsetsUpTo([...sizes.keys()], 3).filter(({ length }) => length > 0);
-  // All weigh the same, as in candidates.ts where none is named.
+  // Equal weights, as in candidates.ts if none is named.
   const candidates = all
     .filter((columns) => columns.length > 1 && cellsOf(sizes, columns) <= cells)
     .map((columns): Candidate => ({ columns, weight: 1 }));

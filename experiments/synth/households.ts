@@ -71,7 +71,7 @@ async function columnsOf(source: string): Promise<Told> {
 }
 const asTold = ({ columns }: SynthResult): Told => new Map(columns.map(({ name, values }) => [name, values]));
 
-/** Every two members of a household, in all as often as members are taken two by two; ages by decades. */
+/** All pairs of members of a household, households weighted by their number of pairs; ages in decades. */
 function agreement(told: Told, column: string): { readonly same: number; readonly strangers: number } {
   const homes = told.get('db030')!;
   const place = (x: unknown) =>

@@ -17,7 +17,7 @@ import {
 import type { PairTables } from '../../src/privacy/dependence/pairwise/pair-tables.js';
 import { largestRho } from './rho.js';
 
-/** One survey with everything that is computed once. */
+/** One survey with all values that are computed once. */
 export interface Prepared {
   readonly year: string;
   readonly table: CodedTable;

@@ -16,9 +16,9 @@ export interface Panel {
 /** Ratio of epsilon to the budget of each answer, by three bounds. */
 export interface PanelNoise extends Panel {
   readonly group: number;
-  /** Ties of any direction, as version 0.1 had them. */
+  /** Ties of any sign, as in version 0.1. */
   readonly either: number;
-  /** Ties that pull together. */
+  /** Positive ties only. */
   readonly alike: number;
 }
 

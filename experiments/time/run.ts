@@ -209,7 +209,7 @@ function households(book: Book): void {
   ]);
 }
 
-/** Laplace noise of scale 1 from a small generator: for a picture that is the same every time, and for nothing else. */
+/** Laplace noise of scale 1 from a seeded generator: for a reproducible picture only. */
 function madeNoise(seed: number): () => number {
   let state = seed;
   return () => {

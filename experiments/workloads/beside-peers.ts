@@ -21,7 +21,7 @@ export interface Distance {
   readonly distance: number;
   readonly rmse: number;
   readonly seconds: number;
-  /** Seconds of processor. */
+  /** Processor seconds. */
   readonly cpu?: number;
 }
 
@@ -68,7 +68,7 @@ const script = ['./peers.py', '../../../experiments/workloads/peers.py']
 export const peersThere = (): Promise<boolean> =>
   new Promise((answer) => execFile(python, ['-c', 'import opendp, mbi, polars, pandas'], (error) => answer(!error && !!script)));
 
-/** One thread, so that seconds of processor are those of the work. */
+/** One thread, so that processor seconds are those of the work. */
 const oneThread = {
   OMP_NUM_THREADS: '1',
   OPENBLAS_NUM_THREADS: '1',
@@ -76,7 +76,7 @@ const oneThread = {
   XLA_FLAGS: '--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1',
 };
 
-/** OpenDP's algorithm on the same rows, codes, neighbours and rho; settings as peers.py has them. What was stopped has no distance. */
+/** OpenDP's algorithm on the same rows, codes, neighbours and rho; settings as in peers.py. Stopped runs have no distance. */
 export function peerOn(
   { sizes, columns }: Coded,
   order: number,

@@ -85,7 +85,7 @@ interface Cell {
 
 const written = (x: number | undefined): number | string => (x === undefined || Number.isNaN(x) ? '' : short(x));
 
-/** Mean, and how far single runs scatter: nothing where there is one. */
+/** Mean, and the spread of single runs; undefined for one run. */
 function spreadOf(list: readonly number[]): { readonly mean: number; readonly sd: number } {
   const mean = list.reduce((sum, x) => sum + x, 0) / list.length;
   return { mean, sd: Math.sqrt(list.reduce((sum, x) => sum + (x - mean) ** 2, 0) / (list.length - 1)) };

@@ -9,7 +9,7 @@ import { anesFolder, readAnes } from '../tabular/anes.js';
 import { besideIterations, besidePeers } from './beside.js';
 import { measuredErrors, rhoOf } from './measured.js';
 
-/** Columns of the data sets that others publish figures on, by how many values each has. */
+/** Columns of the data sets for which others publish figures, by number of values. */
 const adult = [100, 100, 100, 99, 85, 42, 16, 15, 9, 7, 6, 5, 2, 2];
 
 interface Asked {
@@ -31,7 +31,7 @@ function line({ data, order, sizes, change }: Asked): readonly (string | number)
   const by = (layout: Layout) =>
     Math.sqrt((errorOf({ sizes, tables }, layout) * Number(effectOf(layout, change).l2squared)) / cells);
   const independent = Math.sqrt((change === 'replaced' ? 2 : 1) * tables.length);
-  // By itself, but with the share of the budget that suits its cells.
+  // Separately, but with the share of the budget that suits its cells.
   const roots = tables.reduce((sum, table) => sum + Math.sqrt(cellsOf(sizes, table)), 0);
   const split = Math.sqrt(((change === 'replaced' ? 2 : 1) * roots ** 2) / cells);
   const least = Math.sqrt(((change === 'replaced' ? 2 : 1) * leastRoots(sizes, tables, change) ** 2) / cells);
