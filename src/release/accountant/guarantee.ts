@@ -48,8 +48,8 @@ const secretWords: Record<SecretKind, string> = {
 };
 
 /**
- * The definition matters: under replacement a count needs twice the noise that it needs under adding or removing a
- * record. Where costs are recorded by values of public columns, neighbours agree in them (slices.proof.md).
+ * The definition matters: a table of counts needs twice the Laplace noise under replacement that it needs under adding or
+ * removing a record. Where costs are recorded by values of public columns, neighbours agree in them (slices.proof.md).
  */
 function neighboursIn(policy: Policy): string {
   if (neighboursOf(policy) === 'add-remove')

@@ -308,8 +308,8 @@ const now = () => ({ told: Date.now(), measured: performance.now() });
 const unsure = 1000;
 
 /**
- * Ledger faults state whether they reserved; after any other error the ledger is searched.
- * If the clock was changed meanwhile, dates prove nothing: the outcome is then "spent", which may overstate.
+ * Ledger faults state whether they reserved; after any other error the ledger is searched. If the clock was changed
+ * meanwhile, dates prove nothing: any unanswered entry of the request then counts as spent, which may overstate.
  */
 async function seenInLedger(
   { ledger, outcomes }: Desk,
