@@ -6,7 +6,7 @@ import type { TotalsTarget } from '../src/evaluate/attack/inference/target.js';
 import { declaredTie } from '../src/evaluate/attack/inference/tie-law.js';
 import { type Bench, secondsPer } from './bench.js';
 
-/** As large as the New York set: people, friendships, places; made up, so that it runs anywhere. */
+/** Synthetic people, friendships and places in the size of the New York set, so that it runs anywhere. */
 const people = 2523;
 const ranks = 6;
 

@@ -1,28 +1,28 @@
-/** One line of the table of figures: our time for a piece of work, a peer's for the same, both taken in this run. */
+/** One line of the table of figures: our time for a piece of work and a peer's for the same, both measured in this run. */
 export interface Bench {
   readonly name: string;
-  /** As somebody asked for it before it was measured; a line without one is shown, and never missed. */
+  /** Goal that a user set before the measurement; a line without a goal is shown and never fails. */
   readonly goal?: Goal;
   run(): Promise<Measured | Skipped>;
 }
 
-/** What the ratio to the peer, our own time in seconds, or the most memory our process held may be at most. */
+/** Upper limit on the ratio to the peer, on our own time in seconds, or on the peak memory of our process. */
 export type Goal = { readonly ratio: number } | { readonly seconds: number } | { readonly bytes: number };
 
 export interface Measured {
-  /** Seconds for one unit of work; bytes where the goal is in bytes; or what `unit` says. */
+  /** Seconds for one unit of work; bytes where the goal is in bytes; or the unit named by `unit`. */
   readonly ours: number;
   readonly peer?: { readonly name: string; readonly seconds: number };
-  /** Of a line about quality: what is counted in place of seconds; less is better. */
+  /** For a line about quality: the quantity that replaces seconds; less is better. */
   readonly unit?: string;
-  /** The middle half of the rounds: of their ratios, or without a peer of our own seconds. */
+  /** Interquartile range over the rounds: of the ratios, or without a peer of our own seconds. */
   readonly spread?: Spread;
 }
 export type Spread = readonly [low: number, high: number];
 
 export interface Skipped {
   readonly skipped: string;
-  /** It should have been measured. */
+  /** True if the line could not be measured although it should have been. */
   readonly failed?: boolean;
 }
 export type Failed = Skipped & { readonly failed: true };
@@ -30,8 +30,8 @@ export type Failed = Skipped & { readonly failed: true };
 const now = (): number => Number(process.hrtime.bigint()) / 1e9;
 
 /**
- * The best of `rounds` runs, in seconds per call; `calls` says how often one run does the work. Garbage is collected before a run that is not timed, which
- * also warms up: right after a collection the heap is small and has to grow again.
+ * Best of `rounds` runs, in seconds per call; one run makes `calls` calls.
+ * Garbage is collected before an untimed warm-up run, because the heap has to grow again after a collection.
  */
 export async function secondsPer(
   work: () => unknown,
@@ -48,19 +48,19 @@ export async function secondsPer(
   return best / calls;
 }
 
-/** The same work so many times. */
+/** The same work, repeated this many times. */
 export const repeat = (times: number, work: () => unknown) => async (): Promise<void> => {
   for (let i = 0; i < times; i++) await work();
 };
 
-/** Two pieces of work, side by side. */
+/** Two pieces of work to compare. */
 export interface Turns {
   readonly ours: number;
   readonly peer: number;
   readonly spread: Spread;
 }
 
-/** The best of each of two pieces of work, taken in turns so that a busy machine slows both. */
+/** Best times of two pieces of work that alternate, so that a busy machine slows both. */
 export async function inTurns(
   ours: () => unknown,
   peer: () => unknown,
@@ -74,14 +74,14 @@ export async function inTurns(
   return { ours: Math.min(...times.ours), peer: Math.min(...times.peer), spread: spreadOf(times.ours, times.peer) };
 }
 
-/** The middle half of the ratios, round by round. */
+/** Interquartile range of the ratios, round by round. */
 export function spreadOf(ours: readonly number[], peer: readonly number[]): Spread {
   const ratios = ours.map((x, i) => x / peer[i]!).sort((a, b) => a - b);
   const at = (share: number) => ratios[Math.round(share * (ratios.length - 1))]!;
   return [at(0.25), at(0.75)];
 }
 
-/** A line of the table from two pieces of work taken in turns. */
+/** A line of the table from two pieces of work that alternate. */
 export const versus = (name: string, { ours, peer, spread }: Turns): Measured => ({
   ours,
   peer: { name, seconds: peer },
@@ -89,8 +89,8 @@ export const versus = (name: string, { ours, peer, spread }: Turns): Measured =>
 });
 
 /**
- * The medians of single runs of two pieces of work, taken in turns: where a disk decides, the best run is luck. The first tenth is not counted; `once` is one
- * run, in seconds where the work takes its own time.
+ * Medians of single runs of two pieces of work that alternate: where a disk decides, the best run is luck.
+ * The first tenth is not counted; `once` is one run, in seconds where the work measures its own time.
  */
 export async function medians(
   ours: () => unknown,
@@ -133,7 +133,7 @@ export const formatGoal = (goal: Goal | undefined): string => {
   return `<= ${'bytes' in goal ? formatBytes(goal.bytes) : formatSeconds(goal.seconds)}`;
 };
 
-/** Undefined where nothing was asked for. */
+/** Undefined where there is no goal. */
 export function isMet(goal: Goal | undefined, measured: Measured): boolean | undefined {
   if (!goal) return undefined;
   if ('ratio' in goal) return measured.peer !== undefined && measured.ours / measured.peer.seconds <= goal.ratio;

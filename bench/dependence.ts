@@ -15,7 +15,7 @@ function repeatable(seed: number): () => number {
   };
 }
 
-/** Record k is tied to a random earlier one. */
+/** Record k is tied to a random earlier record. */
 function randomForest(records: number): FactorGraph {
   const next = repeatable(1);
   const left = Uint32Array.from({ length: records - 1 }, (_, k) => k + 1);
@@ -23,7 +23,10 @@ function randomForest(records: number): FactorGraph {
   return fromPairs(records, left, right, Math.log(4));
 }
 
-/** Ties with one end uniform and the other drawn towards the front, so that there are hubs; odds ratio set for the wanted spectral radius of tanh(D/4). */
+/**
+ * Ties with one end uniform and the other skewed towards small numbers, so that there are hubs;
+ * odds ratio set for the wanted spectral radius of tanh(D/4).
+ */
 function looped(records: number, edges: number, radius: number): { graph: FactorGraph; t: number } {
   const next = repeatable(2);
   const left = Uint32Array.from({ length: edges }, () => Math.floor(next() * records));
@@ -55,7 +58,7 @@ function chunkNorms(x: Float64Array): number[] {
   return norms;
 }
 
-/** The peer: (I - T)^-1 e by its series, which counts walks that turn back, to the same three digits. */
+/** The peer: (I - T)^-1 e by its series, which counts walks that go back and forth, to the same three digits. */
 function linearSeries(graph: FactorGraph, t: number, base: number): Float64Array {
   let sum = new Float64Array(graph.records).fill(base);
   for (let k = 0; k < 40; k++) sum = spread(graph, sum).map((x) => base + t * x);
@@ -145,7 +148,7 @@ export const benches: readonly Bench[] = [
           const total = row.reduce((a, b) => a + b, 0);
           return row.map((x) => x / total);
         });
-        // The first run counts: a plan is made once in a process.
+        // The first run counts, because a process makes a plan once.
         const ours = timed(() => chainScale({ transition, initial: 'stationary', length: 1_000_000 }, 1, 1, adversary));
         return { ours };
       },

@@ -43,7 +43,7 @@ const surveyText = () =>
   `${questions.join(',')}\n${Array.from({ length: rows }, (_, i) => questions.map((_, c) => answer(i, c)).join(',')).join('\n')}\n`;
 const surveySelect = `SELECT ${questions.map((q, c) => `CAST((i * 31 + ${c} * 17 + ((i * ${c}) % 7)) % 6 AS INTEGER) AS ${q}`).join(', ')} FROM range(${rows}) t(i)`;
 
-/** Streams the table and counts each column's codes: what a release of many histograms does with it. */
+/** Streams the table and counts each column's codes, as a release of many histograms does. */
 async function countStreamed(engine: Pinned): Promise<number> {
   const counts = questions.map(() => new Int32Array(256));
   for await (const block of engine.stream({ sql: 'SELECT * FROM fugu_data', values: [] })) {

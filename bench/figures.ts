@@ -10,7 +10,7 @@ export interface Row {
   readonly spread: string;
   readonly goal: string;
   readonly met: string;
-  /** The commit it was measured at. */
+  /** Commit of the measurement. */
   readonly at: string;
 }
 const keys = ['work', 'ours', 'peer', 'ratio', 'spread', 'goal', 'met', 'at'] as const satisfies readonly (keyof Row)[];
@@ -52,7 +52,10 @@ export function textTable(rows: readonly Row[]): string {
 const from = '<!-- written by npm run bench -- --write -->';
 const to = '<!-- end -->';
 
-/** The page with these rows: those of the same name are replaced, new ones follow, others stay as they were measured while there still are such figures. */
+/**
+ * The page with these rows: rows of the same name are replaced, new ones appended;
+ * others stay as long as the figure still exists.
+ */
 export function withRows(page: string, rows: readonly Row[], names: ReadonlySet<string>): string {
   const [start, end] = [page.indexOf(from), page.indexOf(to)];
   if (start < 0 || end < start) throw new Error('the page has no place for the table');

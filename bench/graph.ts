@@ -61,16 +61,16 @@ async function withEdges<T>(
   }
 }
 
-/** Towards the busier end: what makes the SQL of triangles and cliques fast, too. */
+/** Directs ties towards the busier end, which makes the SQL of triangles and cliques fast, too. */
 const oriented = `d AS (SELECT v, COUNT(*) AS n FROM (SELECT a AS v FROM e UNION ALL SELECT b FROM e) GROUP BY v),
   o AS (SELECT CASE WHEN (x.n, a) < (y.n, b) THEN a ELSE b END AS u, CASE WHEN (x.n, a) < (y.n, b) THEN b ELSE a END AS w
         FROM e JOIN d x ON x.v = a JOIN d y ON y.v = b)`;
 const triangleSql = `WITH ${oriented} SELECT COUNT(*) FROM o p JOIN o q ON p.w = q.u JOIN o r ON r.u = p.u AND r.w = q.w`;
-/** Staged: pairs of triangles on one edge whose third corners are joined. A six-way join does not come back. */
+/** In stages: pairs of triangles on one edge whose third corners are joined. A six-way join does not finish. */
 const cliqueSql = `WITH ${oriented}, t AS MATERIALIZED (SELECT p.u AS x, p.w AS y, q.w AS z FROM o p JOIN o q ON p.w = q.u JOIN o r ON r.u = p.u AND r.w = q.w)
   SELECT COUNT(*) FROM t s JOIN t k ON s.x = k.x AND s.y = k.y JOIN o l ON l.u = s.z AND l.w = k.z`;
 
-/** The peer takes seconds, so it runs once cold and once warm, and the better one counts. */
+/** The peer takes seconds: it runs once cold and once warm, and the better run counts. */
 const against = (name: string, sql: string, count: (from: Uint32Array, to: Uint32Array) => bigint, ratio: number): Bench => ({
   name,
   goal: { ratio },
@@ -92,7 +92,10 @@ const against = (name: string, sql: string, count: (from: Uint32Array, to: Uint3
 
 type Edges = readonly (readonly [number, number])[];
 
-/** A whole release of triangles (ledger, count, ladder, draw) of a table that is open, beside building the graph and counting alone. */
+/**
+ * A whole release of triangles (ledger, count, ladder noise, draw) from an open table,
+ * compared with building the graph and counting alone.
+ */
 const releaseOf = (name: string, make: () => Edges, goal?: Goal): Bench => ({
   name,
   ...(goal && { goal }),
@@ -126,7 +129,7 @@ const releaseOf = (name: string, make: () => Edges, goal?: Goal): Bench => ({
   },
 });
 
-/** 20,000 people and 100,000 ties, near each other and at random, some people with many. */
+/** 20,000 people and 100,000 ties, near and random ones, some people with many. */
 function village(): Edges {
   let state = 7;
   const next = () => {
@@ -138,7 +141,7 @@ function village(): Edges {
     return [a, k % 2 ? Math.floor(20_000 * next()) : (a + 1 + Math.floor(12 * next())) % 20_000] as const;
   }).filter(([a, b]) => a !== b);
 }
-/** Somebody whom everybody knows, and everybody six neighbours on a ring. */
+/** A graph with one hub tied to everybody, and six neighbours for everybody on a ring. */
 const hub = (ties: number): Edges =>
   Array.from({ length: ties }, (_, v) => v).flatMap((v) => [
     [ties, v] as const,

@@ -44,7 +44,7 @@ const learned = (columns: number, k: number, seconds: number): Bench => ({
 
 const absent = 'the public data is not beside the checkout';
 
-/** Ours promises to hide a replacement at epsilon 1; diffprivlib, which hides one row more or less, promises the same at epsilon 1/2. */
+/** Fugu protects replacement at epsilon 1; diffprivlib, which uses add-remove, gives the same protection at epsilon 1/2. */
 const clustered = (name: string, load: () => ClusterSet | undefined | Promise<ClusterSet | undefined>): Bench => ({
   name: `k-means: ${name}, epsilon 1, cost as a multiple of that without privacy`,
   goal: { ratio: 1 },
@@ -68,7 +68,7 @@ const converging = (dimensions: number): Bench => ({
   }),
 });
 
-/** Wrong test rows; diffprivlib with the penalty that does best on them, which is why one wrong row in two hundred is let pass. */
+/** Wrong test rows; diffprivlib with its best penalty on them, so a difference of one row in two hundred is tolerated. */
 const classified = (name: string, times: number, load: () => Promise<Task | undefined>): Bench => ({
   name: `logistic regression: ${name}, epsilon 1, no delta, test rows wrong`,
   goal: { ratio: 1 },
@@ -94,7 +94,7 @@ const fewOf = (load: () => Promise<Task | undefined>) => async () => {
   return task && few(task, 400);
 };
 
-/** The worker pool is resident, so the first run (which starts it) is not the one that counts. */
+/** The worker pool is resident, so the first run, which starts it, does not count. */
 export const benches: readonly Bench[] = [
   learned(402, 10, 0.3),
   learned(153, 15, 0.5),

@@ -3,7 +3,10 @@ import { sqliteCode } from '../src/release/ledger/faults.js';
 import { openLedger } from '../src/release/ledger/open.js';
 import { bareCommits, reservation } from './ledger-work.js';
 
-/** One of several processes that book into one file, told when to start. The bare ones wait for their turn as the ledger does. */
+/**
+ * One of several processes that write into one ledger file, started by a message.
+ * The bare variants wait for the lock as the ledger does.
+ */
 const [kind, place, name, count] = process.argv.slice(2) as [string, string, string, string];
 const said = (): Promise<void> =>
   new Promise((resolve) => {

@@ -4,7 +4,7 @@ import { pureProfile } from '../src/privacy/mechanism/profile.js';
 import { everyRecord } from '../src/privacy/mechanism/record-class.js';
 import type { Reservation } from '../src/release/ledger/ledger.js';
 
-/** A booking of the usual size. */
+/** A reservation of the usual size. */
 export const reservation = (analyst: string, i: number): Reservation => ({
   population: 'town',
   terms: { digest: 'd'.repeat(64), summary: 'epsilon 1000000, secret row, adversary informed' },
@@ -17,7 +17,7 @@ export const reservation = (analyst: string, i: number): Reservation => ({
   unlessRecorded: true,
 });
 
-/** A row of the usual size, committed by itself and durable; nothing is checked, added up or chained. */
+/** A row of the usual size, committed separately and durable; nothing is checked, added up or chained. */
 export function bareCommits(place: string): { readonly commit: () => void; readonly close: () => void } {
   const db = new Database(place);
   db.exec('PRAGMA journal_mode = WAL');

@@ -8,7 +8,7 @@ import { openLedger } from '../src/release/ledger/open.js';
 import { type Bench, type Goal, type Measured, medians } from './bench.js';
 import { bareCommits, reservation } from './ledger-work.js';
 
-/** In the system's folder for temporary files, or where FUGU_BENCH_FOLDER says: the disk decides about most of it. */
+/** Folder of the ledgers: the system's temporary folder or FUGU_BENCH_FOLDER. Most of the time depends on that disk. */
 const base = process.env.FUGU_BENCH_FOLDER ?? tmpdir();
 
 async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
@@ -24,7 +24,7 @@ interface Peer {
   readonly name: string;
   readonly open: (folder: string) => { readonly once: () => void; readonly close: () => void };
 }
-/** The least that a durable line costs: written into space that is there, and synced. */
+/** Lower bound of a durable line: written into allocated space, and synced. */
 const appending: Peer = {
   name: 'a line of 600 bytes and fdatasync',
   open: (folder) => {
@@ -70,7 +70,7 @@ const release = async (ledger: Ledger, i: number) => {
   await ledger.replay(asked.population, asked.key);
   await ledger.settle(await ledger.reserve(asked), '{"counts":[1204,993,310,77]}');
 };
-/** The entry is booked before the clock is read. */
+/** The entry is reserved before the clock is read. */
 const settleBench: Bench = {
   name: 'ledger: record an answer, not synced by itself',
   run: () =>

@@ -3,12 +3,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { type Bench, type Failed, isMet } from './bench.js';
 import { type Row, rowOf, skippedRow, textTable, withRows } from './figures.js';
 
-// Every run asks the same data under a budget of its own.
+// Every run queries the same data under a budget of its own.
 process.env.FUGU_REGISTRY ??= 'off';
 
 /**
- * `npm run bench [-- words]` prints every figure whose name holds all the words, and fails where one misses its goal. `--json` prints one JSON document
- * instead; `--write` also puts the figures into docs/figures.md.
+ * `npm run bench [-- words]` prints every figure whose name holds all the words, and fails where one exceeds its goal.
+ * `--json` prints one JSON document instead; `--write` also puts the figures into docs/figures.md.
  */
 const files: readonly (() => Promise<{ benches: readonly Bench[] }>)[] = [
   () => import('./start.js'),
@@ -38,7 +38,7 @@ const all = (await Promise.all(files.map((load) => load()))).flatMap((file) => f
 const chosen = all.filter((b) => words.every((w) => b.name.toLowerCase().includes(w.toLowerCase())));
 const commit = execFileSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' }).trim();
 
-/** One line that cannot be measured must not cost the others theirs. */
+/** A line that cannot be measured must not stop the others. */
 const failed = (error: unknown): Failed => ({
   skipped: `FAILED: ${error instanceof Error ? error.message : error}`,
   failed: true,

@@ -18,7 +18,7 @@ const repeat = (draw: Draw, calls: number) => (): void => {
   for (let i = 0; i < calls; i++) draw();
 };
 
-/** Many short turns: on a busy machine the best of them is the one nobody interrupted. */
+/** Many short rounds: on a busy machine the best of them is one without interruption. */
 const against = (name: string, goal: number, ours: Draw, peerName: string, peer: Draw, peerCalls: number): Bench => ({
   name,
   goal: { seconds: goal },

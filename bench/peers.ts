@@ -11,11 +11,11 @@ import { type Bench, type Goal, type Measured, secondsPer } from './bench.js';
 import { makeEdges, nodes } from './graph.js';
 import { withRelease } from './release.js';
 
-/** Python libraries beside, each timed within its own process in the same run (peers/README.md). */
+/** Python libraries to compare with, each timed in its own process in the same run (peers/README.md). */
 interface OpenDp {
   readonly histogram: number;
   readonly count: number;
-  /** Of the noise on one count at epsilon 1. */
+  /** Scale of the noise on one count at epsilon 1. */
   readonly scale: number;
   readonly draw: number;
 }
@@ -35,7 +35,7 @@ const once = <T>(ask: () => Promise<T>): (() => Promise<T>) => {
 };
 const openDp = once(() => askPeer<OpenDp>('opendp', { rows }));
 
-/** The ties that both are given, and what igraph makes of them. */
+/** Ties for both programs, and the output of igraph. */
 const ties = once(async () => {
   const edges = makeEdges();
   const folder = await mkdtemp(join(tmpdir(), 'fugu-bench-'));
@@ -58,7 +58,7 @@ const beside = (library: 'opendp' | 'igraph', name: string, run: () => Promise<M
   },
 });
 
-/** One row more or less, as OpenDP promises. */
+/** Under add-remove neighbours, as OpenDP defines them. */
 const addRemove = 'secret: row, neighbours: add-remove';
 let turn = 0;
 const released = (name: string, query: object, of: (found: OpenDp) => number): Bench =>

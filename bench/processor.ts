@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Ticks of the clock in which Linux tells the time of processes. */
+/** Clock ticks per second in which Linux counts processor time. */
 const perSecond = 100;
 
 interface Told {
@@ -18,10 +18,13 @@ function told(pid: number | string): Told | undefined {
   }
 }
 
-/** Whose child a process is. */
+/** Parent of a process. */
 export const parentOf = (pid: number): number | undefined => told(pid)?.parent;
 
-/** Seconds of processor that these processes and all below them have had: what a server does for somebody, whatever else a machine does. Undefined where nobody tells. */
+/**
+ * Processor seconds used by these processes and all their children, independent of other load on the machine.
+ * Undefined where the system does not report them.
+ */
 export function processorSeconds(roots: readonly number[]): number | undefined {
   let pids: string[];
   try {

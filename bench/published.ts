@@ -3,7 +3,7 @@ import { FriendCoefficients } from '../src/evaluate/papers/dependent-tuples/frie
 import { quiltOnChain } from '../src/evaluate/papers/pufferfish/markov-quilt.js';
 import { type Bench, secondsPer } from './bench.js';
 
-/** A made-up but fixed stream of numbers in (0,1): the figures must not change from run to run. */
+/** A fixed synthetic sequence of numbers in (0,1): the figures must not change from run to run. */
 function stream(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -25,7 +25,7 @@ function sticky(states: number, stay: number): number[][] {
 const side = 20;
 const edges = 47_502;
 const next = stream(11);
-/** Every friendship with a law of its own: nothing can be remembered from one to the next. */
+/** Every friendship with a distribution of its own, so that nothing can be memoized. */
 const laws: readonly FriendLaw[] = Array.from({ length: edges }, () => ({ b: 0.1 + next() / 5, c: 1 + next() / 10 }));
 
 /** The definition for one friendship: every pair of places. */

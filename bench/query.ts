@@ -36,7 +36,7 @@ const number = (name: string, low: string, high: string, step: string): Column =
   missing: [],
 });
 
-/** Writes a made-up table to a Parquet file, opens it as the product would, and takes both away afterwards. */
+/** Writes a synthetic table to a Parquet file, opens it as the product would, and removes both afterwards. */
 async function withTable<T>(select: string, policy: Policy, work: (engine: Pinned, file: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'fugu-bench-'));
   const file = join(folder, 'table.parquet');

@@ -1,6 +1,6 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 
-/** The table as DuckDB itself would hold it, and its own way to all histograms of it. */
+/** The table as DuckDB itself would store it, and its own query for all histograms. */
 export async function rawSurvey(file: string): Promise<{ unpivot: () => Promise<unknown>; close: () => void }> {
   const instance = await DuckDBInstance.create(':memory:');
   const connection = await instance.connect();

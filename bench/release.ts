@@ -11,7 +11,10 @@ import { type Bench, inTurns, repeat, versus } from './bench.js';
 const columns =
   '  party: { type: category, values: [dem, rep, other, green] }\n  age: { type: integer, bounds: [17, 90] }\n  income: { type: number, bounds: [0, 99], step: 0.01 }\n';
 
-/** A made-up table released by the whole product (plan, durable ledger, exact noise), beside the same question put to DuckDB about the same file. */
+/**
+ * A synthetic table released by the whole product (plan, durable ledger, exact noise),
+ * compared with the same query in DuckDB on the same file.
+ */
 export async function withRelease<T>(
   rows: number,
   kind: 'parquet' | 'csv',
@@ -25,7 +28,7 @@ export async function withRelease<T>(
   await connection.run(
     `COPY (SELECT ['dem', 'rep', 'other', 'green'][1 + CAST(hash(i) % 4 AS INT)] AS party, CAST(17 + hash(i + 7) % 74 AS INT) AS age, CAST(hash(i + 9) % 100000 AS DOUBLE) / 1000 AS income FROM range(${rows}) t(i)) TO '${file}'`,
   );
-  // A file written a moment ago is hashed afresh for every release; data usually is older.
+  // A recently written file is hashed again for every release; data usually is older.
   await utimes(file, 1.7e9, 1.7e9);
   await writeFile(
     join(folder, 'policy.yaml'),
@@ -58,7 +61,7 @@ const releaseBench = (rows: number, kind: 'parquet' | 'csv', ratio: number): Ben
   goal: { ratio },
   run: () =>
     withRelease(rows, kind, async (session, raw) => {
-      // A new name each time, so that nothing is replayed.
+      // A new name each time, so that no answer comes from the record.
       const release = () => session.release({ kind: 'histogram', column: 'party', name: `q${turn++}` }, { epsilon: '1' });
       // Few calls to a run: on a shared disk one slow flush would otherwise spoil every run.
       const calls = rows > 1e6 ? 2 : 8;
@@ -71,7 +74,7 @@ const releaseBench = (rows: number, kind: 'parquet' | 'csv', ratio: number): Ben
     }),
 });
 
-/** A CSV is parsed when it is opened; what a release costs after the first is held against DuckDB's own loaded table. */
+/** A CSV is parsed when it is opened; later releases are compared with DuckDB's own loaded table. */
 const heldBench = (name: string, query: object, sql: string): Bench => ({
   name: `release ${name} of 10,000,000 rows of csv, after the first`,
   goal: { ratio: 1.5 },

@@ -1,6 +1,6 @@
 /**
- * One made-up table in words that all databases read: every cell follows from the number of its row, so that each of them holds the same data. Some cells are
- * absent and some lie beyond the bounds of their column.
+ * One synthetic table in SQL that all databases read: every cell follows from its row number,
+ * so that each of them holds the same data. Some cells are missing and some lie beyond the bounds of their column.
  */
 export const columns = (i: string): string =>
   [
@@ -27,11 +27,11 @@ const income = 'CASE WHEN income < 0 THEN 0 WHEN income > 100 THEN 100 ELSE inco
 
 export interface Question {
   readonly query: object;
-  /** What somebody would ask the database who wants the same without noise: numbers are held to their bounds. */
+  /** Query of somebody who wants the same result without noise: numbers are clamped to their bounds. */
   readonly plain: (table: string) => string;
-  /** Somebody who does not care for bounds. */
+  /** The same query without clamping. */
   readonly bare?: (table: string) => string;
-  /** Also of the largest tables. */
+  /** Included for the largest tables, too. */
   readonly always?: true;
 }
 export const questions = {

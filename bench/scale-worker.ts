@@ -9,18 +9,21 @@ import { openEngine, readPolicy } from '../test/inside.js';
 import { parentOf, processorSeconds } from './processor.js';
 import { type Asked, type Question, questions } from './scale-table.js';
 
-/** One engine and one table in a process of its own, whose memory is told with its times: counts, plain questions and releases in turns. */
+/**
+ * One engine and one table in a process of its own, so that memory can be measured: counts,
+ * plain queries and releases take turns.
+ */
 export interface Work {
   readonly policy: string;
   readonly plain: {
     readonly engine: 'DuckDB' | 'PostgreSQL' | 'Trino';
     readonly port: number;
     readonly table: string;
-    /** Of a server, where it is known which these are. */
+    /** Server processes, where they are known. */
     readonly processes?: readonly number[];
   };
   readonly rounds: number;
-  /** Not only what is asked of the largest tables. */
+  /** All queries, not only those run on the largest tables. */
   readonly every: boolean;
 }
 export interface Took {
@@ -31,7 +34,7 @@ export interface Took {
   readonly released: readonly number[];
   /** Before noise. */
   readonly integers: readonly string[];
-  /** Seconds of processor that the server took for each round, where that is told. */
+  /** Processor seconds of the server for each round, where the server reports them. */
   readonly processor: {
     readonly counted: readonly number[];
     readonly plain: readonly number[];
@@ -39,10 +42,10 @@ export interface Took {
   };
 }
 export interface Told {
-  /** How long it took to find out how many rows there are, once for all releases. */
+  /** Seconds it took to find the number of rows, once for all releases. */
   readonly size: number;
   readonly took: Readonly<Partial<Record<Asked, Took>>>;
-  /** The most that this process held, in bytes. */
+  /** Peak memory of this process, in bytes. */
   readonly memory: number;
 }
 

@@ -12,15 +12,15 @@ import { type Asked, columns, policy, type Question, questions } from './scale-t
 import type { Told, Work } from './scale-worker.js';
 
 /**
- * The same made-up table in every engine, asked by a release and plainly, and the same integers before noise: a line fails where another engine counted
- * otherwise. FUGU_BENCH_ROWS=100000000 adds a table of so many rows: some 10 GB of disk and, on two cores, most of an hour.
+ * The same synthetic table in every engine, queried by a release and plainly. A line fails where engines disagree on the exact
+ * integers before noise. FUGU_BENCH_ROWS=100000000 adds a table of that size: about 10 GB of disk and, on two cores, most of an hour.
  */
 const more = Number(process.env.FUGU_BENCH_ROWS ?? 0);
 const sizes = [1_000_000, 10_000_000, ...(more > 10_000_000 ? [more] : [])];
 const reader = 'reader-s3cret';
 const millions = (rows: number): string => `${rows / 1e6} million rows`;
 
-/** A place that tables are made in, and what to ask of them. */
+/** Place of the tables, and the queries on them. */
 interface Place {
   readonly source: (rows: number) => { readonly source: string; readonly table?: string };
   readonly plain: (rows: number) => Work['plain'];
@@ -104,7 +104,7 @@ const once = <K, T>(work: (key: K) => Promise<T>): ((key: K) => Promise<T>) => {
 };
 const placeOf = once((engine: Engine) => places[engine]());
 
-/** Everything that is measured of one table in one engine; the table is gone afterwards. */
+/** All measurements of one table in one engine; the table is removed afterwards. */
 const tellOf = once(async (key: `${Engine} ${number}`): Promise<Told | Skipped> => {
   const [engine, rows] = key.split(' ') as [Engine, string];
   const place = await placeOf(engine);
@@ -156,7 +156,7 @@ async function line(
   };
 }
 
-/** What the server itself did for it: a busy machine plays no part. */
+/** Work of the server process alone: other load on the machine does not count. */
 async function work(engine: Engine, rows: number, asked: Asked, peer: 'plain' | 'bare'): Promise<Measured | Skipped> {
   const told = await tellOf(`${engine} ${rows}`);
   if ('skipped' in told) return told;

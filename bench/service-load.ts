@@ -1,25 +1,25 @@
 import { Agent, request } from 'node:http';
 
 /**
- * Analysts in a process of their own, so that what they do takes nothing from the one that answers but the processor. Asked on the command line, in JSON; what
- * was measured is printed as one JSON document.
+ * Analysts in a process of their own, so that they take nothing from the server but processor time.
+ * Input is JSON on the command line; the measurements are printed as one JSON document.
  */
 interface Asked {
   readonly url: string;
   readonly tokens: readonly string[];
   readonly seconds: number;
-  /** Milliseconds that an analyst thinks between two requests; 0: none. */
+  /** Milliseconds between two requests of an analyst; 0 for none. */
   readonly thinks: number;
   /** Of every so many requests one is a release, the others are plans. */
   readonly releaseEvery: number;
-  /** Requests are told apart by numbers from here on: none is asked twice. */
+  /** Number of the first request; requests are numbered from here so that none is repeated. */
   readonly from?: number;
 }
 export interface Loaded {
   readonly plans: Times;
   readonly releases: Times;
   readonly statuses: Readonly<Record<string, number>>;
-  /** 503 that said when to come again. */
+  /** Responses with status 503 and a Retry-After header. */
   readonly turnedAway: number;
   readonly entries: readonly number[];
   readonly seconds: number;

@@ -79,7 +79,7 @@ const loaded = (asked: object): Promise<Loaded> =>
     ),
   );
 
-/** Nothing was lost, nothing was answered that is not booked, and no more was spent than there is. */
+/** No entry is lost, every answer has a reservation, and no more is spent than the budget. */
 async function refuseLost({ url, steward }: Place, { entries, statuses }: Loaded): Promise<void> {
   const get = async (path: string) =>
     (await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${steward}` } })).json() as Promise<Record<string, never>>;
@@ -103,12 +103,12 @@ async function refuseLost({ url, steward }: Place, { entries, statuses }: Loaded
     throw new Error(`lost ${lost}, verifies ${ok}, spent ${budget.spent}, booked ${known.size} of ${entries.length}, ${failed}`);
 }
 
-/** One run for all lines about it. */
+/** One run for all lines that use it. */
 let thinking: Promise<Loaded> | undefined;
 const whileTheyThink = (): Promise<Loaded> =>
   (thinking ??= served(async (place) => {
     const { url, tokens } = place;
-    // Whoever starts a service has used it before others come.
+    // Warm-up: the owner has used the service before others arrive.
     await loaded({ url, tokens: tokens.slice(0, 4), seconds: 5, thinks: 20, releaseEvery: 3 });
     const before = await entriesOf(place);
     const measured = await loaded({ url, tokens, seconds, thinks: 1000, releaseEvery: 2, from: 50_000 });
@@ -124,7 +124,7 @@ async function entriesOf({ url, steward }: Place): Promise<readonly number[]> {
   return ((await page.json()) as { entries: { sequence: number }[] }).entries.map(({ sequence }) => sequence);
 }
 
-/** Attacks on a release, one after another, until they are told to end; how long each took, in milliseconds. */
+/** Attack simulations of a release, one after another, until stopped; returns the duration of each in milliseconds. */
 function attacking({ url, steward }: Place): { end(): Promise<readonly number[]> } {
   const post = async (
     path: string,

@@ -5,7 +5,10 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Bench, inTurns, versus } from './bench.js';
 
-/** What a person waits for who types a command: a process from its start to its end, beside the least that could answer. */
+/**
+ * Time a person waits for a command, from start to end of its process,
+ * compared with the smallest process that could answer.
+ */
 const program = resolve('dist/start/main.js');
 const driver = import.meta.resolve('@duckdb/node-api');
 

@@ -11,7 +11,7 @@ import { countCells } from '../src/query/count/count.js';
 import { parseSql } from '../src/query/sql/sql.js';
 import { type Bench, inTurns, versus } from './bench.js';
 
-/** A million persons with ten visits each, but for a few who have forty: of theirs, twenty are used. */
+/** A million persons with ten visits each, except a few with forty, of which twenty are used. */
 const visits = 10_000_000;
 const people = `SELECT i AS person, ['north', 'south', 'west', 'east'][1 + CAST(hash(i) % 4 AS INT)] AS region, CAST(18 + hash(i + 7) % 73 AS INT) AS age FROM range(1000000) t(i)`;
 const made = `SELECT CASE WHEN i % 100000 < 40 THEN 7 + i // 100000 ELSE CAST(hash(i) % 1000000 AS BIGINT) END AS person,
@@ -65,11 +65,11 @@ const joinBench = (name: string, sql: string, peer: string, goal?: number): Benc
     }),
 });
 
-/** The same question to the same views, without a word about persons. */
+/** The same query on the same views, without a privacy unit. */
 const raw = (select: string, where = ''): string =>
   `SELECT region, ${select} FROM fugu_table_visits AS visits JOIN fugu_data AS people ON visits.person = people.person ${where} GROUP BY region`;
 
-/** Who has too many rows is looked up by the first release after opening, which reads every cell once anyway. */
+/** People with too many rows are found by the first release after opening, which reads every cell once anyway. */
 const firstBench: Bench = {
   name: 'join 10M visits to 1M people, opening the data and one release',
   run: () =>

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 
-/** People and who knows whom, made up by hashing so that every run has the same. */
+/** Synthetic people and friendships, made by hashing so that every run has the same. */
 export interface Town {
   readonly records: number;
   readonly ties: number;
-  /** The ends of tie i as expressions over `i`: `unit(n)` lies evenly in [0, 1). */
+  /** Ends of tie i as expressions over `i`: `unit(n)` is uniform in [0, 1). */
   readonly ends: readonly [string, string];
   readonly declared: string;
   readonly budget?: string;
@@ -17,7 +17,7 @@ const unit = (salt: number): string => `(hash(i + ${salt}) % 1000000007 / 100000
 const among = (n: number, where: string): string => `CAST(floor(${n} * ${where}) AS BIGINT)`;
 const even = (n: number): readonly [string, string] => [among(n, unit(1)), among(n, unit(77_000_001))];
 
-/** One common tie a person on average, loops included. */
+/** One common tie per person on average, loops included. */
 export const random = (records: number, ties: number): Town => ({
   records,
   ties,
@@ -25,7 +25,7 @@ export const random = (records: number, ties: number): Town => ({
   declared: '{ kind: ties, relation: friend, oddsRatio: 4 }',
 });
 
-/** Everybody is tied to somebody earlier. */
+/** Everybody is tied to an earlier person. */
 export const forest = (records: number): Town => ({
   records,
   ties: records - 1,
@@ -33,7 +33,7 @@ export const forest = (records: number): Town => ({
   declared: '{ kind: ties, relation: friend, oddsRatio: 4 }',
 });
 
-/** Ends drawn towards the front: `pull` 1 is even, and the larger the fewer hubs have the more ties. */
+/** Ends skewed towards small numbers: `pull` 1 is uniform; the larger it is, the fewer hubs have the more ties. */
 export const drawn = (records: number, ties: number, pull: number, declared: string): Town => ({
   records,
   ties,

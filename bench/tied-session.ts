@@ -4,7 +4,10 @@ import { readPolicy } from '../src/data/terms/read.js';
 import { openLedger } from '../src/release/ledger/open.js';
 import { createSession, type Session } from '../src/release/session/session.js';
 
-/** A process of its own, so that its memory is that of one session: opens the policy of a folder, then plans and releases in turns with the policy without ties. */
+/**
+ * A process of its own, so that its memory is that of one session: opens the policy of a folder, then plans and releases,
+ * alternating with the policy without ties.
+ */
 const [folder, rounds] = [process.argv[2]!, Number(process.argv[3] ?? 15)];
 const now = (): number => Number(process.hrtime.bigint()) / 1e9;
 

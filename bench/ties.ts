@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process';
 import type { Bench, Goal, Measured } from './bench.js';
 import { drawn, forest, random, type Town, withTown } from './tied-data.js';
 
-/** What a process of its own says about a session on a town. */
+/** Measurements of one session on a town, reported by its own process. */
 interface Told {
   readonly open: number;
-  /** The first plan, which works out what-ifs and ways out. */
+  /** The first plan, which computes the what-if table and remedies. */
   readonly first: number;
   readonly rss: number;
   readonly tied: Asked;
@@ -23,7 +23,7 @@ interface Line {
   readonly open: number;
   /** Megabytes. */
   readonly memory?: number;
-  /** What a plan and a release may take, as a multiple of a release without ties. */
+  /** Limit on a plan and a release, as a multiple of a release without ties. */
   readonly after?: number;
 }
 

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-// Every run asks the same data under a budget of its own.
+// Every run queries the same data under a budget of its own.
 process.env.FUGU_REGISTRY ??= 'off';
 
 /** `npm run experiment -- NAME [OUT]`: each experiment writes CSV and SVG into its folder and prints what it found. */

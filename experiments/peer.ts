@@ -2,7 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** Libraries in a Python of their own, and the scripts that ask them (bench/peers/README.md). */
+/** Libraries in a Python environment of their own, and the scripts that call them (bench/peers/README.md). */
 const python = process.env.FUGU_PEERS ?? 'python3';
 const scripts = { diffprivlib: 'learn.py', opendp: 'noise.py', igraph: 'graph.py' } as const;
 type Library = keyof typeof scripts;
@@ -11,7 +11,7 @@ const scriptOf = (library: Library): string | undefined =>
     .map((folder) => fileURLToPath(new URL(`${folder}${scripts[library]}`, import.meta.url)))
     .find((path) => existsSync(path));
 
-/** Why there is no peer, if there is none. */
+/** Reason why there is no peer; undefined if there is one. */
 export function peerMissing(library: Library): Promise<string | undefined> {
   return new Promise((answer) => {
     execFile(python, ['-c', `import ${library}, numpy`], (error) =>
@@ -20,7 +20,7 @@ export function peerMissing(library: Library): Promise<string | undefined> {
   });
 }
 
-/** What the library's script answers to a task. */
+/** Answer of the library's script to a task. */
 export function askPeer<T>(library: Library, task: object): Promise<T> {
   return new Promise((answer, refuse) => {
     const child = spawn(python, [scriptOf(library)!], { stdio: ['pipe', 'pipe', 'inherit'] });

@@ -1,6 +1,6 @@
 /**
- * Writes docs/api.md from the sources: what src/index.ts exports, with the comment, the signature and the example of each; and docs/queries-reference.md, every kind of query on one page. `node scripts/api.mjs`;
- * `--print` prints it instead, `--examples` and `--unexported` tell what the tests look at.
+ * Writes docs/api.md (the exports of src/index.ts, with comment, signature and example) and docs/queries-reference.md.
+ * Usage: node scripts/api.mjs [--print | --examples | --unexported]; the last two list the names that tests check.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, posix, resolve } from 'node:path';
@@ -28,7 +28,7 @@ const clean = (comment) =>
     .join('\n')
     .trim();
 
-/** A declaration as it is written: comment, example and text. */
+/** A declaration as written: comment, example and text. */
 function declared({ name, file }) {
   const text = read(file);
   const found = new RegExp(`((?:/\\*\\*(?:(?!\\*/)[\\s\\S])*\\*/\\s*\\n)?)export (?:declare )?(?:async )?(function|interface|type|class|const|let) ${name}\\b`).exec(text);
@@ -57,7 +57,7 @@ function body(text, start, kind) {
   return text.slice(start);
 }
 
-/** The fields of a zod object, as it is written: name, what it may be, and its comment. */
+/** The fields of a zod object, as written: name, allowed values, and comment. */
 function fields(text, name) {
   const at = new RegExp(`(?:const ${name}|\\b${name}:?)(?: =)? ?(?:z\\.(?:strictO|o)bject\\()?\\{`).exec(text);
   if (!at) return [];
@@ -113,7 +113,7 @@ function formText(form) {
 const table = (list) =>
   list.length === 0 ? '' : `| field | form | |\n|---|---|---|\n${list.map((f) => `| \`${f.field}\` | ${formText(f.form)} | ${f.about} |`).join('\n')}\n`;
 
-/** Options are declared as zod objects: told as a table. */
+/** Options are declared as zod objects and documented as a table. */
 function optionsTable({ file, text }) {
   const schema = /typeof (\w+)/.exec(text)?.[1];
   return schema ? table(fields(read(file), schema)) : '';
@@ -127,7 +127,7 @@ function questions() {
       const text = read(file);
       const { about } = declared({ name, file });
       const [, said] = /hint: '([^']*)'/.exec(text);
-      // An analysis has a door of its own, which knows nothing of the field its request comes in.
+      // An analysis has an entry point of its own, without the field that its request comes in.
       const hint = /question: z\.strictObject\(\{ \w+: request \}\)/.test(text) && !said.includes(`"${name}"`) ? said.replace(/^Write (.*)\.$/, `Write {"${name}": $1}.`) : said;
       const from = /import \{[^}]*\brequest\b[^}]*\} from '((?:\.\.\/)+[^']*)\.js'/.exec(text)?.[1];
       const own = from ? fields(read(`${posix.join(posix.dirname(file), from)}.ts`), 'request') : fields(text, /const request = /.test(text) ? 'request' : 'question');
@@ -194,7 +194,7 @@ const inSql = {
 };
 const weightless = ['cdf', 'ranges', 'quantile', 'distinct', 'compare', 'independence'];
 
-/** Every kind of query on one page: its fields, from the schemas, and examples that test/queries-reference.test.ts asks. */
+/** Every kind of query on one page: its fields, from the schemas, and examples that test/queries-reference.test.ts runs. */
 function reference() {
   const kinds = [...read('src/query/kinds.ts').matchAll(/import \{ ([^}]*) \} from '\.\/kinds\/([^']*)\.js'/g)].flatMap(([, names, file]) =>
     names.split(', ').map((name) => ({ name, file, schema: names.includes(',') ? `${name}Schema` : 'schema' })),
@@ -230,7 +230,7 @@ const examples = () =>
     .filter(({ isType, kind }) => !isType && kind === 'function')
     .map(({ name, example }) => ({ name, example }));
 
-/** Types that a declaration of the library speaks of and that it does not export, with who speaks of them. */
+/** Types that the library uses in declarations and does not export, with the declarations that use them. */
 function unexported() {
   const list = exported().map((e) => ({ ...e, ...declared(e) }));
   const names = new Set(list.map(({ name }) => name));

@@ -1,5 +1,5 @@
-// dist/start: the command line in few files. What tsc builds is six hundred small ones, and opening them is most of what a short command would take. Chunks
-// are cut where a command is loaded on demand, so a command still loads nothing that it does not need (test/start.test.ts). The library stays as tsc built it.
+// dist/start: the command line in few files. tsc builds six hundred, and opening them takes most of a short command's time.
+// Chunks are cut at dynamic imports, so that a command loads only its own code (test/start.test.ts). The library stays as built by tsc.
 import { rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,14 +10,17 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const built = (name) => fileURLToPath(new URL(`../dist/${name}.js`, import.meta.url));
 const out = fileURLToPath(new URL('../dist/start', import.meta.url));
 
-/** What is started by its name beside the chunks keeps that name (analysis/learn/network/pool.ts, release/ledger/rescue/child.ts, app/service/aside.ts). */
+/**
+ * Files started by name keep their name (analysis/learn/network/pool.ts, release/ledger/rescue/child.ts,
+ * app/service/worker.ts).
+ */
 const input = {
   main: built('app/cli/main'),
   'chunk-worker': built('analysis/learn/network/chunk-worker'),
   'child-main': built('release/ledger/rescue/child-main'),
   'aside-worker': built('app/service/aside-worker'),
 };
-/** Packages that bring binaries, or one file without a licence beside it, or look for others that may be absent, are loaded from where they are installed. */
+/** Packages loaded from where they are installed: they bring binaries, lack a licence file, or look for optional packages. */
 const external = [/^@duckdb\/node-bindings/, /^libsql$/, /^pgsql-ast-parser$/, /^pg$/];
 
 const bundle = await rolldown({ input, external, platform: 'node', cwd: root, logLevel: 'warn' });
@@ -27,12 +30,12 @@ const { output } = await bundle.write({
   format: 'esm',
   entryFileNames: '[name].js',
   chunkFileNames: '[name]-[hash].js',
-  // Names stay, for whoever reports a crash; reading blanks is a tenth of the start.
+  // Names are kept for crash reports; reading white space takes a tenth of the start.
   minify: { mangle: false, compress: false, codegen: { removeWhitespace: true } },
 });
 await bundle.close();
 
-/** Which sources each file holds: for tests, not for the package. */
+/** The sources in each bundled file: for tests, not for the package. */
 const modules = Object.fromEntries(
   output
     .filter(({ type }) => type === 'chunk')

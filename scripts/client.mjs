@@ -7,7 +7,7 @@ const upper = (name) => name.charAt(0).toUpperCase() + name.slice(1);
 const field = (name) => (/^[A-Za-z_]\w*$/.test(name) ? name : `'${name}'`);
 const comment = (text) => (text ? `\n/** ${text} */\n` : '');
 
-/** A type for what a JSON schema lets through. */
+/** A type for the values that a JSON schema permits. */
 function typeOf(schema) {
   if (schema.const !== undefined) return JSON.stringify(schema.const).replaceAll('"', "'");
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value).replaceAll('"', "'")).join(' | ');
@@ -51,7 +51,7 @@ const media = (content) => Object.entries(content ?? {})[0] ?? [undefined, {}];
 /** The text of the client. */
 export function clientOf(document) {
   const known = new Map();
-  /** The same form twice has one name, and another for it. */
+  /** Identical forms share one name; a different form with that name gets another. */
   const types = {
     made: [],
     push(text) {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const inside = /^(.*node_modules\/((?:@[^/]+\/)?[^/]+))\//;
 
-/** `ids` are the modules that were put in; `root` is what they are told from. */
+/** `ids` are the bundled modules; `root` is the folder their paths are relative to. */
 export function licencesOf(ids, root) {
   const packages = new Map(ids.flatMap((id) => (inside.exec(id) ? [[inside.exec(id)[2], inside.exec(id)[1]]] : [])));
   const texts = [...packages].sort().map(([name, folder]) => {

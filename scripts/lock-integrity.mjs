@@ -1,8 +1,5 @@
-// Every package in package-lock.json with the hash that npm checks it by.
-//
-//   node scripts/lock-integrity.mjs            checks, offline: every entry has a sha512 and none names a registry
-//   node scripts/lock-integrity.mjs --fill     asks the registry for the hashes that are missing and writes them
-//   node scripts/lock-integrity.mjs --compare  asks the registry for every hash and compares, where it can be reached
+// Checks offline that every entry of package-lock.json has a sha512 hash and that none names a registry.
+// Usage: node scripts/lock-integrity.mjs [--fill (add missing hashes from the registry) | --compare (check all against it)]
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -11,13 +8,13 @@ import { promisify } from 'node:util';
 const file = fileURLToPath(new URL('../package-lock.json', import.meta.url));
 const whole = /^sha512-[A-Za-z0-9+/]{86}==$/;
 
-/** Packages as locked: name, version and hash; the project itself is none. */
+/** Locked packages: name, version and hash; without the project itself. */
 export const locked = (lock) =>
   Object.entries(lock.packages)
     .filter(([place]) => place !== '')
     .map(([place, entry]) => ({ ...entry, place, name: entry.name ?? place.slice(place.lastIndexOf('node_modules/') + 13) }));
 
-/** What is wrong with a lock file; nothing when npm can check every package that it may ever install. */
+/** Problems of a lock file; empty when npm can verify every package that it may ever install. */
 export function problems(lock) {
   return locked(lock).flatMap(({ place, integrity, resolved, link }) => [
     ...(link ? [`${place} is a link to a folder`] : []),
@@ -28,7 +25,7 @@ export function problems(lock) {
 
 const run = promisify(execFile);
 
-/** Through npm, which knows the registry, its proxies and its keys; nothing where it does not know the package. */
+/** Through npm, which has the registry, its proxies and keys; undefined where it does not know the package. */
 async function registryHash({ name, version }) {
   try {
     return JSON.parse((await run('npm', ['view', `${name}@${version}`, 'dist.integrity', '--json'])).stdout);

@@ -1,6 +1,6 @@
 /**
- * Faults that would break a promise: in what a record can move, how wide the noise is, what it costs, who is admitted and by which bound. `from` occurs once in
- * `file`; one of `tests` must fail once it reads `to`.
+ * Faults that would break a promise: in sensitivity, noise scale, privacy cost, admission or bounds.
+ * `from` occurs once in `file`; one of `tests` must fail once it reads `to`.
  */
 const mechanism = 'src/privacy/mechanism/mechanism.test.ts';
 const drawn = 'src/privacy/mechanism/drawn.test.ts';
@@ -21,7 +21,7 @@ const same = 'src/query/same/same.test.ts';
 
 const mutant = (name, file, from, to, ...tests) => ({ name, file, from, to, tests });
 
-/** Answers that were wrong or did not come in version 0.2. */
+/** Answers that were wrong or missing in version 0.2. */
 const answers = [
   mutant(
     'classifier-interval-over-bounds',
@@ -59,7 +59,7 @@ const shares = [
   mutant('exchange-of-larger-draws', 'src/privacy/mechanism/paid.ts', 'costsNoMore(inZcdp(a), inZcdp(b))', 'true', mechanism),
 ];
 
-/** What is found out before anything is spent, and nothing that was given is dropped. */
+/** Problems are found before anything is spent, and no given input is dropped. */
 // biome-ignore format: one line per mutant
 const beforehand = [
   mutant('check-loads-no-model', 'src/app/api/check.ts', 'closing(engine, () => accountOnData(read, engine.whole))', 'engine.close()', 'test/check-files.test.ts'),
@@ -75,7 +75,7 @@ const beforehand = [
   mutant('repeated-option-without-outcome', 'src/app/cli/options.ts', '          outcomeOfWords(command),\n', '', 'test/nothing-dropped.test.ts'),
 ];
 
-/** Found alive in version 0.1, as they would be written now. */
+/** Mutants that survived in version 0.1, in today's code. */
 const found = [
   mutant('presence-half', 'src/query/count/effects.ts', 'l1: touched * most.l1,', 'l1: (touched * most.l1) / 2n,', effects, every),
   mutant(
@@ -741,7 +741,7 @@ const routing = [
   ),
 ];
 
-/** What a steward must have said, and what whoever pays must have seen. */
+/** A steward's required declarations, and what the payer must have seen. */
 const spending = 'test/spending.test.ts';
 const drafts = 'src/data/draft/draft.test.ts';
 const decided = [
@@ -766,7 +766,7 @@ const decided = [
   mutant('certifies-anything', 'src/release/accountant/guarantee.ts', 'certified: nothing === undefined,', 'certified: true,', spending),
 ];
 
-/** One for each row of test/found.test.ts: what a new user met must be met again without its guard. */
+/** One for each row of test/found.test.ts: without its guard, each problem of a new user must reappear. */
 const firstMile = 'test/found.test.ts';
 const rowsOfFound = [
   mutant('found-free-text', 'src/data/draft/guess.ts', '(distinct <= Math.max(12, filled / 5) && !isFreeText(column.texts!))', '(distinct <= Math.max(12, filled / 5))', firstMile),
@@ -799,7 +799,7 @@ const rowsOfFound = [
   mutant('found-shared-ledger', 'src/release/ledger/ledger-file.ts', 'if (isShared(dirname(path))) fchmodSync(fd, sharedMode);', '', firstMile),
 ];
 
-/** What a draft would give away in silence. */
+/** Secrets that a draft would disclose without a warning. */
 const personal = 'src/data/draft/personal.test.ts';
 const panels = 'src/data/draft/panel.test.ts';
 const content = 'src/data/draft/content.test.ts';
@@ -854,7 +854,7 @@ const silent = [
   mutant('hint-that-is-refused', 'src/release/session/amend.ts', 'if (!refused) return error;', 'return error;', 'test/changed-terms.test.ts'),
 ];
 
-/** Bounds of large graphs that forget somebody. */
+/** Bounds of large graphs that ignore a person. */
 const large = [
   mutant(
     'line-forgets-a-neighbour',
@@ -933,7 +933,7 @@ const parts = [
   mutant('steps-share-a-time', 'src/data/ties/sequence.ts', 'if (steps.repeated > 0) throw noOrder(d);', '', 'test/sequences.test.ts'),
 ];
 
-/** Running totals, and what is drawn of what was paid for before. */
+/** Running totals, and later draws of prepaid mechanisms. */
 const running = 'src/privacy/mechanism/running/running-totals.test.ts';
 const streamed = 'test/stream.test.ts';
 const overTime = [
@@ -946,7 +946,7 @@ const overTime = [
   mutant('steps-not-public', 'src/query/count/public-steps.ts', "if (column.public !== true && policy.protect.secret !== 'person')", 'if (false)', streamed),
 ];
 
-/** Pairs of values: how far they move a measure, what is booked along them, and what was told without noise. */
+/** Pairs of values: sensitivity along pairs, reserved costs along pairs, and answers without noise. */
 const pairEffects = 'src/query/count/pair-effects.test.ts';
 const byPairs = 'src/release/accountant/by-pairs.test.ts';
 const pairTerms = 'test/pairs.test.ts';
@@ -1011,7 +1011,7 @@ const alongPairs = [
   mutant('pairs-rounded-up', 'src/privacy/mechanism/record-class.ts', "isSliced(record) || kindOf(record) === 'paired'", 'isSliced(record)', 'src/release/ledger/index/total.test.ts'),
 ];
 
-/** Totals that everybody knows, and what other publishers spent. */
+/** Totals that everybody knows, and costs of other publishers. */
 const knownEffects = 'src/query/count/known-effects.test.ts';
 const together = 'src/policy/known/together.test.ts';
 const knownTotals = 'test/known-totals.test.ts';
@@ -1051,7 +1051,7 @@ const tables = [
   mutant('tables-rely-on-nothing', 'src/analysis/workload/release.ts', '    relied: reliedBy(session.policy, workload, mechanism),\n', '', 'test/workload.test.ts'),
 ];
 
-/** In what SQL says of rows. */
+/** Faults in the way SQL selects rows. */
 // biome-ignore format: one line per fault
 /** One budget for one data set, wherever its folder lies. */
 const moved = 'test/moved-folder.test.ts';
@@ -1126,7 +1126,7 @@ const sql = [
   mutant('places-beyond-their-domain', 'src/query/count/derived.ts', 'n >= 0 && n <= last ? n : -1', 'n >= 0 ? n : -1', 'src/query/neighbours.test.ts'),
 ];
 
-/** Of the service: who is let in, who sees what, and what pays. */
+/** The service: authentication, visibility, and payment. */
 const door = [
   mutant(
     'csrf-unasked',
@@ -1194,7 +1194,7 @@ const door = [
   ),
 ];
 
-/** Servers: which session, which rows, which reader; what a ledger there believes. */
+/** Servers: sessions, rows and readers, and the checks of a ledger there. */
 const servers = [
   mutant('server-session-not-looked-at', 'src/data/engine/postgres/connection.ts', 'if (results.at(-1)!.rows[0]?.[0] !== this.#mark) {', 'if (results.length === 0) {', 'test/postgres/pooled.spec.ts'),
   mutant('server-another-reader', 'src/data/engine/postgres/connection.ts', "    'SET ROLE NONE',\n", '', 'test/postgres/settings.spec.ts'),
@@ -1235,7 +1235,7 @@ const servers = [
   mutant('cluster-password-in-the-clear', 'src/data/engine/trino/client.ts', "...(tls &&\n        password !== undefined &&", '...(password !== undefined &&', 'src/data/engine/trino/client.test.ts'),
 ];
 
-/** Reads that nobody pays for, and what their outcome may depend on (decision 0087). */
+/** Reads that cost nothing, and what their outcome may depend on (decision 0087). */
 const unpaid = [
   mutant('stream-looks-at-persons', 'src/query/count/public-steps.ts', ': slicingsOf(policy).some(({ column }) => column.name === name);', ': policy.columns.get(name)?.public === true;', 'test/public-reads.test.ts'),
   mutant('stream-looks-within-known-totals', 'src/query/count/public-steps.ts', ': slicingsOf(policy).some(({ column }) => column.name === name);', ": secret !== 'person' && policy.columns.get(name)?.public === true;", 'test/public-reads.test.ts'),

@@ -1,7 +1,5 @@
-// Mutation testing by hand-picked faults: each mutant in mutants-list.mjs is written into the source, the tests that should notice are run, and the source is
-// put back. A mutant that no test notices fails the run.
-// Tests that run the command line run what is built, which has no mutant in it: such a test kills nothing, and needs `npm run build` before.
-//   node scripts/mutants.mjs [--list] [--only NAME]... [--seconds N]
+// Mutation testing: writes each mutant of mutants-list.mjs into the source, runs its tests, restores the source. A survivor fails the run.
+// Tests of the command line run the build, which has no mutant. Usage: node scripts/mutants.mjs [--list] [--only NAME]... [--seconds N]
 import { execFileSync, spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -40,7 +38,7 @@ for (const { name, file, from, to } of mutants)
   if (textOf(file).split(from).length !== 2 || from === to)
     refuse(`${name}: the text to change must occur exactly once in ${file}: ${from}`);
 
-/** What must be put back, and what must be ended, whatever happens. */
+/** Source file to restore, and process to end, on every exit. */
 let changed;
 let running;
 function restore() {
@@ -60,10 +58,10 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
     process.exit(1);
   });
 
-/** Those that need a server of their own; where none is installed they are not run, and notice nothing. */
+/** Tests that need a server of their own; where none is installed they are not run. */
 const isServers = (file) => file.startsWith('test/postgres/');
 
-/** `passed`, `failed` (a test did, and which), `late` or `broken` (no test was run). */
+/** `passed`, `failed` (by a named test), `late` or `broken` (no test was run). */
 async function test(files, seconds) {
   const servers = files.filter(isServers);
   const others = files.filter((file) => !isServers(file));

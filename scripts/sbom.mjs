@@ -8,10 +8,10 @@ const root = (name) => fileURLToPath(new URL(`../${name}`, import.meta.url));
 const address = (name, version) => `pkg:npm/${name.replace('@', '%40')}@${version}`;
 const hex = (integrity) => Buffer.from(integrity.slice('sha512-'.length), 'base64').toString('hex');
 
-/** What the console is made of: tools of this project, but their code is in its files. */
+/** Packages bundled into the console: development dependencies of this project whose code ships in its files. */
 const inConsole = ['@observablehq/plot', 'preact'];
 
-/** These packages and all that they need, by where they lie. */
+/** These packages and all their dependencies, by path. */
 export function neededBy(lock, names) {
   const places = new Set();
   const waiting = names.map((name) => `node_modules/${name}`);

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const minutes = process.env.FUGU_TORTURE_MINUTES ?? '10';
 
-/** What each run is told; a value that is set already stands. */
+/** Environment of each run; a value that is already set wins. */
 const runs = [
   { name: 'faults', test: 'test/faults/faults.test.ts', env: { FUGU_TORTURE: '1', FUGU_TORTURE_MINUTES: minutes } },
   { name: 'ledger', test: 'src/release/ledger', env: { FUGU_TORTURE: '1' } },

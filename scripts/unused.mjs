@@ -1,9 +1,5 @@
-// What nobody needs: files that only tests reach, exports that nobody imports, packages that nobody imports; and packages that are imported and not
-// declared. A type that is exported with the function whose signature names it is needed.
-//
-//   node scripts/unused.mjs            says what it finds and fails if it finds anything
-//   node scripts/unused.mjs src/analysis/learn  looks at everything, tells only what is found there
-//   node scripts/unused.mjs --tests    also exports of the product that only tests use
+// Finds files, exports and packages that nothing uses, and imported packages that are not declared; fails if there are any.
+// Usage: node scripts/unused.mjs [FOLDER (report only this folder)] [--tests (also product exports that only tests use)]
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { dirname, join, normalize, relative } from 'node:path';
@@ -13,7 +9,7 @@ import { parseAst } from 'rolldown/parseAst';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const folders = ['src', 'console', 'bench', 'experiments', 'examples', 'scripts', 'test'];
 
-/** Whatever is started by name rather than imported. */
+/** Files that are started by name rather than imported. */
 const isEntry = (file) =>
   [
     'src/index.ts', 'src/app/client/client.ts', 'src/app/cli/main.ts', 'vitest.config.ts', 'test/postgres/server.ts', 'test/cluster/server.ts',
@@ -23,7 +19,10 @@ const isEntry = (file) =>
   /^(bench|experiments|test\/transcripts)\/main\.ts$/.test(file) ||
   /^(examples|scripts)\/.*\.(ts|mjs)$/.test(file);
 const isTest = (file) => /\.test\.ts$/.test(file) || file.startsWith('test/');
-/** Those of a server have a configuration of their own (vitest.postgres.config.ts, vitest.cluster.config.ts, vitest.browser.config.ts). */
+/**
+ * Tests on a server have a configuration of their own (vitest.postgres.config.ts, vitest.cluster.config.ts,
+ * vitest.browser.config.ts).
+ */
 const isTestEntry = (file) =>
   /\.(test|spec)\.ts$/.test(file) || /^test\/.*\.mjs$/.test(file);
 
@@ -51,7 +50,7 @@ const bound = (pattern) =>
       ? pattern.elements.flatMap((e) => (e ? bound(e) : []))
       : [pattern.name];
 
-/** Names that an export statement gives away, each with the name it has inside, and whether it is a type. */
+/** Names exported by an export statement, each with its local name, and whether it is a type. */
 function exportsOf({ type, declaration, specifiers, source, exportKind }) {
   const isType = exportKind === 'type' || /^TS(Interface|TypeAlias)/.test(declaration?.type ?? '');
   if (type === 'ExportDefaultDeclaration') return [['default', undefined, false]];
@@ -61,7 +60,7 @@ function exportsOf({ type, declaration, specifiers, source, exportKind }) {
   return (specifiers ?? []).map((s) => [named(s.exported), source ? undefined : named(s.local), isType]);
 }
 
-/** What one file gives, takes and mentions. `uses` pairs a path with a name of it, '*' for all of it and '' for none. */
+/** Exports, imports and mentions of one file. `uses` pairs a path with one of its names, '*' for all and '' for none. */
 export function readModule(file, text) {
   const { body } = parseAst(text, { lang: /\.tsx?$/.exec(file)?.[0].slice(1) ?? 'js' }, file);
   const gives = [];
@@ -91,14 +90,14 @@ export function readModule(file, text) {
     if (node.type === 'NewExpression' && node.callee.name === 'URL' && /^\..*\.m?[jt]s$/.test(node.arguments[0]?.value ?? ''))
       uses.push([node.arguments[0].value, '']);
   }
-  // A destructured `await import()` takes what it names, not everything.
+  // A destructured `await import()` uses the names it lists, not all of them.
   const only = new Set(uses.filter((u) => u[2] === 'only').map(([path]) => path));
   return { gives, mentions, uses: uses.filter(([path, name, kind]) => kind === 'only' || name !== '*' || !only.has(path)) };
 }
 
 const packageOf = (path) => path.split('/').slice(0, path.startsWith('@') ? 2 : 1).join('/');
 
-/** Everything that is wrong, as [place, words]. `files` maps a path from the root to its text. */
+/** All problems, as [place, text]. `files` maps a path from the root to its text. */
 export function unused(files, manifest, { tests = false } = {}) {
   const modules = new Map([...files].map(([file, text]) => [file, readModule(file, text)]));
   const usesOf = (file) =>
@@ -138,7 +137,10 @@ export function unused(files, manifest, { tests = false } = {}) {
   return [...found, ...packages(modules, manifest)];
 }
 
-/** Declared and imported must be the same; tools of the command line are named in the scripts, types by what they type. */
+/**
+ * Declared and imported packages must be the same; command-line tools are named in the scripts,
+ * types by the package they type.
+ */
 function packages(modules, { dependencies, devDependencies, scripts, overrides }) {
   const imported = new Map();
   for (const [file, { uses }] of modules)

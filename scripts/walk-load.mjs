@@ -1,4 +1,4 @@
-/** Makes every function of a build say that it was entered (scripts/walk.mjs). */
+/** Makes every function of a build record its first call (scripts/walk.mjs). */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseAst } from 'rolldown/parseAst';
@@ -29,7 +29,7 @@ export async function load(url, context, next) {
     for (const [key, value] of Object.entries(node)) if (key !== 'start' && key !== 'end') visit(value, nameOf(node, key));
   };
   visit(parseAst(code).body);
-  // Outer functions were met first, and sorting keeps that order where two begin at one place.
+  // Outer functions come first, and sorting keeps that order where two begin at one place.
   const [source, rest] = inserted
     .sort(([a], [b]) => a - b)
     .reduce(([done, from], [at, words]) => [done + code.slice(from, at) + words, at], ['', 0]);

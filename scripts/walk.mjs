@@ -1,5 +1,5 @@
 /**
- * Follows one release through the house: which files it enters and how often it changes rooms, in the order in which functions are entered for the first time.
+ * Follows one release through the folders: files entered, and changes of folder, in the order in which functions are first called.
  * `npm run walk` (after `npm run build`); `--list` names the files; `--dist DIR` walks another build.
  */
 import { execFileSync } from 'node:child_process';

@@ -10,17 +10,17 @@ export interface Case {
   readonly query: object;
   readonly design?: (people: Data, n: number) => Design;
   readonly sample?: How;
-  /** With so little noise that only sampling counts. */
+  /** With negligible noise, so that only sampling counts. */
   readonly little?: true;
-  /** Percentages are looked at, not counts. */
+  /** Compares percentages, not counts. */
   readonly parts?: boolean;
-  /** Of quantiles: which bound of how far their rank is off. */
+  /** For quantiles: the bound on the rank error that is used. */
   readonly rank?: 'rankError' | 'evenRankError';
-  /** Of rows made up so that it fails as often as it can. */
+  /** Rows constructed so that the interval fails as often as possible. */
   readonly worst?: true;
   /** Of the tables of tables.ts, where it is not about the data alone. */
   readonly tables?: true;
-  /** Which rows are looked at; all when absent. */
+  /** Rows that are compared; all when absent. */
   readonly rows?: (keys: readonly string[]) => boolean;
 }
 

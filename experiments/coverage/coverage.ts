@@ -6,16 +6,19 @@ import { samples, type Times } from './samples.js';
 import { asked, type Budget, countedTimes, type Data, type Exact, released, truthOf } from './world.js';
 import { worstRows } from './worst-rows.js';
 
-/** How often the interval of one number held, over draws. */
+/** Coverage of the confidence intervals of one number, over draws. */
 export interface Held {
   readonly keys: readonly string[];
-  /** In percent: of the noise alone, for what the very rows say; of noise and sampling, for what the population is. */
+  /**
+   * In percent: of the noise alone, for a statement about these rows; of noise and sampling,
+   * for a statement about the population.
+   */
   readonly noise: number;
   readonly both: number | undefined;
-  /** Of the latter, how often it lay below what it is about, and above, in percent. */
+  /** For the latter: how often the interval lies below and above the true value, in percent. */
   readonly below: number;
   readonly above: number;
-  /** How often it lacked an end, and how often both, in percent. */
+  /** Percentage of draws in which the interval lacked one end, and in which it lacked both. */
   readonly open: number;
   readonly without: number;
 }
@@ -26,14 +29,17 @@ interface Ends {
 }
 const fails = ({ low, high }: Ends, x: number): number => (low !== null && x < low ? 1 : high !== null && x > high ? -1 : 0);
 
-/** Counts how often the intervals of one question hold at one size and budget. `own` counts rows so many times each; it may be handed on. */
+/**
+ * Coverage of the confidence intervals of one query at one size and budget. `own` counts rows with multiplicity;
+ * it may be passed on.
+ */
 export function trialOf(own: Case, people: Data, n: number, budget: Budget, known?: (times: Times) => Exact) {
   const { query, sample = 'alike', rows = () => true, parts = false, rank } = own;
   const policy = policyOf(own, people, n);
   const ask = asked(policy, query, budget);
   const count = own.worst ? () => worstRows(ask, n) : (known ?? countedTimes(policy, ask, people));
   const { whole, draw } = samples[sample];
-  // A population of weights is one of which everybody weighs the same.
+  // The population has equal weights, so its query needs no weight.
   const { weight: _, ...plainly } = query as { weight?: string };
   const plain = asked(policy, sample === 'weights' ? plainly : query, budget);
   const ofAll = truthOf(plain, (sample === 'weights' ? countedTimes(policy, plain, people) : count)(whole(people, n)))[0]!.rows;
@@ -78,14 +84,14 @@ export function trialOf(own: Case, people: Data, n: number, budget: Budget, know
   return { draw: (random: () => number) => draw(people, n, random), observe, found, count };
 }
 
-/** How many rows off a value is from being that quantile of a group. */
+/** Number of rows by which a value misses the exact quantile of a group. */
 function rankOff({ candidates, penalties, perRank }: SelectedMeasure, counts: readonly bigint[], group: number, value: number) {
   const width = candidates.length;
   const at = candidates.findIndex((candidate) => toNumber(candidate) === value);
   return Number(penalties(counts.slice(group * width, (group + 1) * width))[at]!) / perRank;
 }
 
-/** How often intervals hold what they are about, over draws of a sample and of noise. */
+/** Coverage of confidence intervals, over draws of a sample and of noise. */
 export function coverage(
   own: Case,
   people: Data,

@@ -3,7 +3,7 @@ import { townSize } from './people.js';
 import { populationFor } from './samples.js';
 import type { Data } from './world.js';
 
-/** What a policy would declare of how people were drawn. */
+/** Sampling design that a policy would declare. */
 export const stratified = (): Design => ({
   effect: 1,
   strata: {
@@ -16,7 +16,10 @@ export const stratified = (): Design => ({
   },
 });
 export const finite = (people: Data, n: number): Design => ({ effect: 1, population: populationFor(people, n) });
-/** What a fieldwork report would say of one column: how much more the mean of whole towns varies than that of as many people. */
+/**
+ * Design effect that a fieldwork report would give for one column:
+ * variance of the mean of whole towns over that of as many people.
+ */
 export const byTowns =
   (column: string, value?: string) =>
   (people: Data): Design => {
@@ -29,12 +32,12 @@ export const byTowns =
     );
     return { effect: (townSize * square(towns)) / square(numbers) };
   };
-/** The same, said of the clusters, in which men and women are mixed as anywhere. */
+/** The same for clusters in which men and women are mixed as everywhere else. */
 export const byMixedTowns =
   (column: string, value: string) =>
   (people: Data): Design => {
     const { effect } = byTowns(column, value)(people);
     return { effect, clusters: { effect, mixed: ['sex'] } };
   };
-/** Of two in three people who weigh 0.7 and one who weighs 1.4. */
+/** Two in three people weigh 0.7 and one weighs 1.4. */
 export const weighted = (): Design => ({ effect: 1, weights: { column: 'w', mean: 2.8 / 3, effect: 1.125 } });

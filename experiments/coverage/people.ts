@@ -2,7 +2,7 @@ import type { Policy } from '../../src/policy/policy.js';
 import { category, multi, number, samplePolicy, weight } from '../../test/sample-policy.js';
 import { type Data, normalFrom, seeded } from './world.js';
 
-/** Made-up people whose columns hang together: what a survey of theirs would hold. */
+/** Synthetic people with correlated columns, as a survey would hold them. */
 const columns = [
   number('age', '18', '90'),
   number('education', '0', '20'),
@@ -21,7 +21,7 @@ const columns = [
   number('fines', '0', '100'),
   number('debt', '0', '200'),
 ];
-/** Who does not work is not asked where. */
+/** The trade is missing for people who do not work. */
 const skipped = {
   columns: ['works', 'trade'],
   support: [['no', null], ...['farm', 'shop', 'office'].map((trade) => ['yes', trade])],
@@ -35,10 +35,10 @@ const leveled = <T>(levels: readonly T[], parts: readonly number[], u: number): 
   return levels[k]!;
 };
 
-/** Of one visit; the old pay more. */
+/** Cost of one visit; old people pay more. */
 export const costOf = (age: number, random: () => number): number => within((age / 2) * -Math.log(1 - random()), 0, 100);
 
-/** People of one town stand together, so many of them. */
+/** People of one town are consecutive; this is their number. */
 export const townSize = 10;
 
 export function population(size: number, seed = 11): Data {
@@ -85,18 +85,18 @@ export function population(size: number, seed = 11): Data {
     people.vote[i] = v < 0.4 ? 'red' : v < 0.75 ? 'blue' : v < 0.9 ? 'green' : 'none';
     people.faith[i] = leveled(['one', 'two', 'three', 'four', 'five'], [0.6, 0.3, 0.08, 0.015], random());
     people.media[i] = ['tv', 'web', 'paper'].filter((_, k) => random() < [0.6, 0.5, 0.1][k]!).join(';');
-    // Men are asked twice as often as women, and weigh half as much.
+    // Men are sampled twice as often as women, and have half their weight.
     people.w[i] = male ? 0.7 : 1.4;
     people.wage[i] = Math.round(10 * Math.min(200, people.income[i]! + further())) / 10;
     people.works[i] = further() < 0.6 ? 'yes' : 'no';
     people.trade[i] = people.works[i] === 'yes' ? leveled(['farm', 'shop', 'office'], [0.05, 0.35], further()) : null;
-    // What would be known of somebody's visits to a doctor: how many, and what they cost.
+    // Visits of one person to a doctor: their number and their cost.
     people.n[i] = 1 + Math.floor(4 * further() ** 2);
     people.spent[i] = Array.from({ length: people.n[i]! }, () => costOf(age, further)).reduce((sum, cost) => sum + cost, 0);
-    // Of the old some pay much more than others, of the young all the same; and so, more harshly, with what they own.
+    // Spread grows with age, and more strongly for wealth.
     people.rent[i] = within(60 + 0.5 * age + (4 + 0.4 * (age - 18)) * normalFrom(last), 0, 200);
     people.savings[i] = within(20 + age + (2 + 80 * ((age - 18) / 72) ** 6) * normalFrom(last), 0, 200);
-    // Few have any, and then all there may be; most have a small part of it.
+    // Fines are zero for most and the maximum for a few; debts are mostly a small part of the maximum.
     people.fines[i] = last() < 0.04 ? 100 : 0;
     people.debt[i] = within(-10 * Math.log(1 - last()), 0, 200);
   }

@@ -12,8 +12,8 @@ const tests = [
 ] as const;
 
 /**
- * How often tests say that there is something where there is nothing. Whoever is drawn is a man or a woman by lot, anew each time: a made-up population in which
- * lots were drawn once has a difference after all, which 100,000 rows of it would find.
+ * Rate at which tests reject a true null hypothesis. Each draw assigns men and women anew: a fixed
+ * assignment in a synthetic population has a small real difference, which 100,000 rows would find.
  */
 export function* rejections(people: Data, draws: number, sizes: readonly number[]): Generator<string> {
   // Every row twice, once as a man and once as a woman.

@@ -9,8 +9,8 @@ import { countedInTables } from './tables.js';
 import { asked, budgets, type Data, type Exact, littleNoise, seeded } from './world.js';
 
 /**
- * 95 % intervals of every kind at several sizes, and how often tests reject where nothing is to be found. FUGU_COVERAGE_DRAWS: more or fewer of each;
- * FUGU_COVERAGE_ONLY: those whose name starts so ("mean|variance"), or `tests`; FUGU_COVERAGE_SIZES: "300,3000".
+ * 95 % intervals of every kind at several sizes, and rejection rates of tests under the null. FUGU_COVERAGE_DRAWS: more
+ * or fewer draws; FUGU_COVERAGE_ONLY: names that start so ("mean|variance"), or `tests`; FUGU_COVERAGE_SIZES: "300,3000".
  */
 export async function run(out: string): Promise<void> {
   const draws = Number(process.env.FUGU_COVERAGE_DRAWS ?? 1000);
@@ -55,7 +55,7 @@ export async function run(out: string): Promise<void> {
   if (only === undefined || only === 'tests') for (const line of rejections(people, draws, sizes)) say(line);
 }
 
-/** What is counted once for all draws, in a database. */
+/** Exact counts that are the same in all draws, computed once in a database. */
 async function countedOnce(group: readonly Case[], people: Data, n: number): Promise<ReadonlyMap<string, Exact>> {
   const joined = group.filter(({ sample, tables }) => sample === 'fixed' && tables);
   if (joined.length === 0) return new Map();
@@ -70,7 +70,7 @@ interface Found {
   readonly held: readonly Held[];
 }
 
-/** One line for each kind of answer: the least and the most over its numbers and both laws of noise. */
+/** One line for each kind of answer: smallest and largest coverage over its numbers and both noise distributions. */
 function* summary(all: readonly Found[], sizes: readonly number[]): Generator<string> {
   const heads = ['noise', 'with sampling'].flatMap((what) => sizes.map((n) => `${what}, ${n.toLocaleString('en')}`));
   yield '';

@@ -1,12 +1,12 @@
 import { townSize } from './people.js';
 import type { Data } from './world.js';
 
-/** How often each row of the population is in the sample. */
+/** Number of times that each row of the population is in the sample. */
 export type Times = Int32Array;
 
-/** How people are drawn, and of whom. */
+/** Sampling scheme and the population it draws from. */
 export interface Sample {
-  /** How often each row is in the population that so many are drawn from. */
+  /** Number of times that each row is in the population from which `n` people are drawn. */
   readonly whole: (people: Data, n: number) => Times;
   readonly draw: (people: Data, n: number, random: () => number) => Times;
 }
@@ -14,7 +14,7 @@ export interface Sample {
 const sizeOf = (people: Data): number => people.age!.length;
 const once = (people: Data): Times => new Int32Array(sizeOf(people)).fill(1);
 
-/** One after the other, each row as likely as any, and put back. */
+/** Independent draws with replacement, each row equally likely. */
 const alike: Sample = {
   whole: once,
   draw: (people, n, random) => {
@@ -24,7 +24,7 @@ const alike: Sample = {
   },
 };
 
-/** Women are asked half as often as men. */
+/** Women are sampled half as often as men. */
 const weights: Sample = {
   whole: once,
   draw: (people, n, random) => {
@@ -39,7 +39,7 @@ const weights: Sample = {
   },
 };
 
-/** As many of each region. */
+/** The same number from each region. */
 const strata: Sample = {
   whole: once,
   draw: (people, n, random) => {
@@ -75,7 +75,7 @@ const towns: Sample = {
   },
 };
 
-/** How many people there are of whom so many are drawn without putting them back: about twice as many. */
+/** Size of the population from which `n` people are drawn without replacement: about twice as many. */
 export function populationFor(people: Data, n: number): number {
   const size = sizeOf(people);
   return 2 * n <= size ? 2 * n : size * Math.max(1, Math.round((2 * n) / size - 0.4));
@@ -98,7 +98,7 @@ const halves: Sample = {
   },
 };
 
-/** Of rows that are counted once: only noise is drawn. */
+/** A fixed sample, counted once: only noise is drawn. */
 const fixed: Sample = { whole: () => new Int32Array(0), draw: () => new Int32Array(0) };
 
 export const samples = { alike, weights, strata, towns, halves, fixed };

@@ -11,7 +11,7 @@ import { parseSql } from '../../src/query/sql/sql.js';
 import { costOf } from './people.js';
 import { type Asked, type Data, type Exact, seeded, toNoise } from './world.js';
 
-/** People, their visits to clinics, and clinics that everybody knows. */
+/** People, their visits to clinics, and clinics, which are public. */
 const text = `data: {source: people.csv}
 protect: {secret: person, unit: person, maxRows: 1}
 budget: {epsilon: 1}
@@ -31,7 +31,7 @@ export const tablesPolicy: Policy = await policyIn('/nowhere');
 
 const asSql = (sql: string): Query => parseSql(sql, tablesPolicy).queries[0]!;
 const visited = 'FROM visits JOIN people USING (person)';
-/** Asked of joins, one row for each visit. */
+/** Queries on joins, one row for each visit. */
 export const statements: readonly (readonly [name: string, query: object])[] = [
   ['join, visits by region', asSql(`SELECT region, COUNT(*) ${visited} GROUP BY region`)],
   ['join, persons by clinic', asSql('SELECT clinic, COUNT(DISTINCT person) FROM visits GROUP BY clinic')],
@@ -52,7 +52,7 @@ const { from } = asSql(
 );
 export const ofVisits = { from };
 
-/** The exact numbers of questions about so many people of a population and their visits, as the product counts them in a database. */
+/** Exact answers about a sample of the population and its visits, as the product counts them in a database. */
 export async function countedInTables(
   people: Data,
   n: number,
@@ -66,7 +66,7 @@ export async function countedInTables(
       const i = Math.floor(random() * people.age!.length);
       const age = Number(people.age![i]);
       rows.push(`${person},${['age', 'region', 'sex', 'w'].map((name) => people[name]![i]).join()}`);
-      // Some come more often than a person may, some never, and some visits are nobody's.
+      // Some people visit more often than the contribution bound, some never, and some visits belong to nobody.
       for (let k = Math.floor(6 * random() ** 2); k > 0; k--)
         visits.push(`${random() < 0.01 ? '' : person},${costOf(age, random)},${'aaabbcd'[Math.floor(7 * random())]}`);
     }

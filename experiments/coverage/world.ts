@@ -37,7 +37,7 @@ export const budgets: readonly (readonly [string, Budget])[] = [
   ['Gaussian, rho 0.05', { noise: 'gaussian', amount: 0.05 }],
 ];
 
-/** So little that nothing is left to see but sampling. */
+/** Negligible noise, so that only sampling is left. */
 export const littleNoise: typeof budgets = [
   ['Laplace, epsilon 10', { noise: 'laplace', amount: 10 }],
   ['Gaussian, rho 5', { noise: 'gaussian', amount: 5 }],
@@ -48,10 +48,10 @@ export interface Asked {
   readonly bound: BoundBatch;
   readonly laws: readonly Law<number>[];
 }
-/** With the noise that a budget shared evenly among its measures leaves each. */
+/** Noise under a budget that is divided evenly among the measures. */
 export function asked(policy: Policy, queries: unknown, { noise, amount }: Budget): Asked {
   const bound = bindBatch(parseBatch(queries), policy);
-  // Evenly, but for what the product itself gives less.
+  // Evenly, except for measures to which the product gives less.
   const part = (measure: Measure): number =>
     'worth' in measure && measure.worth !== undefined ? measure.worth ** (noise === 'laplace' ? 1 / 3 : 1 / 2) : 1;
   const all = bound.measures.filter(({ effects }) => effects.size > 0).reduce((sum, measure) => sum + part(measure), 0);
@@ -78,7 +78,7 @@ export function counted(policy: Policy, { bound }: Pick<Asked, 'bound'>, data: D
   counter.add({ columns: names.map((name) => data[name]!), rows: data[names[0]!]!.length });
   return toNoise(bound, counter.totals());
 }
-/** What is declared of the rows that are counted: of the data's own, or of those of one view over the tables. */
+/** Policy of the counted rows: that of the data, or of the one view over the tables. */
 const declared = (policy: Policy, { bound }: Pick<Asked, 'bound'>): Policy => bound.measures[0]!.seen?.policy ?? policy;
 export const toNoise = ({ measures }: BoundBatch, totals: Exact): Exact =>
   totals.map((cells, k) => {
@@ -86,7 +86,10 @@ export const toNoise = ({ measures }: BoundBatch, totals: Exact): Exact =>
     return measure.mechanism === 'ordered' ? numbersToNoise(measure, cells) : cells;
   });
 
-/** What the counter makes of so many of each row of the data. Counts and sums add up over rows, so each row is counted once, by the product's own counter. */
+/**
+ * Function from the number of copies of each row to the exact counts. Counts and sums add up over rows,
+ * so the product's own counter counts each row once.
+ */
 export function countedTimes(policy: Policy, { bound }: Pick<Asked, 'bound'>, data: Data): (times: Int32Array) => Exact {
   const names = columnsOf({ bound });
   const rows = data[names[0]!]!.length;
@@ -131,7 +134,10 @@ export function countedTimes(policy: Policy, { bound }: Pick<Asked, 'bound'>, da
 }
 
 const geometric = (scale: number, random: () => number): number => Math.floor(-scale * Math.log(1 - random()));
-/** The very laws of the product's samplers: the difference of two geometric variables; and that, kept as often as makes it a discrete Gaussian. */
+/**
+ * The distributions of the product's samplers: the difference of two geometric variables,
+ * and rejection from it to a discrete Gaussian.
+ */
 function drawnFrom(law: AdditiveLaw<number>, random: () => number): number {
   if (law.kind === 'none') return 0;
   if (law.kind === 'laplace') return geometric(law.scale, random) - geometric(law.scale, random);
@@ -142,7 +148,7 @@ function drawnFrom(law: AdditiveLaw<number>, random: () => number): number {
   }
 }
 
-/** The exponential mechanism: the least of penalties times sharpness with Gumbel variables taken off. */
+/** The exponential mechanism: the minimum of penalties times sharpness minus Gumbel variables. */
 function chosenFrom(measure: SelectedMeasure, counts: readonly bigint[], sharpness: number, random: () => number): number[] {
   const width = measure.candidates.length;
   return measure.cells.map((_, group) => {
@@ -155,7 +161,7 @@ function chosenFrom(measure: SelectedMeasure, counts: readonly bigint[], sharpne
   });
 }
 
-/** The tables of one release: whole numbers with whole noise. */
+/** Tables of one release: integers with integer noise. */
 export const released = (policy: Policy, { bound, laws }: Asked, exact: Exact, random: () => number): readonly AnswerTable[] =>
   bound
     .finish(
@@ -169,7 +175,7 @@ export const released = (policy: Policy, { bound, laws }: Asked, exact: Exact, r
     )
     .map((table) => withSampling(table, declaredFor(policy, table.query)));
 
-/** What would be told without noise. */
+/** Answers without noise. */
 export const truthOf = ({ bound }: Pick<Asked, 'bound'>, exact: Exact): readonly AnswerTable[] =>
   bound.finish(
     exact.map((values, k): NoisyMeasure => {

@@ -3,8 +3,8 @@ import type { SelectedMeasure } from '../../src/query/count/measure.js';
 import type { Asked, Exact } from './world.js';
 
 /**
- * The rows for which a median errs by more than its rank error as often as for any (src/query/kinds/quantile.proof.md, 3): a heap in the middle that is just as
- * large, and all others at the ends, so that every other candidate is that far off.
+ * Rows for which a median exceeds its rank error as often as possible (src/query/kinds/quantile.proof.md, 3):
+ * a group of that size in the middle and all others at the ends, so that every other candidate has that rank error.
  */
 export function worstRows({ bound, laws }: Asked, n: number): Exact {
   const { candidates } = bound.measures[0] as SelectedMeasure;

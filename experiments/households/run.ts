@@ -24,7 +24,7 @@ function untiedDelta(sigma: number): number {
   for (let x = -10 * sigma; x < 10 * sigma; x += step) delta += step * Math.max(0, density(x - 1) - Math.E * density(x));
   return delta;
 }
-/** The least deviation with which such a count keeps (1, 1e-6): what the noise under ties is measured against. */
+/** Least standard deviation with which such a count is (1, 1e-6)-private: the reference for the noise under ties. */
 const analytic = (() => {
   let [low, high] = [1, 10];
   while (high - low > 1e-6) {
@@ -68,7 +68,7 @@ function planned(graph: FactorGraph): number {
   return Math.min(...plans.filter((p) => p.kind === 'gaussian').map((p) => Math.sqrt(varianceOf(p.mechanisms[0]!.law))));
 }
 
-/** Gaussian noise under household ties: what is planned, beside what percolation alone and group noise would take. */
+/** Gaussian noise under household ties: the planned noise, compared with percolation alone and with group noise. */
 export async function run(out: string): Promise<void> {
   const group = 1 / Math.sqrt(2 * toNumber(percolation(untied(1)).largestRho(budget.epsilon, budget.delta)));
   const rows = [2, 3, 4, 5].flatMap((people) =>

@@ -24,7 +24,7 @@ const columns = `
   rich: { type: category, values: ["no", "yes"] }
 `;
 
-/** Who earns more than 50,000 dollars, among grown people who work; every fourth row is kept for the test. */
+/** Label: earns more than 50,000 dollars, among working adults; every fourth row is kept for the test. */
 export async function acsTask(folder: URL): Promise<Task> {
   const engine = await openEngine({ source: fileURLToPath(new URL(file, folder)) });
   const rows: Row[] = [];

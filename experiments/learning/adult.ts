@@ -22,7 +22,7 @@ export function readAdult(folder: URL, file: string): Row[] {
 
 const features = names.filter((name) => !['fnlwgt', 'education', 'income'].includes(name));
 
-/** Domains and bins as a steward would write them from the census form: nothing here was computed from the rows. */
+/** Domains and bins as a steward would write them from the census form, independent of the rows. */
 const columns = `
   age: { type: integer, bounds: [17, 90], bins: [22, 26, 30, 35, 40, 50, 60] }
   workclass: { type: category, values: [Private, Self-emp-not-inc, Local-gov, State-gov, Self-emp-inc, Federal-gov, Without-pay, Never-worked] }

@@ -15,7 +15,7 @@ import { createSession, type Session } from '../../src/release/session/session.j
 import { aboveMajority } from '../above-majority.js';
 
 export type Row = Readonly<Record<string, string>>;
-/** Rows to learn from, rows to judge by, and what a steward would declare: nothing of it computed from the rows. */
+/** Training rows, test rows, and the declarations of a steward: nothing of it computed from the rows. */
 export interface Task {
   readonly name: string;
   readonly train: readonly Row[];
@@ -25,7 +25,7 @@ export interface Task {
   readonly ask: { readonly label: string; readonly positive: readonly string[]; readonly features: readonly string[] };
 }
 
-/** The same task with few rows to learn from, spread over all of them. */
+/** The same task with few training rows, spread over all of them. */
 export const few = (task: Task, rows: number): Task => ({
   ...task,
   name: `${task.name}, ${rows} rows`,
@@ -34,9 +34,9 @@ export const few = (task: Task, rows: number): Task => ({
 
 export interface Bench {
   readonly task: Task;
-  /** Share of test rows that a classifier gets right. */
+  /** Accuracy of a classifier on the test rows. */
   accuracy(result: ClassifyResult): number;
-  /** Which test rows are positive. */
+  /** True class of each test row. */
   readonly truth: readonly boolean[];
   /** The rows as a classifier sees them. */
   examples(): Promise<{ readonly map: FeatureMap; readonly train: Examples; readonly test: Examples }>;
@@ -110,7 +110,7 @@ export function openBench(task: Task): Bench {
     async matrices() {
       const { map, train: learn, test: judge } = await examples();
       const save = (name: string, { count: rows, slots, width, entry, value, label }: Examples) => {
-        // The peer has an intercept of its own.
+        // The peer fits an intercept itself.
         const dense = new Float64Array(rows * (width - 1));
         for (let i = 0; i < rows; i++)
           for (let at = i * slots + 1; at < (i + 1) * slots; at++) dense[i * (width - 1) + entry[at]! - 1] = value[at]! / unit;

@@ -12,7 +12,7 @@ import { plainCost, privateCosts, variantFor } from './clustering.js';
 export const meanOf = (list: readonly number[]): number => list.reduce((a, b) => a + b, 0) / list.length;
 
 const least = new WeakMap<ClusterSet, number>();
-/** Worked out once for each set: it takes longer than clustering with noise. */
+/** Computed once for each set: it takes longer than clustering with noise. */
 function leastCost(set: ClusterSet): number {
   const known = least.get(set) ?? plainCost(set);
   least.set(set, known);
@@ -23,7 +23,7 @@ function leastCost(set: ClusterSet): number {
 export const ourClusters = (set: ClusterSet, epsilon: number, times: number, variant?: KmeansRequest['variant']): number =>
   meanOf(privateCosts(set, variantFor(set, fromNumber(epsilon), variant), times)) / leastCost(set);
 
-/** The same of diffprivlib's, for every epsilon. */
+/** The same for diffprivlib, at every epsilon. */
 export async function theirClusters(set: ClusterSet, epsilons: readonly number[], times: number): Promise<number[]> {
   const place = mkdtempSync(join(tmpdir(), 'fugu-clusters-'));
   try {
@@ -36,7 +36,7 @@ export async function theirClusters(set: ClusterSet, epsilons: readonly number[]
   }
 }
 
-/** Shares of test rows right, each of a whole release through a fresh ledger. */
+/** Accuracies on the test rows, each of a whole release through a fresh ledger. */
 export async function ourClassifiers(
   bench: Bench,
   budget: string,
@@ -55,7 +55,7 @@ export async function ourClassifiers(
   return found;
 }
 
-/** Penalties as diffprivlib counts them; it is given the one that does best on the test rows. */
+/** Penalties in diffprivlib's unit; it gets the one with the best accuracy on the test rows. */
 const penalties = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3];
 export async function theirClassifiers(bench: Bench, epsilons: readonly number[], times: number): Promise<number[]> {
   const task = { task: 'logistic', ...(await bench.matrices()), epsilons, penalties, times };

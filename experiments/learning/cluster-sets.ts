@@ -5,7 +5,7 @@ import { publicData } from '../data.js';
 import { acsFolder } from './acs.js';
 import { adultFolder, readAdult } from './adult.js';
 
-/** Rows in the box -1 .. 1, on a grid of 1 / `last`, and how many clusters to look for. */
+/** Rows in the box -1 .. 1, on a grid of 1 / `last`, and the number of clusters. */
 export interface ClusterSet {
   readonly name: string;
   readonly dimensions: number;
@@ -25,7 +25,7 @@ function sequence(seed: number): () => number {
   };
 }
 
-/** Round clusters of unequal size around centres that lie well apart. */
+/** Round clusters of unequal size around centres that are well separated. */
 export function separated(dimensions: number, clusters: number, rows: number, width = 0.08, seed = 1): ClusterSet {
   const uniform = sequence(seed);
   const normal = () => Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform());

@@ -8,7 +8,7 @@ import { pure } from '../../src/privacy/mechanism/allotment.js';
 import { Paid } from '../../src/privacy/mechanism/paid.js';
 import { type ClusterSet, last } from './cluster-sets.js';
 
-/** What the rows would be told as in a session, with bounds -1 .. 1. */
+/** The box that a session would declare for these rows, with bounds -1 .. 1. */
 const boxOfSet = ({ dimensions }: ClusterSet): Box => ({
   names: Array.from({ length: dimensions }, (_, c) => `x${c}`),
   grids: Array.from({ length: dimensions }, (_, c) =>
@@ -61,7 +61,7 @@ export const variantFor = (set: ClusterSet, epsilon: Rational, variant: KmeansRe
     1,
   );
 
-/** What a variant's centres cost on the rows, drawn as often as asked. */
+/** Costs of a variant's centres on the rows, in `times` draws. */
 export function privateCosts(set: ClusterSet, variant: Variant, times: number): number[] {
   const points = pointsOfSet(set);
   return Array.from({ length: times }, () => costOf(set, variant.ready(new Paid(variant.mechanisms))(points).centres));

@@ -18,7 +18,7 @@ interface Measured {
   readonly most: number;
 }
 
-/** Clusters and classifiers beside diffprivlib, then accuracy on Adult's test part by method, ties and epsilon. */
+/** Clusters and classifiers compared with diffprivlib, then accuracy on Adult's test part by method, ties and epsilon. */
 export async function run(out: string): Promise<void> {
   mkdirSync(out, { recursive: true });
   const missing = await peerMissing('diffprivlib');
@@ -65,11 +65,14 @@ async function onAdult(out: string, folder: URL): Promise<void> {
   }
 }
 
-/** It takes long: whoever waits sees where it is. */
+/** Prints progress, because it takes long. */
 const begins = (what: string): boolean => process.stderr.write(`${what} ...\n`);
 const round = (x: number, digits: number): number => Number(x.toFixed(digits));
 
-/** Cost as a multiple of the least found without privacy. diffprivlib hides one row more or less, Fugu a replacement: half its epsilon promises the same. */
+/**
+ * Cost as a multiple of the least found without privacy. diffprivlib uses add-remove and Fugu replacement:
+ * half its epsilon gives the same protection.
+ */
 async function clusters(peer: boolean): Promise<Cell[][]> {
   const sets: (ClusterSet | undefined)[] = [
     separated(2, 5, 10_000),
@@ -103,7 +106,7 @@ async function clusters(peer: boolean): Promise<Cell[][]> {
   return rows;
 }
 
-/** Test rows right, pure epsilon. */
+/** Accuracy on the test rows, pure epsilon. */
 async function classifiers(peer: boolean): Promise<Cell[][]> {
   const tasks: Task[] = [];
   if (adultFolder) tasks.push(adultTask(adultFolder), few(adultTask(adultFolder), 400));
@@ -161,7 +164,7 @@ async function byMethod(bench: Bench, plain: Record<'logistic' | 'svm', number>)
       for (const method of ['tilt', 'sgd', 'output', 'objective'] as const) {
         if ((method === 'objective' || method === 'tilt') && delta !== '') continue;
         const more = { model, method, ...(method === 'objective' && { asPublished: true }) };
-        // A release that hardly has noise, applied as a reader would apply it.
+        // A release with negligible noise, applied as a reader would apply it.
         const [quiet] = await ourClassifiers(bench, `{ epsilon: 1000${delta} }`, '1000', 1, more);
         aboveMajority(quiet!, bench.truth, `${model}, ${method}, epsilon 1,000`);
         const found = await measure(bench, `{ epsilon: 1${delta} }`, '1', more, 5);

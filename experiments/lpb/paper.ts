@@ -1,4 +1,4 @@
-/** What can be read off Ouyang et al. (its figures carry no numbers in the text we have), as printed. */
+/** Values printed in Ouyang et al. (in the text we have, its figures carry no numbers). */
 export const tableOne = {
   universe: [1, 2, 3, 5, 10],
   known: [1, 2, 3],

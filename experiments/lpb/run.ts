@@ -15,7 +15,7 @@ type Adult = Record<AttributeName, Attribute>;
 type Cell = string | number;
 const queries = 1000;
 
-/** Figures 1 to 5 and Tables I and II of Ouyang et al., as CSV and SVG, our numbers beside the paper's. */
+/** Figures 1 to 5 and Tables I and II of Ouyang et al. as CSV and SVG, our numbers next to the paper's. */
 export async function run(out: string): Promise<void> {
   mkdirSync(out, { recursive: true });
   const report: string[] = ['# Ouyang et al., reproduced', ''];
@@ -142,7 +142,10 @@ interface Spread {
   readonly q3: number;
 }
 
-/** Quartiles of (answer - truth) / range over a thousand private means: the sum gets whole-number noise, the number of rows is public. */
+/**
+ * Quartiles of (answer - truth) / range over a thousand private means: the sum gets integer noise,
+ * the number of rows is public.
+ */
 function noiseRatio(a: Attribute, epsilon: Rational): Spread {
   const draw = laplaceSampler(roundUp(divide(rational(range(a)), epsilon)));
   const ratios = Array.from({ length: queries }, () => Number(draw()) / a.values.length / range(a)).sort((x, y) => x - y);

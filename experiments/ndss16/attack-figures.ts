@@ -135,7 +135,7 @@ export function figure7(book: Book, setting: AttackSetting): void {
   );
 }
 
-/** Figure 10: plain against dependent noise, and what the attacker knows. */
+/** Figure 10: plain and dependent noise, by the attacker's knowledge. */
 export function figure10(book: Book, setting: AttackSetting): void {
   const { independent, dependent } = attackers(setting);
   const cases: readonly (readonly [string, (e: number) => Target, Attacker])[] = [
@@ -166,7 +166,7 @@ export function figure10(book: Book, setting: AttackSetting): void {
     },
   );
   const people = setting.population.people;
-  // One epsilon: a quick run, which also takes fewer levels of knowledge.
+  // One epsilon: a quick run, with fewer levels of knowledge.
   const counts = (setting.epsilons.length === 1 ? [0.25, 1] : [0.1, 0.25, 0.5, 0.75, 1]).map((share) =>
     Math.round(share * (people - 1)),
   );
@@ -190,7 +190,7 @@ export function figure10(book: Book, setting: AttackSetting): void {
   );
 }
 
-/** The promise, person by person and candidate by candidate, on the data; and one attacker it does not speak about. */
+/** The promise, person by person and candidate by candidate, on the data; and one attacker whom it does not cover. */
 export function shifts(book: Book, setting: AttackSetting, epsilon: number, quick: boolean): { inside: number; outside: number } {
   const { population, oddsRatio } = setting;
   const { space } = population;
@@ -237,7 +237,7 @@ export function shifts(book: Book, setting: AttackSetting, epsilon: number, quic
   return { inside: most, outside: beyond };
 }
 
-/** Attack 1 and 2 where the paper was: three cities, as far as our subset goes. */
+/** Attacks 1 and 2 in the paper's setting: three cities, as far as our subset goes. */
 export function threeCities(book: Book, population: Population, clustering: AttackSetting['clustering'], epsilon: number): void {
   const target = centroidsTarget('lpm', population, clustering, 1 / epsilon);
   const rows: Cell[][] = [['attacker', 'H(D_i) without ties, bits', 'ties, bits', 'release, bits', 'error, km']];

@@ -9,7 +9,10 @@ import { certifiedBase } from './releases.js';
 
 const l1 = (a: Float64Array, b: Float64Array): number => a.reduce((s, v, k) => s + Math.abs(v - b[k]!), 0);
 
-/** How far the exact centres move when some people are somewhere else: K-means is run again from the same public start. */
+/**
+ * Distance by which the exact centres move when some people are replaced:
+ * K-means is run again from the same public start.
+ */
 function recluster(
   before: Float64Array,
   points: Vectors,
@@ -23,8 +26,8 @@ function recluster(
 }
 
 /**
- * A lower bound on the sensitivity of "cluster, then perturb" on this very data: people moved to the corners of the box. The exact loss of Laplace noise on a
- * vector is the L1 distance over the scale, so distance / (scale x epsilon) > 1 is a broken promise, no statistics needed.
+ * Lower bound on the sensitivity of "cluster, then perturb" on this data, with people moved to corners of the box.
+ * The loss of Laplace noise is L1 distance / scale: distance / (scale x epsilon) > 1 proves a violation, without statistics.
  */
 export function centroidAudit(
   book: Book,
@@ -42,7 +45,7 @@ export function centroidAudit(
   let one = 0;
   for (let k = 0; k < tries; k++)
     one = Math.max(one, recluster(before, points, clusters, [Math.floor(draw() * points.count)], corners[k % corners.length]!));
-  // The person with most friends, with all of them: what complete dependence may move.
+  // The person with most friends, with all of them: the change under complete dependence.
   const { friendStart, friends } = population;
   let hub = 0;
   for (let i = 0; i < population.people; i++)

@@ -37,7 +37,7 @@ export function nearestCentre({ width, at }: Vectors, i: number, centres: Float6
   return best;
 }
 
-/** Lloyd from given centres until nothing moves: the exact, non-private clustering. */
+/** Lloyd's algorithm from given centres to convergence: the exact, non-private clustering. */
 export function lloyd(
   points: Vectors,
   start: Float64Array,
@@ -72,7 +72,7 @@ export function lloyd(
 export const publicStart = (clusters: number, width: number, turn = 0): Float64Array =>
   Float64Array.from(packedCentres(clusters, width, turn).flat(), (v) => (v + 1) / 2);
 
-/** The best of several public starts and of starts at data points: what a careful non-private analyst gets. */
+/** The best of several public starts and of starts at data points, as a careful non-private analyst would choose. */
 export function bestLloyd(points: Vectors, clusters: number, draw: () => number, tries = 8) {
   let best = lloyd(points, publicStart(clusters, points.width));
   for (let t = 0; t < tries; t++) {

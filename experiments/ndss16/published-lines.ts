@@ -19,10 +19,13 @@ const mostTies = ({ people, friendStart }: Population): number => {
   return most;
 };
 
-/** Correlations of two people's patterns count from here on. */
+/** Threshold from which correlations of two people's patterns count. */
 const threshold = 0.5;
 
-/** The paper's four lines on one population; coordinates in units of the box, the law of friends (miles) converted to it. */
+/**
+ * The paper's four lines on one population; coordinates in units of the box,
+ * the distribution of friends (miles) converted to it.
+ */
 export function publishedLines(population: Population): (epsilon: number) => Published {
   const { space, people } = population;
   const box = (2 * space.reach) / kilometresPerMile;

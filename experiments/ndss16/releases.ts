@@ -22,11 +22,14 @@ export function friendGraph({ people, friendStart, friends }: Population, oddsRa
   return fromPairs(people, Uint32Array.from(left), Uint32Array.from(right), logUp(oddsRatio));
 }
 
-/** The base epsilon that keeps `epsilon` for the worst person, ties of direct reach included (uninformed attackers; see the calculus). */
+/**
+ * Base epsilon that guarantees `epsilon` for the worst person, ties of direct reach included (uninformed attackers;
+ * see the calculus).
+ */
 export const certifiedBase = (graph: FactorGraph, epsilon: string): Rational =>
   largestBase(graph, parseRational(epsilon), 'uninformed', { reach: 'direct' });
 
-/** Which centre the middle of each cell is nearest to, in the two coordinates of one rank. */
+/** Nearest centre to the middle of each cell, in the two coordinates of one rank. */
 function partOfCells({ space }: Population, centres: Float64Array, width: number, rank: number): Uint16Array {
   const clusters = centres.length / width;
   const flat = Float64Array.from({ length: 2 * clusters }, (_, k) => centres[(k >> 1) * width + 2 * rank + (k & 1)]!);
@@ -65,7 +68,10 @@ export function centroidsTarget(
 /** Coordinates are released in steps of the box over 2 x this. */
 const fineness = 2 ** 15;
 
-/** DPLloyd with everything it publishes kept: the attacker sees every round's noisy counts and sums, not only the last centres. */
+/**
+ * DPLloyd with everything that it publishes: the attacker sees every round's noisy counts and sums,
+ * not only the last centres.
+ */
 export function lloydTarget(
   name: string,
   population: Population,
@@ -76,7 +82,8 @@ export function lloydTarget(
 ) {
   const { count, width, at } = points;
   const split = lloydSplit(width, iterations);
-  // Replacing a record moves two counts by one and every coordinate sum by at most the whole width (centred values in [-fineness, fineness]).
+  // Replacing a record changes two counts by one and every coordinate sum by at most the whole width (centred values in
+  // [-fineness, fineness]).
   const countScale = roundUp(divide(rational(2), multiply(base, split.count)));
   const sumScale = roundUp(divide(rational(2 * fineness), multiply(base, split.dimension)));
   const drawCount = laplaceSampler(countScale);

@@ -42,7 +42,7 @@ export function separation(all: readonly Outcome[], scale: number): number {
   return worst;
 }
 
-/** Figure 6, for both secrets: the paper looks at D_i only. */
+/** Figure 6, for both secrets: the paper considers D_i only. */
 export function figure6(book: Book, epsilons: readonly number[]): void {
   book.say('## Figure 6: separation under dependence (Example 1)');
   const points = (query: Query, about: 'i' | 'j', noise: (epsilon: number) => number) => {

@@ -84,7 +84,7 @@ function hash(text: string): number {
   return h;
 }
 
-/** Figure 9b: a Huber SVM on Adult, released through the product at the epsilon that each line would leave for one record. */
+/** Figure 9b: a Huber SVM on Adult, released through the product at the epsilon that each line leaves to one record. */
 export async function figure9b(
   book: Book,
   folder: URL,

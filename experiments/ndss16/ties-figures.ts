@@ -46,7 +46,7 @@ export function figure2(book: Book, population: Population, part: Uint16Array, c
   );
 }
 
-/** Figure 3: how far patterns are apart (Eq. 5), by social distance. */
+/** Figure 3: distance between patterns (Eq. 5), by social distance. */
 export function figure3(book: Book, population: Population): void {
   const { people, friendStart, friends } = population;
   const draw = simulated(16);

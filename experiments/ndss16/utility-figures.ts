@@ -38,7 +38,8 @@ export function figure8(
   );
   const beta = 0.05;
   const alphas = [200, 400, 600, 800, 1000];
-  // Scales are sensitivity / epsilon with a sensitivity that hardly moves, so the epsilon that an accuracy needs follows from that at epsilon 1.
+  // Scales are sensitivity / epsilon with a nearly constant sensitivity,
+  // so the epsilon for an accuracy follows from the accuracy at epsilon 1.
   const needed = (sensitivity: number) => alphas.map((a) => ({ x: a, y: (sensitivity * Math.log(1 / beta)) / a }));
   book.lines(
     'figure-8b',
@@ -76,7 +77,7 @@ interface Split {
   readonly friends: readonly (readonly [number, number])[];
 }
 
-/** Four fifths to learn from, one fifth to judge on, as in the paper. */
+/** Four fifths for training, one fifth for testing, as in the paper. */
 function split(population: Population, points: Vectors, clusters: number, seed: number): Split {
   const draw = simulated(seed);
   const order = Array.from({ length: population.people }, (_, i) => [draw(), i] as const)
@@ -133,7 +134,7 @@ export async function figure9a(book: Book, setting: ClusterSetting, atEpsilon: n
     };
     const tied = (s: Split): Ties => ({ oddsRatio: setting.oddsRatio, friends: s.friends });
     const capped = (s: Split): Ties => ({ ...(tied(s) as Exclude<Ties, 'none'>), maxTies: 0 });
-    // What re-running without any noise keeps: the ceiling of this metric.
+    // Agreement of a second run without any noise: the ceiling of this metric.
     const again = spread(
       0,
       splits.map((s) => judge(s, lloyd(s.train, publicStart(setting.clusters, points.width)).centres)),

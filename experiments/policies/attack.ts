@@ -12,8 +12,8 @@ import { policyWith, sequence, strangersOf } from './bench.js';
 import type { Figure } from './distributions.js';
 
 /**
- * The inference auditor beside totals that everybody knows. The attacker holds any beliefs about few records, knows any of them, and conditions on the totals, before and after the release; what he gains
- * is compared with what is promised. Beliefs are climbed towards what tells most.
+ * Inference audit under totals that everybody knows. The attacker has any prior over a few records, knows some of them,
+ * and conditions on the totals; the change in odds is compared with epsilon. The prior is optimised by hill climbing.
  */
 const cells = [['n', 's', null], ['y', null], [0, 1, 2, null]] as const; // biome-ignore format: one line
 /** Every row of a region, whether somebody is ill, and a number. */
@@ -24,7 +24,10 @@ const smallColumns =
   'region: { type: category, values: [n, s] }, ill: { type: category, values: [y] }, x: { type: integer, bounds: [0, 2] }';
 const inNorth = [{ column: 'region', op: '=', value: 'n' }];
 
-/** At least one of every kind of query. The third is told by the margin of regions, the second and the sixth are about one of its cells. */
+/**
+ * At least one query of every kind. The third follows from the margin of regions;
+ * the second and the sixth are about one of its cells.
+ */
 export const smallQuestions = [
   { kind: 'count', where: [{ column: 'ill', op: '=', value: 'y' }] },
   { kind: 'count', where: inNorth, by: ['ill'] },
@@ -54,7 +57,7 @@ export const smallQuestions = [
 
 export interface Totals {
   readonly known: readonly object[];
-  /** What a row adds, written down anew. */
+  /** Contribution of a row, computed independently of the product. */
   readonly adds: (row: readonly Cell[]) => readonly number[];
 }
 const hot = (list: readonly Cell[], v: Cell | undefined): readonly number[] => list.map((x) => (x === v ? 1 : 0));
@@ -72,7 +75,10 @@ export const planned = (policy: Policy, batch: readonly object[]): readonly [rea
 export const releasedBy = (policy: Policy, batch: readonly object[]): Tell =>
   telling(policy, ...planned(policy, batch), smallRows);
 
-/** The largest gain about one row over climbed beliefs of an attacker who conditions on the totals; no further once it is `enough`. */
+/**
+ * Largest privacy loss about one row over optimised priors of an attacker who conditions on the totals;
+ * stops at `enough`.
+ */
 export function gained(totals: Totals, tell: Tell, models: number, { records = 4, enough = 100 } = {}): number {
   const next = sequence(7);
   const pick = (n: number) => Math.floor(next() * n);
@@ -84,7 +90,7 @@ export function gained(totals: Totals, tell: Tell, models: number, { records = 4
     return mostGained(few, tell(few), () => 1, { outcomes: 60, starts: 1, random: next });
   };
   for (let m = 0; m < models && most < enough; ) {
-    // A ring: everybody may live where the next one does, and be somebody else there. All of them move, or nobody does.
+    // A ring: everybody may live in the next one's region with another value. Either all of them change, or none.
     const others = smallRows.length / cells[0].length;
     const [from, to, round] = [pick(others), pick(others), 2 + pick(2)];
     const truth = Array.from({ length: records }, (_, j) => (j < round ? j * others + from : pick(smallRows.length)));
@@ -109,7 +115,10 @@ export function gained(totals: Totals, tell: Tell, models: number, { records = 4
 const wordsOf = ({ kind, ...more }: object & { readonly kind: string }): string =>
   `${kind} ${Object.values(more).map((v) => JSON.stringify(v).replaceAll('"', '')).join(' ')}`; // biome-ignore format: one line
 
-/** What an attacker gains who knows how many live in each of three regions, where epsilon 1 is promised: from answers of a policy that does not say so, and of one that does. */
+/**
+ * Privacy loss against an attacker who knows the population of each of three regions, where epsilon 1 is promised:
+ * under a policy without the known totals, and under one that declares them.
+ */
 export async function attackFigures(models: number): Promise<readonly Figure[]> {
   const plain = await policyWith(smallColumns, '', '1');
   const declared = await policyWith(smallColumns, '', '1', 'known: [{ margin: [region] }]');

@@ -51,7 +51,10 @@ export const strangersOf = (policy: Policy): Account =>
     ),
   ]);
 
-/** Queries with all of a policy's budget, over rows that are held here: the product's own binding, choice of noise, mechanisms and finish. */
+/**
+ * Queries with all of a policy's budget over rows in memory: the product's own binding, choice of noise,
+ * mechanisms and finish.
+ */
 export class Bench {
   readonly #policy: Policy;
   readonly #bound: BoundBatch;
@@ -75,7 +78,7 @@ export class Bench {
     return this;
   }
 
-  /** What is told without noise. */
+  /** Answers without noise. */
   exact(): readonly AnswerTable[] {
     return this.#finish(
       () => ({ kind: 'none' }),

@@ -4,7 +4,7 @@ import { Bench, policyWith, sequence } from './bench.js';
 
 export type Figure = readonly (string | number)[];
 
-/** Rows of one column, and the policies they are asked under. */
+/** Rows of one column, and the policies under which it is queried. */
 export interface Column {
   readonly data: string;
   readonly name: string;
@@ -16,7 +16,7 @@ export interface Column {
   readonly policies: readonly (readonly [words: string, pairs: string])[];
 }
 
-/** Ends of ranges that are drawn evenly, as positions. */
+/** Ends of uniformly drawn ranges, as positions. */
 function randomRanges(size: number, count: number): readonly (readonly [number, number])[] {
   const random = sequence(11);
   return Array.from({ length: count }, () => {
@@ -29,7 +29,10 @@ const values = (table: AnswerTable): readonly number[] => table.rows.map(({ valu
 const rmse = (told: readonly number[], real: readonly number[]): number =>
   told.reduce((sum, x, k) => sum + (x - real[k]!) ** 2, 0) / told.length;
 
-/** Root mean squared errors, in rows, of the bins' counts, of the whole distribution, of random ranges and of the bins as ranges: each asked alone, with all of epsilon 1. */
+/**
+ * Root mean squared errors, in rows, of bin counts, the whole distribution, random ranges and bins as ranges:
+ * each queried separately with all of epsilon 1.
+ */
 export async function distributionFigures(columns: readonly Column[], times: number): Promise<readonly Figure[]> {
   const table: Figure[] = [
     [
@@ -55,7 +58,7 @@ export async function distributionFigures(columns: readonly Column[], times: num
       { kind: 'histogram', column: name },
       { kind: 'cdf', column: name },
       { kind: 'ranges', column: name, ranges },
-      // The bins one by one.
+      // Each bin as a range.
       { kind: 'ranges', column: name },
     ];
     let plain: readonly number[] | undefined;
@@ -65,7 +68,7 @@ export async function distributionFigures(columns: readonly Column[], times: num
         const bench = new Bench(policy, [question]).count(new Map([[name, column.values]]));
         const real = values(bench.exact()[0]!);
         let sum = 0;
-        // A table of bins has few cells: it is drawn more often.
+        // A table of bins has few cells, so it is drawn more often.
         const draws = real.length < 50 ? 50 * times : times;
         for (let n = 0; n < draws; n++) sum += rmse(values(bench.released()[0]!), real);
         return Math.sqrt(sum / draws);
@@ -86,7 +89,7 @@ export async function distributionFigures(columns: readonly Column[], times: num
   return table;
 }
 
-/** 50,000 made rows over 4,096 values: two hills and some everywhere. */
+/** 50,000 synthetic rows over 4,096 values: two modes and a uniform part. */
 export function madeColumn(): Column {
   const random = sequence(5);
   const normal = () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());

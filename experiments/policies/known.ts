@@ -15,7 +15,10 @@ const declared = (columns: Published['columns']): string =>
     .map(([name, values]) => `${name}: { type: category, values: [${[...new Set(values)].filter((v) => v !== null).sort().map((v) => JSON.stringify(v)).join(', ')}] }`) // biome-ignore format: one line
     .join(', ');
 
-/** Root mean squared errors of a cell, in rows, at epsilon 1: where nobody is said to know the margin, where it is known, and where answers are made to agree with it, too. */
+/**
+ * Root mean squared errors of a cell, in rows, at epsilon 1: margin not declared as known, margin known,
+ * and answers also made consistent with it.
+ */
 export async function knownFigures(sets: readonly Published[], times: number): Promise<readonly Figure[]> {
   const table: Figure[] = [['data', 'margin', 'cells', 'question', 'delta', 'not declared', 'known', 'and agreeing', 'of known', 'of not declared']]; // biome-ignore format: one line
   for (const { data, columns, margin, questions } of sets)
@@ -44,7 +47,7 @@ export async function knownFigures(sets: readonly Published[], times: number): P
   return table;
 }
 
-/** Made rows for where the public files are not: three regions, five answers. */
+/** Synthetic rows where the public files are missing: three regions, five answers. */
 export function madeRegions(): Published {
   const rows = Array.from({ length: 3000 }, (_, i) => i);
   return {

@@ -34,14 +34,14 @@ interface Places {
   readonly name: string;
   readonly within: readonly string[];
   readonly clusters: readonly number[];
-  /** What epsilon 0.5 within 5 km is worth, at most, on a part 15 km wide. */
+  /** The most that epsilon 0.5 within 5 km is worth on a part 15 km wide. */
   readonly part?: string;
   readonly lat: readonly [number, number];
   readonly lon: readonly [number, number];
   readonly rows: readonly (readonly number[])[];
 }
 
-/** Where somebody is most often is one row of a person. */
+/** Most frequent place of each person, one row per person. */
 const homes = (count: string, place: string, visits: string) =>
   `SELECT lat, lon FROM (SELECT uid, lat, lon, row_number() OVER (PARTITION BY uid ORDER BY ${count} DESC, ${place}) AS nth FROM ${visits}) WHERE nth = 1 ORDER BY uid`;
 
@@ -90,7 +90,10 @@ async function places(folder: URL): Promise<readonly Places[]> {
 
 const mean = (list: readonly number[]): number => list.reduce((a, b) => a + b, 0) / list.length;
 
-/** What centres cost beyond the best that is found without privacy, in percent of it, with any two places as pairs and with near ones; and with ten times the budget, which pairs of a tenth of New York cannot beat. */
+/**
+ * Cost of the centres above the best found without privacy, in percent, with any two places as pairs and with near ones;
+ * and with ten times the budget, which pairs of a tenth of New York cannot beat.
+ */
 export async function kmeansFigures(folder: URL, times: number): Promise<readonly (readonly (string | number)[])[]> {
   const table: (string | number)[][] = [
     ['places', 'rows', 'clusters', 'within', 'plain, percent more', 'variant', 'within, percent more', 'variant', 'ratio', 'plain at epsilon 5', 'at 1.5'],
@@ -104,7 +107,7 @@ export async function kmeansFigures(folder: URL, times: number): Promise<readonl
       const { scaled } = runs[0]!;
       const cloud = { dimensions: 2, points: scaled, weights: new Float64Array(set.rows.length).fill(1) };
       const cost = (centres: readonly (readonly number[])[]) => mean([...nearest(centres, 2, scaled).gap]);
-      // Starts at rows far from those before, and some of the answers walked on with the rows themselves.
+      // Starts at rows far from earlier ones, and some of the answers refined with the rows themselves.
       const random = sequence(7 + clusters);
       const starts = [
         ...Array.from({ length: 12 }, () => plusPlus(scaled, clusters, random)),
@@ -126,7 +129,7 @@ export async function kmeansFigures(folder: URL, times: number): Promise<readonl
   return table;
 }
 
-/** The product's own choice of a variant, and what it finds, so many times. */
+/** The product's own choice of a variant and its result, in this many draws. */
 async function centresOf(set: Places, clusters: number, epsilon: string, within: string, times: number) {
   const columns = `lat: { type: number, bounds: [${set.lat}], step: 0.001 }, lon: { type: number, bounds: [${set.lon}], step: 0.001 }`;
   const pairs = within && `place: { columns: [lat, lon], within: ${within}, missing: apart }`;

@@ -13,7 +13,7 @@ import { gowalla, kmeansFigures, rowsOf, textsOf } from './places.js';
 const adult = publicData('adult/', 'adult.parquet');
 const groups = publicData('groups/', 'eusilc.parquet');
 
-/** What the page says above each table. */
+/** Texts of the page above each table. */
 const words = {
   distributions: `## Histograms, distributions, ranges
 Root mean squared errors in rows at epsilon 1, each question asked alone with all of it: of the bins' counts, of all values of the distribution, of a thousand random ranges; and what part that is of the error without pairs. Cells are the bins asked as ranges, one by one: off sums along the line that pairs make of the bins where they make one.`,
@@ -25,7 +25,10 @@ Root mean squared errors of a cell, in rows, at epsilon 1: where nobody is said 
 Three regions, four people, epsilon 1: the largest move of log-odds about one person that climbed beliefs found, conditioned on the margin before and after. Up to three people move at once, so a policy that does not declare the margin promises 1 and keeps 3.`,
 } as const;
 
-/** Errors of histograms, distributions, ranges and cluster centres under pairs of values and beside known margins, against plain privacy. FUGU_TIMES says how often each is drawn. */
+/**
+ * Errors of histograms, distributions, ranges and cluster centres under pairs of values and under known margins,
+ * compared with plain privacy. FUGU_TIMES sets the number of draws.
+ */
 export async function run(out: string): Promise<void> {
   mkdirSync(out, { recursive: true });
   const times = Number(process.env.FUGU_TIMES ?? 20);
@@ -125,7 +128,7 @@ async function publicMargins(): Promise<readonly Published[]> {
   return list;
 }
 
-/** One release of a distribution with its 95 % band, plain and along pairs, beside the truth. */
+/** One release of a distribution with its 95 % band, plain and along pairs, drawn over the truth. */
 async function picture(out: string, column: Column): Promise<void> {
   const thin = Math.ceil(column.size / 200);
   const series = [];
@@ -157,7 +160,7 @@ async function picture(out: string, column: Column): Promise<void> {
 
 const rounded = (x: string | number): string | number =>
   typeof x === 'number' && !Number.isInteger(x) ? Number(x.toPrecision(3)) : x;
-/** Writes a table as CSV, and gives it as Markdown. */
+/** Writes a table as CSV, and returns it as Markdown. */
 function save(out: string, name: string, table: readonly Figure[]): string {
   writeFileSync(join(out, `${name}.csv`), csvOf(table.map((row) => row.map(rounded))));
   const [head, ...rows] = table.map((row) => row.map((x) => `${rounded(x)}`));

@@ -17,7 +17,7 @@ export interface Measured {
   readonly odds: LearnedOdds;
 }
 
-/** The pairs of a tie, and what `fugu learn ties --public` says of them. */
+/** The pairs of a tie, and the output of `fugu learn ties --public` for them. */
 export async function measure(folder: URL, tie: ReferenceTie): Promise<Measured> {
   const scratch = mkdtempSync(join(tmpdir(), 'fugu-reference-'));
   try {

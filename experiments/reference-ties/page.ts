@@ -3,7 +3,7 @@ import { detectDelimiter, parseCsv } from '../../src/base/input/csv.js';
 import type { Measured } from './measure.js';
 import { sources } from './ties.js';
 
-/** One line of what was measured, as it is committed: all texts, so that the page says what the file says. */
+/** One line of the measurements as committed: all fields are texts, so that the page shows exactly the file. */
 const fields = ['between', 'value', 'data', 'pairs', 'oddsRatio', 'low', 'high', 'declare', 'restsOn', 'assumptionFree'] as const;
 export type Line = Readonly<Record<(typeof fields)[number], string>>;
 
@@ -31,14 +31,14 @@ export function readLines(text: string): Line[] {
   );
 }
 
-/** Beyond this, two values are copies for every purpose. */
+/** Odds ratio beyond which two values count as copies. */
 const copies = 100_000;
 const declared = (n: string): string => (Number(n) > copies ? 'inf' : thousands(n));
 const thousands = (n: string): string => n.replace(/\B(?=(\d{3})+$)/g, ',');
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 
-/** docs/reference-ties.md, of nothing but the measured lines. */
+/** docs/reference-ties.md, made from the measured lines only. */
 export function pageOf(lines: readonly Line[]): string {
   const rows = lines.map((l) => [
     l.between,

@@ -5,7 +5,7 @@ import { measure } from './measure.js';
 import { fileOf, type Line, lineOf, pageOf } from './page.js';
 import { referenceTies, sources } from './ties.js';
 
-/** Odds ratios of ties on public data, as a table to quote. `--write`: into docs/ and into what is committed. */
+/** Odds ratios of ties on public data, as a table to cite. `--write`: into docs/ and into the committed file. */
 export async function run(out: string): Promise<void> {
   const folder = publicData('', sources.acs.file);
   if (!folder) return console.log('The public data is not beside the checkout; docs/reference-ties.md says what it gave.');

@@ -5,13 +5,13 @@ export interface ReferenceTie {
   readonly data: Source;
   /** The two ends are of different kinds (parent and child, this step and the next). */
   readonly directed: boolean;
-  /** Rows of two texts: the value of each end; where `edges` names a file of ties, of a name and its value. */
+  /** Rows of two texts: the value of each end; if `edges` names a file of ties, a name and its value. */
   readonly sql: string;
   readonly edges?: string;
 }
 export type Source = keyof typeof sources;
 
-/** What a line of the page calls a file, and where it lies beside the checkout. */
+/** Name of each file on the page, and its location next to the checkout. */
 export const sources = {
   acs: { file: 'census/acs2018_1yr_persons_14states.parquet', name: 'American Community Survey (14 states, 2018)' },
   language: { file: 'census/csv_pwy.zip', entry: 'psam_p56.csv', name: 'American Community Survey (Wyoming, 2018)' },
@@ -31,7 +31,7 @@ const two = (column: string, yes: string, no: string) => `CASE ${column} WHEN 1 
 const race = `CASE WHEN hisp > 1 THEN 'Hispanic' WHEN rac1p = 1 THEN 'white' WHEN rac1p = 2 THEN 'black' WHEN rac1p IN (3, 4, 5) THEN 'Native' WHEN rac1p IN (6, 7) THEN 'Asian or Pacific' ELSE 'other' END`;
 const work = `CASE WHEN esr IN (1, 2, 4, 5) THEN 'at work' WHEN esr = 3 THEN 'unemployed' WHEN esr = 6 THEN 'not in the labour force' END`;
 
-/** One member of each household that `first` is true of, and one other that `second` is true of: those whose hashes come first. */
+/** One member of each household that fulfils `first`, and another that fulfils `second`: those with the smallest hashes. */
 const members = (value: string, first: string, second: string, household = 'serialno', person = 'sporder') => `
   WITH people AS (SELECT ${household} AS home, ${person} AS person, md5(concat(${household}, '/', ${person})) AS hash, ${value} AS value, ${first} AS is_first, ${second} AS is_second FROM fugu_data),
   pairs AS (SELECT a.value AS a, b.value AS b, row_number() OVER (PARTITION BY a.home ORDER BY a.hash, b.hash) AS place
@@ -75,7 +75,7 @@ const kinds = {
   mvad: (cell: string) => `CASE ${cell} WHEN 'employment' THEN 'work' WHEN 'joblessness' THEN 'neither' ELSE 'learning' END`,
   actcal: (cell: string) => `CASE ${cell} WHEN 'D' THEN 'no' ELSE 'yes' END`,
 } as const;
-/** What a person did in one month and `apart` months later, in one month of each, which differs from person to person. */
+/** States of a person in one month and some months later; the month differs from person to person. */
 const months = (
   data: 'mvad' | 'actcal',
   value: string,

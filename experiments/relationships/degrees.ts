@@ -11,10 +11,10 @@ import type { NamedGraph } from './graphs.js';
 const epsilons = ['0.1', '1', '10'];
 const rounds = 9;
 const theta = 50;
-/** Ties that depend on twenty others with an odds ratio of 1.1: friends of friends befriend. */
+/** Ties that depend on twenty others with an odds ratio of 1.1: friends of friends become friends. */
 const ties = { logOdds: Math.log(1.1), ties: 20, reach: 'any' } as const;
 
-/** Mean accuracy of every form, over repeated draws; the last column pays for dependence between ties. */
+/** Mean accuracy of every form, over repeated draws; the last column is the cost of dependence between ties. */
 export function degreeAccuracy(graphs: readonly NamedGraph[]): (string | number)[][] {
   const rows: (string | number)[][] = [
     [

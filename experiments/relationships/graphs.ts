@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { buildGraph, type Graph } from '../../src/analysis/pattern/graph/csr.js';
 import { publicData } from '../data.js';
 
-/** The public graphs beside the project, when they are there; otherwise a made-up one, so that the experiment always runs. */
+/** The public graphs next to the repository, if present; otherwise a synthetic one, so that the experiment always runs. */
 const place = publicData('graphs/');
 
 export interface NamedGraph {

@@ -5,12 +5,12 @@ import { type StreamOptions, stream } from '../../src/app/api/stream.js';
 
 const fmt = (n: number): string => n.toLocaleString('en');
 
-/** One point of a stream: after so many steps, what the last of them took and what is held. */
+/** One point of a stream: its number of steps, the time of the last step and the memory in use. */
 interface Point {
   readonly steps: number;
-  /** Milliseconds of the processors for each step since the last point: what a busy machine does not stretch. */
+  /** Processor milliseconds per step since the last point, independent of other load. */
   readonly each: number;
-  /** Megabytes, after what is not needed was thrown away. */
+  /** Megabytes after garbage collection. */
   readonly heap: number;
   readonly all: number;
 }
@@ -23,9 +23,8 @@ interface Long {
 }
 
 /**
- * How much memory and time the steps of a long stream take, by the command's own function over a file, a ledger and all: running totals over FUGU_TOTALS steps (a million), one release for each of
- * FUGU_STEPS steps (20,000: each is booked, synced and recorded), and for each of FUGU_CHAIN steps of a declared chain with a budget per step (1,000). 0 leaves one out. Run with --expose-gc for
- * figures of memory.
+ * Memory and time of the steps of a long stream, through the command's own function, with file and ledger. Steps:
+ * FUGU_TOTALS running totals (10^6), FUGU_STEPS releases (20,000), FUGU_CHAIN of a chain (1,000); 0 skips. Needs --expose-gc.
  */
 export async function run(out: string): Promise<void> {
   const count = (name: string, usual: number) => Number(process.env[name] ?? usual);

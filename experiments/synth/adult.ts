@@ -9,9 +9,9 @@ import { zcdp } from '../../src/privacy/mechanism/allotment.js';
 import { Paid } from '../../src/privacy/mechanism/paid.js';
 import type { Coded } from '../workloads/measured.js';
 
-/** What one synthesis came to: how far tables of its rows are from the truth, and how long it took. */
+/** Result of one synthesis: distance of its tables from the truth, and its duration. */
 export interface Made {
-  /** Of tables of synthetic rows, and of the model that they are drawn from, of one, two and three columns. */
+  /** Distances of tables of one, two and three columns: of synthetic rows, and of the model they are drawn from. */
   readonly distance: readonly number[];
   readonly ofModel: readonly number[];
   readonly rmse: number;
@@ -20,7 +20,10 @@ export interface Made {
   readonly tables: number;
 }
 
-/** Rounds over all tables of up to three columns, of one draw; the distance of tables of one, two and three columns of as many rows as the data has. */
+/**
+ * Rounds over all tables of up to three columns, of one draw; the distance of tables of one,
+ * two and three columns from as many synthetic rows as the data has.
+ */
 export function roundsOn(
   coded: Coded,
   rho: number,
@@ -30,7 +33,7 @@ export function roundsOn(
 ): Made {
   const { sizes } = coded;
   const all = subsetsUpTo([...sizes.keys()], 3).filter(({ length }) => length > 0);
-  // All weigh the same, as in candidates.ts where none is named.
+  // Equal weights, as in candidates.ts if none is named.
   const candidates = all
     .filter((columns) => columns.length > 1 && cellsOf(sizes, columns) <= cells)
     .map((columns): Candidate => ({ columns, weight: 1 }));

@@ -4,7 +4,10 @@ import { releaseSynth, type SynthResult } from '../../src/analysis/synth/release
 import { openWorkshop } from '../../test/workshop.js';
 import { publicData } from '../data.js';
 
-/** How often two members of a household say the same: in the data, in synthetic rows, and among strangers of households as large. */
+/**
+ * Rate at which two members of a household agree: in the data, in synthetic rows,
+ * and among strangers in groups of the same size.
+ */
 export interface Agreement {
   readonly column: string;
   readonly real: number;
@@ -31,7 +34,7 @@ columns:
 const own = ['age', 'rb090', 'pl030', 'pb220a'] as const;
 type Told = ReadonlyMap<string, readonly unknown[]>;
 
-/** One synthesis of eusilc in households, tied by `tie`, beside the data. */
+/** One synthesis of eusilc in households, tied by `tie`, compared with the data. */
 export async function householdsOn(epsilon: number, tie: string): Promise<readonly Agreement[] | undefined> {
   const folder = publicData('groups/', file);
   if (!folder) return undefined;
@@ -68,7 +71,7 @@ async function columnsOf(source: string): Promise<Told> {
 }
 const asTold = ({ columns }: SynthResult): Told => new Map(columns.map(({ name, values }) => [name, values]));
 
-/** Every two members of a household, in all as often as members are taken two by two; ages by decades. */
+/** All pairs of members of a household, households weighted by their number of pairs; ages in decades. */
 function agreement(told: Told, column: string): { readonly same: number; readonly strangers: number } {
   const homes = told.get('db030')!;
   const place = (x: unknown) =>

@@ -10,7 +10,7 @@ const rounded = (x: number): number => Number(x.toPrecision(4));
 const epsilons = (process.env.FUGU_EPSILONS ?? '0.1,1,10').split(',').map(Number);
 const cells = Number(process.env.FUGU_CELLS ?? 800_000);
 
-/** Households of eusilc: how much of what two members have in common beyond strangers is in the synthetic rows. */
+/** Households of eusilc: the part of the agreement between members beyond strangers that synthetic rows keep. */
 async function households(out: string): Promise<void> {
   const rows: (string | number)[][] = [];
   for (const [tie, said] of [
@@ -30,7 +30,7 @@ async function households(out: string): Promise<void> {
   writeFileSync(join(out, 'households.csv'), csvOf([header, ...rows]));
 }
 
-/** Households of eusilc; and rounds on Adult. Beside OpenDP's they stand in experiments/workloads. */
+/** Households of eusilc, and rounds on Adult. The comparison with OpenDP is in experiments/workloads. */
 export async function run(out: string): Promise<void> {
   if (!process.env.FUGU_ADULT) await households(out);
   if (process.env.FUGU_HOUSEHOLDS) return;

@@ -82,8 +82,8 @@ export async function readCoded(
 }
 
 /**
- * Levels below `share` of the rows pooled into one, together with the next smallest ones until the pool itself is large enough; a column left
- * with one level is dropped. (An experiment may look at the rows to decide this; a release may not.)
+ * Pools levels below `share` of the rows with the next smallest ones until the pool is large enough; drops a column left with one level.
+ * An experiment may read the rows for this; a release may not.
  */
 export function pooled(survey: CodedSurvey, share: number): CodedSurvey {
   const least = share * survey.rows;

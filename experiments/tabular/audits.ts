@@ -7,7 +7,7 @@ import { attackHeldOut } from '../../src/evaluate/attack/survey/survey.js';
 import { mechanisms, type Prepared } from './mechanisms.js';
 import { type Row, save } from './save.js';
 
-/** Exact loss on sub-surveys, and the whole-survey attack, for every pure mechanism: what each line of the figures is worth. */
+/** Exact loss on sub-surveys, and the whole-survey attack, for every pure mechanism in the figures. */
 export function audits(out: string, surveys: readonly Prepared[]): void {
   const rows: Row[] = [];
   for (const survey of surveys)

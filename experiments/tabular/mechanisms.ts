@@ -17,7 +17,7 @@ import {
 import type { PairTables } from '../../src/privacy/dependence/pairwise/pair-tables.js';
 import { largestRho } from './rho.js';
 
-/** One survey with everything that is computed once. */
+/** One survey with all values that are computed once. */
 export interface Prepared {
   readonly year: string;
   readonly table: CodedTable;
@@ -48,14 +48,17 @@ export interface Drawn {
 export interface Mechanism {
   readonly name: string;
   readonly certified: boolean;
-  /** Whether answers below 5 % are one secret together: it is then audited on pooled levels. */
+  /** True where answers below 5 % form one secret together: the audit then pools levels. */
   readonly grouped: boolean;
   readonly draw: (survey: Prepared, epsilon: number, k: number) => Drawn;
   /** The same mechanism on a small survey, for exact audits; absent for (epsilon, delta) noise. */
   readonly small?: Calibrate;
 }
 
-/** Minimises the sum of cells x sigma^2 subject to sum 1/sigma^2 = rho (moving a row moves two cells of each table): sigma^2 ~ cells^(-1/2). */
+/**
+ * Minimises the sum of cells x sigma^2 subject to sum 1/sigma^2 = rho (replacing a row changes two cells of each table):
+ * sigma^2 ~ cells^(-1/2).
+ */
 export function gaussianSplit(levels: readonly number[], rho: number): readonly number[] {
   const total = levels.reduce((sum, cells) => sum + Math.sqrt(cells), 0);
   return levels.map((cells) => Math.sqrt(total / (rho * Math.sqrt(cells))));

@@ -17,8 +17,8 @@ const epsilons = [0.1, 1, 10];
 const sizes = [5, 10, 15];
 
 /**
- * Figures 5 to 9 of Maughan and Near on the ANES files at hand, with our mechanisms as further lines and an audit beside each: accuracy at three epsilons,
- * the data, the effect of the chunk size, and run time per component. The paper's columns are not listed in it; these follow a stated rule.
+ * Figures 5 to 9 of Maughan and Near on the available ANES files, with our mechanisms as further lines and an audit of
+ * each. The paper does not list its columns; ours follow a stated rule.
  */
 export async function run(out: string): Promise<void> {
   if (!anesFolder) {

@@ -24,7 +24,7 @@ async function rowsOf(folder: URL, file: string, sql: string): Promise<(string |
   }
 }
 
-/** What thirty people did, 2.56 seconds at a time. */
+/** Activities of thirty people, in steps of 2.56 seconds. */
 export async function activity(folder: URL): Promise<Chains> {
   const rows = await rowsOf(
     folder,
@@ -69,7 +69,7 @@ export async function careers(folder: URL): Promise<Chains> {
   };
 }
 
-/** Learned from the very data, and not paid for: half a transition is added everywhere, so that nothing is impossible. */
+/** Learned from the data without a cost: half a transition is added everywhere, so that nothing is impossible. */
 export function transitionsOf({ states, chains }: Chains): number[][] {
   const counts = Array.from({ length: states }, () => new Array<number>(states).fill(0.5));
   for (const chain of chains) for (let t = 1; t < chain.length; t++) counts[chain[t - 1]!]![chain[t]!]!++;

@@ -10,14 +10,14 @@ export interface Row {
   readonly epsilon: number;
   /** Laplace scale of one count, by mechanism; undefined where it is not applicable. */
   readonly scales: Readonly<Record<string, number | undefined>>;
-  /** States times scale over the number of records: the expected L1 error of relative frequencies is that. */
+  /** States times scale over the number of records: the expected L1 error of relative frequencies. */
   readonly perScale: number;
 }
 
-/** One record moves two counts by one. */
+/** One record changes two counts by one. */
 const effect = 2;
 
-/** Noise for how often each state occurs in all chains together: the longest of them decides. */
+/** Noise on the frequency of each state in all chains together: the longest chain decides. */
 export function histogramNoise(data: Chains, epsilons: readonly number[]): readonly Row[] {
   const transition = transitionsOf(data);
   const length = Math.max(...data.chains.map((c) => c.length));

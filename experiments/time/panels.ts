@@ -13,12 +13,12 @@ export interface Panel {
   readonly home: number;
 }
 
-/** How much larger epsilon is than what each answer may spend, by three bounds. */
+/** Ratio of epsilon to the budget of each answer, by three bounds. */
 export interface PanelNoise extends Panel {
   readonly group: number;
-  /** Ties of any direction, as version 0.1 had them. */
+  /** Ties of any sign, as in version 0.1. */
   readonly either: number;
-  /** Ties that pull together. */
+  /** Positive ties only. */
   readonly alike: number;
 }
 

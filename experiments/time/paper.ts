@@ -18,7 +18,7 @@ export const tableFourPrinted = [
   [0.2, 0.3, 0.5],
   [0.6, 0.6, 0.2],
 ];
-/** With the entry that the text reads (0.6 from loc_3 to loc_1) and the rest of the row shared. */
+/** With the entry given in the text (0.6 from loc_3 to loc_1) and the rest of the row divided. */
 export const tableFour = [
   [0.1, 0.1, 0.8],
   [0.2, 0.3, 0.5],

@@ -20,7 +20,10 @@ type Matrix = readonly (readonly number[])[];
 const bothWays = (matrix: Matrix) => ({ forward: carriedBy(matrix), backward: carriedBy(matrix) });
 const days = (n: number): number[] => Array.from({ length: n }, (_, t) => t + 1);
 
-/** Releases over time: the survey's tables worked out, leakage of the published matrices, a year followed by a belief, running totals, and state frequencies of public chains. */
+/**
+ * Releases over time: the survey's tables computed, leakage of the published matrices, a year followed by a belief,
+ * running totals, and state frequencies of public chains.
+ */
 export async function run(out: string, folder: URL | null = sequencesFolder ?? null): Promise<void> {
   const book = new Book(out);
   book.say('# Time', 'The tables of the survey of Zhang et al. as worked examples, and releases about public sequences.');
@@ -129,7 +132,7 @@ function leakage(book: Book): void {
   );
 }
 
-/** Somebody is ill one day in ten, for ten days at a time. A year of daily counts, and what is believed of one day. */
+/** A person is ill one day in ten, for ten days at a time. A year of daily counts, and the posterior of one day. */
 function year(book: Book): void {
   const ill = [
     [0.9, 0.1],
@@ -140,7 +143,7 @@ function year(book: Book): void {
   const target = Math.log((0.3 / 0.7) * (0.9 / 0.1));
   const budgets = temporalBudgets(target, 365, over)!;
   const { leakage } = temporalLeakage(budgets, over);
-  // The worst there is: every day's noise speaks for "ill", as loudly as its budget lets it.
+  // The worst case: the noise of every day favours "ill" as strongly as its budget allows.
   const before = beliefsBefore({ start: rest, transition: ill }, 365);
   const worst = (epsilon: (day: number) => number) =>
     Math.max(
@@ -184,7 +187,7 @@ function year(book: Book): void {
   );
 }
 
-/** Members of a home over weeks, yes or no: how many times what an answer spends is told about it. */
+/** Members of a home over weeks, yes or no: leakage about an answer as a multiple of its cost. */
 function households(book: Book): void {
   const list = panels.map((panel) => panelNoise(panel));
   book.say(
@@ -206,7 +209,7 @@ function households(book: Book): void {
   ]);
 }
 
-/** Laplace noise of scale 1 from a small generator: for a picture that is the same every time, and for nothing else. */
+/** Laplace noise of scale 1 from a seeded generator: for a reproducible picture only. */
 function madeNoise(seed: number): () => number {
   let state = seed;
   return () => {

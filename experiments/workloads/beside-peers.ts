@@ -12,17 +12,20 @@ import { everyRecord } from '../../src/privacy/mechanism/record-class.js';
 import { noisedTables } from '../../src/privacy/mechanism/residual/residual.js';
 import { type Coded, countsOf } from './measured.js';
 
-/** How far tables are from the truth: half the L1 distance by the number of rows, mean over tables; and the root mean square error of a cell. */
+/**
+ * Distance of tables from the truth: half the L1 distance over the number of rows, averaged over tables;
+ * and the root mean squared error of a cell.
+ */
 export interface Distance {
   readonly by: string;
   readonly distance: number;
   readonly rmse: number;
   readonly seconds: number;
-  /** Seconds of processor. */
+  /** Processor seconds. */
   readonly cpu?: number;
 }
 
-/** All tables of so many columns, of one draw: as they are read off, and tidied. */
+/** All tables with this number of columns, of one draw: as released, and tidied. */
 export function oursOn(coded: Coded, order: number, rho: number, change: 'removed' | 'replaced'): readonly Distance[] {
   const { sizes } = coded;
   const axes = subsetsUpTo([...sizes.keys()], order).filter((set) => set.length === order);
@@ -61,11 +64,11 @@ const script = ['./peers.py', '../../../experiments/workloads/peers.py']
   .map((path) => fileURLToPath(new URL(path, import.meta.url)))
   .find((path) => existsSync(path));
 
-/** Whether OpenDP with its graphical models (`opendp[mbi,polars]`) is there. */
+/** Resolves to true if OpenDP with its graphical models (`opendp[mbi,polars]`) is installed. */
 export const peersThere = (): Promise<boolean> =>
   new Promise((answer) => execFile(python, ['-c', 'import opendp, mbi, polars, pandas'], (error) => answer(!error && !!script)));
 
-/** One thread, so that seconds of processor are those of the work. */
+/** One thread, so that processor seconds are those of the work. */
 const oneThread = {
   OMP_NUM_THREADS: '1',
   OPENBLAS_NUM_THREADS: '1',
@@ -73,7 +76,7 @@ const oneThread = {
   XLA_FLAGS: '--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1',
 };
 
-/** OpenDP's algorithm on the same rows, codes, neighbours and rho; settings as peers.py has them. What was stopped has no distance. */
+/** OpenDP's algorithm on the same rows, codes, neighbours and rho; settings as in peers.py. Stopped runs have no distance. */
 export function peerOn(
   { sizes, columns }: Coded,
   order: number,

@@ -9,10 +9,13 @@ import { readSet, setNames } from './sets.js';
 
 const chosen = (variable: string, all: readonly string[]): readonly string[] => process.env[variable]?.split(',') ?? all;
 const short = (x: number): number => Number(x.toPrecision(4));
-/** As many cells as the model of `fugu synth` has, and a quarter for the others, so that they end. */
+/** The model size of `fugu synth` in cells, and a quarter of it for the peers, so that they end. */
 const cells = Number(process.env.FUGU_CELLS ?? 800_000);
 const theirs = 200_000;
-/** What OpenDP leaves to the user: how large its model is; for single columns the part that the paper of AIM gives them, and not half; fewer rounds; stopped after half an hour of processor. */
+/**
+ * Settings that OpenDP leaves to the user: model size; the share of single columns as in the AIM paper instead of half;
+ * fewer rounds; a limit of half an hour of processor time.
+ */
 const settings = (columns: number) => ({
   megabytes: (theirs * 8) / 2 ** 20,
   oneway: 1 / 16,
@@ -21,12 +24,12 @@ const settings = (columns: number) => ({
   stop: 1800,
 });
 
-/** How often everything is drawn. */
+/** Number of repetitions of every draw. */
 const runs = Number(process.env.FUGU_RUNS ?? 1);
 
 /**
- * All tables of three columns of public data sets, as tables and as rows, beside OpenDP where it is installed. Lines are written as they come, and at the end their means. FUGU_SETS,
- * FUGU_EPSILONS and FUGU_ALGORITHMS (tables,synth,MST,AIM) choose among them.
+ * All tables of three columns of public data sets, as tables and as rows, compared with OpenDP where it is installed. Lines
+ * are written as they come, then their means. FUGU_SETS, FUGU_EPSILONS and FUGU_ALGORITHMS (tables,synth,MST,AIM) select runs.
  */
 export async function besidePeers(out: string): Promise<void> {
   const peers = await peersThere();
@@ -82,13 +85,13 @@ interface Cell {
 
 const written = (x: number | undefined): number | string => (x === undefined || Number.isNaN(x) ? '' : short(x));
 
-/** Mean, and how far single runs scatter: nothing where there is one. */
+/** Mean, and the spread of single runs; undefined for one run. */
 function spreadOf(list: readonly number[]): { readonly mean: number; readonly sd: number } {
   const mean = list.reduce((sum, x) => sum + x, 0) / list.length;
   return { mean, sd: Math.sqrt(list.reduce((sum, x) => sum + (x - mean) ** 2, 0) / (list.length - 1)) };
 }
 
-/** Tables of few columns beside the iterations of papers. */
+/** Tables of few columns, compared with the iterations of papers. */
 export async function besideIterations(out: string): Promise<void> {
   const set = await readSet('eusilc');
   if (!set) return;

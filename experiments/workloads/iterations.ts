@@ -13,7 +13,10 @@ import { everyRecord } from '../../src/privacy/mechanism/record-class.js';
 import { noisedTables } from '../../src/privacy/mechanism/residual/residual.js';
 import { type Coded, countsOf, rhoOf } from './measured.js';
 
-/** Root mean square errors of all cells of all tables of one and two of a few columns, rows replaced: the iterations as published (their histogram has all combinations), and the workload without and with a delta. */
+/**
+ * Root mean squared errors of all cells of all tables of one and two of a few columns, under replacement:
+ * the iterations as published (their histogram has all combinations), and the workload without and with a delta.
+ */
 export function iterationErrors(coded: Coded, epsilon: number): Readonly<Record<string, number>> {
   const { sizes, rows } = coded;
   const tables = subsetsUpTo([...sizes.keys()], 2).filter((axes) => axes.length > 0);

@@ -12,18 +12,21 @@ import { cellsOf } from '../../src/privacy/mechanism/residual/part.js';
 import { noisedTables } from '../../src/privacy/mechanism/residual/residual.js';
 import { nearestCounts } from '../../src/query/nearest-counts.js';
 
-/** Rows by the number of their answer to every question. */
+/** Rows by their number of answers to every question. */
 export interface Coded {
   readonly sizes: readonly number[];
   readonly rows: number;
   readonly columns: readonly ArrayLike<number>[];
 }
 
-/** rho that keeps (epsilon, delta), by the usual bound. */
+/** rho that guarantees (epsilon, delta), by the usual bound. */
 export const rhoOf = (epsilon: number, delta: number): number =>
   (Math.sqrt(epsilon + Math.log(1 / delta)) - Math.sqrt(Math.log(1 / delta))) ** 2;
 
-/** Root mean square errors of all cells of all tables of two columns, of one draw each: noise on each table by itself, as it is and without negative cells, and the same for the workload. */
+/**
+ * Root mean squared errors of all cells of all tables of two columns, of one draw each: noise on each table separately,
+ * with and without negative cells, and the same for the workload.
+ */
 export function measuredErrors({ sizes, rows, columns }: Coded, rho: number): readonly number[] {
   const tables = subsetsUpTo([...sizes.keys()], 2).filter((axes) => axes.length === 2);
   const exact = new Map(subsetsUpTo([...sizes.keys()], 2).map((axes) => [axes.join(), countsOf({ sizes, rows, columns }, axes)]));

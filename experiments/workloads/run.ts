@@ -9,7 +9,7 @@ import { anesFolder, readAnes } from '../tabular/anes.js';
 import { besideIterations, besidePeers } from './beside.js';
 import { measuredErrors, rhoOf } from './measured.js';
 
-/** Columns of the data sets that others publish figures on, by how many values each has. */
+/** Columns of the data sets for which others publish figures, by number of values. */
 const adult = [100, 100, 100, 99, 85, 42, 16, 15, 9, 7, 6, 5, 2, 2];
 
 interface Asked {
@@ -19,7 +19,10 @@ interface Asked {
   readonly change: 'replaced' | 'removed';
 }
 
-/** Root mean square error of a cell over all tables of so many columns, where a record costs rho = 1/2, by every way; exact, from the law of the noise. */
+/**
+ * Root mean squared error of a cell over all tables with this number of columns, at a cost of rho = 1/2 per record,
+ * by every method; exact, from the noise distribution.
+ */
 function line({ data, order, sizes, change }: Asked): readonly (string | number)[] {
   const tables = subsetsUpTo([...sizes.keys()], order)
     .filter((axes) => axes.length === order)
@@ -28,7 +31,7 @@ function line({ data, order, sizes, change }: Asked): readonly (string | number)
   const by = (layout: Layout) =>
     Math.sqrt((errorOf({ sizes, tables }, layout) * Number(effectOf(layout, change).l2squared)) / cells);
   const independent = Math.sqrt((change === 'replaced' ? 2 : 1) * tables.length);
-  // By itself, but with the share of the budget that suits its cells.
+  // Separately, but with the share of the budget that suits its cells.
   const roots = tables.reduce((sum, table) => sum + Math.sqrt(cellsOf(sizes, table)), 0);
   const split = Math.sqrt(((change === 'replaced' ? 2 : 1) * roots ** 2) / cells);
   const least = Math.sqrt(((change === 'replaced' ? 2 : 1) * leastRoots(sizes, tables, change) ** 2) / cells);
@@ -44,7 +47,10 @@ function line({ data, order, sizes, change }: Asked): readonly (string | number)
   ];
 }
 
-/** What no Gaussian noise of unbiased tables is below (optimal.proof.md): the sum over all tables inside of the square root of what one costs times what its variance counts. */
+/**
+ * Lower bound for Gaussian noise on unbiased tables (optimal.proof.md):
+ * the sum over all tables of the square root of a table's cost times the weight of its variance.
+ */
 function leastRoots(
   sizes: readonly number[],
   tables: readonly { readonly axes: readonly number[] }[],
@@ -61,7 +67,10 @@ function leastRoots(
   return [...counts.values()].reduce((sum, { cost, weight }) => sum + Math.sqrt(cost * weight), 0);
 }
 
-/** All tables of two and three columns: the surveys of the ANES (their first 40 questions) and Adult, beside noise on each table by itself. */
+/**
+ * All tables of two and three columns: the surveys of the ANES (their first 40 questions) and Adult,
+ * compared with noise on each table separately.
+ */
 export async function run(out: string): Promise<void> {
   if (process.env.FUGU_BESIDE) return besidePeers(out);
   const asked: Asked[] = [1, 2, 3].flatMap((order) =>

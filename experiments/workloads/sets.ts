@@ -3,14 +3,14 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { publicData } from '../data.js';
 import type { Coded } from './measured.js';
 
-/** A column of a public file: its SQL, and how many values it has. Where it has no number it is coded by the sorted list of `of`. */
+/** A column of a public file: its SQL, and its number of values. Without numbers it is coded by the sorted list of `of`. */
 type Column = readonly [sql: string, values: number | 'as they are'];
 
 const bins = (column: string, starts: readonly number[]): Column => [
   `CASE ${starts.map((from, k) => `WHEN ${column} < ${from} THEN ${k}`).join(' ')} ELSE ${starts.length} END`,
   starts.length + 1,
 ];
-/** The last code is for what is missing. */
+/** The last code is for missing values. */
 const orMissing = ([sql, values]: Column, column: string): Column => [
   `CASE WHEN ${column} IS NULL THEN ${values} ELSE ${sql} END`,
   Number(values) + 1,
@@ -79,7 +79,7 @@ const sets: Readonly<Record<string, { readonly folder: string; readonly file: st
 
 export const setNames = Object.keys(sets);
 
-/** A public data set in declared codes, or nothing where its file is absent. */
+/** A public data set in declared codes; undefined where its file is missing. */
 export async function readSet(name: string): Promise<Coded | undefined> {
   const { folder, file, columns } = sets[name]!;
   const found = publicData(folder, file);

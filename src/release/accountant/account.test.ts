@@ -71,7 +71,7 @@ const histogram = (name: string, cells: number, classes: readonly RecordClass[] 
 const star = (cost: string) => pureProfile([[everyRecord, parseRational(cost)]]);
 
 describe('an account', () => {
-  it('admits exactly what fits and refuses the next with the numbers', () => {
+  it('an account admits exactly the costs that fit, and refuses the next one with figures', () => {
     const account = accountOf('1', '0', [times(3)]);
     let spent = nothingSpent;
     for (let k = 0; k < 10; k++) spent = spend(spent, star('1/30'));
@@ -89,7 +89,7 @@ describe('an account', () => {
     }
   });
 
-  it('reports no negative cost where the budget was exceeded before', () => {
+  it('a refusal reports no negative cost when the budget was exceeded before', () => {
     const account = accountOf('1', '0', [times(1)]);
     const exceeded = spend(nothingSpent, star('1.05'));
     const more = zcdpProfile([[everyRecord, parseRational('1/1000')]]);
@@ -106,7 +106,7 @@ describe('an account', () => {
     expect(refused().details).toMatchObject({ asked: 0, remaining: 0 });
   });
 
-  it('counts every pure draw at epsilon tanh(epsilon/2) once Gaussian noise is in it', () => {
+  it('an account with Gaussian costs counts every pure draw at epsilon tanh(epsilon/2)', () => {
     const account = accountOf('1', '1e-6', [times(1)]);
     const pureOnly = spend(nothingSpent, star('0.9'));
     expect(isKept(account, pureOnly)).toBe(true);
@@ -116,7 +116,7 @@ describe('an account', () => {
     expect(gained(account, mixed)).toBeCloseTo(Math.sqrt(0.03 + 0.2 * Math.tanh(0.1)), 9);
   });
 
-  it('is kept when one of its routes keeps it, and a factored route only speaks of factored releases', () => {
+  it('one route is enough to admit a cost, and a factored route covers factored releases only', () => {
     const columns = times(1, { scope: (c) => c !== everyRecord, factoredOnly: true });
     const account = accountOf('1', '0', [times(5), columns]);
     const perColumn = (factored: boolean) =>
@@ -135,7 +135,7 @@ describe('an account', () => {
     expect(isKept(account, perColumn(false))).toBe(false);
   });
 
-  it('books a cost that is known per row for every answer of it, public ones left out', () => {
+  it('a cost per row is recorded for each of its answers except public ones', () => {
     const columns = [category('a', ['x']), category('b', ['x']), category('c', ['x'], { public: true })];
     const account = openAccount(
       { ...samplePolicy(columns, { secret: 'answer' }), budget: { epsilon: one, delta: parseRational('0') } },
@@ -147,7 +147,7 @@ describe('an account', () => {
     expect(account.routes.every((r) => spentUnder(r, spend(nothingSpent, booked)) !== undefined)).toBe(true);
   });
 
-  it('plans by a factored route only what a single answer moves', () => {
+  it('a factored route plans only measures that depend on a single answer', () => {
     const columns = times(1, { name: 'one by one', scope: (c) => c === a || c === b, factoredOnly: true });
     const account = openAccount(
       {
@@ -169,8 +169,8 @@ describe('an account', () => {
 });
 
 describe('the routes of an account', () => {
-  // Which route proves the account may depend on what was released before, so the probabilities with which they may fail add up.
-  it('share delta, and keep it with their part of it', () => {
+  // The choice of the proving route may depend on earlier releases, so the failure probabilities of the routes add up.
+  it('routes share delta, and each stays within its part', () => {
     const pair = graphAmplifier({
       name: 'pair',
       graph: fromPairs(2, Uint32Array.of(0), Uint32Array.of(1), Math.log(4)),
@@ -224,7 +224,7 @@ describe('a route for Gaussian noise on sums', () => {
       costs.reduce((spent, c) => spend(spent, c), nothingSpent),
     ) !== undefined;
 
-  it('speaks about sums, and no more once anything else was spent on Gaussian noise', () => {
+  it('a route for sums covers sums until Gaussian noise is used for anything else', () => {
     const sums = account.book(cost, { measures: [histogram('h', 3)] });
     expect(speaks(sums)).toBe(true);
     expect(speaks(sums, account.book(star('0.01'), { measures: [selection] }))).toBe(true);
@@ -234,7 +234,7 @@ describe('a route for Gaussian noise on sums', () => {
     expect(speaks(sums, cost)).toBe(false);
   });
 
-  it('is planned for sums only, and never for what two answers move together', () => {
+  it('the planner uses the route for sums only, and never for measures that depend on two answers', () => {
     const planned = (account: Account, ...measures: Measure[]) =>
       chooseNoise(measures, account, rational(1, 2), nothingSpent).some(
         (p) => p.kind === 'gaussian' && p.route.how === onSums!.how,
@@ -246,14 +246,14 @@ describe('a route for Gaussian noise on sums', () => {
     expect(planned(answers, histogram('both', 3, [everyRecord, a, b]))).toBe(false);
   });
 
-  it('does not take what added up over persons for a sum over rows', () => {
+  it('a condition on sums over persons has another mark than one on sums over rows', () => {
     const marks = (protect: object) =>
       openAccount({ ...samplePolicy([], protect), budget }, [pair()]).routes.flatMap((r) => r.conditions.map((c) => c.mark));
     const all = [{ secret: 'row' }, { secret: 'person', unit: 'id', maxRows: 2 }, { secret: 'person', unit: 'id', maxRows: 3 }];
     expect(new Set(all.flatMap(marks)).size).toBe(3);
   });
 
-  it('under a belief counts pure noise against the smaller epsilon its capacity was found at', () => {
+  it('a belief budget counts pure noise against the smaller epsilon of its Gaussian capacity', () => {
     const belief = { prior: rational(1, 10), posterior: rational(3, 10) };
     const sure = openAccount({ ...samplePolicy([]), budget: { ...budget, belief } }, [pair()]).routes[1]!.gaussian!;
     expect(compare(sure.epsilon, one)).toBe(-1);
@@ -273,10 +273,10 @@ describe('a route for Gaussian noise on sums', () => {
     expect(compare(total!.rho, sure.bound.counted(spent, sure.capacity, sure.epsilon))).toBe(0);
   });
 
-  it('adds its failure to that of the other routes', () => {
+  it('the promise adds the failure probabilities of all routes', () => {
     const said = promiseOf({ ...samplePolicy([]), budget }, account)(onSums!);
     expect(said.failure).toBeGreaterThanOrEqual(account.routes.reduce((t, r) => t + r.gaussian!.failure, 0));
-    // Up, and more rarely down: never below what one way alone would say.
+    // Upward and, less often, downward: never below the probability of one direction alone.
     for (const { gaussian } of account.routes) {
       const { bound, capacity } = gaussian!;
       const below = (e: number) => bound.deltaBelow?.(toNumber(capacity), 1, e) ?? bound.delta(toNumber(capacity), e);
@@ -288,8 +288,8 @@ describe('a route for Gaussian noise on sums', () => {
   });
 });
 
-describe('a route over classes', () => {
-  it('does not speak about totals that hold a class it does not know', () => {
+describe('a route over record classes', () => {
+  it('a route does not cover totals that hold a class outside its scope', () => {
     const scope: Scope = (c) => c === a || c === b;
     expect(speaksAbout(scope, [everyRecord, a, usedMark('x')])).toBe(true);
     expect(speaksAbout(scope, [everyRecord, a, answersTo('u')])).toBe(false);
@@ -299,7 +299,7 @@ describe('a route over classes', () => {
     expect(speaksAbout((c) => c === everyRecord, [tuplesOf('friend')])).toBe(false);
   });
 
-  it('is not fooled by a column that is called like a class of the ledger', () => {
+  it('a column named like a record class of the ledger is a class of its own', () => {
     for (const name of ['*', 'sums:all', 'used:1', 'levels:x', 'once:y'])
       expect(() => openAccount(samplePolicy([category(name, ['y', 'n'])]), [times(1)])).toThrow(Fault);
   });
@@ -334,7 +334,7 @@ describe('costs that differ by column', () => {
       ]),
     );
 
-  it('are admitted exactly as far as their own leakage goes, which is further than the largest of them for all', () => {
+  it('costs that differ by column are admitted up to their own leakage, which allows more than the largest cost for all', () => {
     const [route] = account.routes;
     const capacity = 100 * toNumber(route!.pureCapacity);
     let further = 0;
@@ -353,7 +353,7 @@ describe('costs that differ by column', () => {
 });
 
 describe('allocation', () => {
-  it('never gives the measures of one class more than the whole', () => {
+  it('allocation gives the measures of one class at most the whole budget', () => {
     fc.assert(
       fc.property(
         fc.array(
@@ -381,14 +381,14 @@ describe('allocation', () => {
 });
 
 describe('the choice of noise', () => {
-  it('takes Gaussian noise for hundreds of columns and Laplace noise for one', () => {
+  it('the planner takes Gaussian noise for hundreds of columns and Laplace noise for one', () => {
     const account = accountOf('1', '1e-6', [times(1)]);
     const many = Array.from({ length: 300 }, (_, k) => histogram(`q${k}`, 5));
     expect(chooseNoise(many, account, one, nothingSpent)[0]!.kind).toBe('gaussian');
     expect(chooseNoise(many.slice(0, 1), account, one, nothingSpent)[0]!.kind).toBe('laplace');
   });
 
-  it('gives what tells only how sure an answer is less of it, however many cells it has', () => {
+  it('the planner gives measures that only serve error estimates less budget, however many cells they have', () => {
     const measures: Measure[] = [histogram('answer', 1), { ...histogram('sure', 1000), worth: 1 / 8 }];
     const scales = (delta: string) => {
       const account = accountOf('1', delta, [times(1)]);
@@ -402,7 +402,7 @@ describe('the choice of noise', () => {
     expect(rho[1]! / rho[0]!).toBeCloseTo(Math.sqrt(8), 4);
   });
 
-  it('books a cost that the noise really keeps and that fits the share', () => {
+  it('the planned cost bounds the loss of its noise and fits the share', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 20 }),
@@ -427,7 +427,7 @@ describe('the choice of noise', () => {
 });
 
 describe('rounding of scales', () => {
-  it('goes up by at most a millionth and gives short fractions', () => {
+  it('rounding raises a scale by at most a millionth and gives short fractions', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 1n, max: 10n ** 40n }), fc.bigInt({ min: 1n, max: 10n ** 40n }), (n, d) => {
         const x = rational(n, d);

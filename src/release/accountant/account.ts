@@ -59,26 +59,29 @@ import { binds, meets, type Reading } from './reading.js';
 import { type AccountSource, coversSources, otherSources } from './sources.js';
 
 /**
- * The budget of a population in base terms. A route is one proven way to turn spent profiles into leakage; the account is kept when
- * at least one route, taken over everything spent, keeps it. Epsilons are never added: base costs are, and each route converts once.
+ * Budget of a population in base costs. A route is one proven way from costs to leakage; the account holds while one route admits
+ * all costs together. Epsilons are never added: base costs are, and each route converts once.
  */
 export interface Account {
-  /** Pinned in the ledger when the account opens. */
+  /** Recorded in the ledger when the account opens. */
   readonly terms: { readonly digest: string; readonly summary: string };
   readonly epsilon: Rational;
   readonly delta: Rational;
   readonly routes: readonly Route[];
-  /** Every single value of the public columns, where they are few: what is left of each is judged (moved.ts). */
+  /**
+   * Every single value of the public columns, if they are few:
+   * a plan looks at the remaining budget of each (affected-accounts.ts).
+   */
   readonly parts?: readonly About[];
-  /** With a budget per step: what every value of the column that puts steps in order may spend, for ever. */
+  /** Budget of every value of the ordering column, for an endless stream, under a budget per step. */
   readonly steady?: SteadySpending;
-  /** What is set aside for others who tell something about these people and do not say what (others.ts). */
+  /** Cost set aside for other publishers whose releases about these people are not specified (others.ts). */
   readonly others?: readonly Profile[];
-  /** The data whose ties its routes rest on (sources.ts). */
+  /** Data whose ties its routes depend on (sources.ts). */
   readonly source: AccountSource;
-  /** Analysts have quotas of it: no release may change what earlier ones of others count for. */
+  /** True if analysts have quotas: no release may change the counted cost of other analysts' earlier ones. */
   readonly quotas?: true;
-  /** A profile as the ledger must hold it: with a cost for every class and every condition that a route speaks about. */
+  /** A cost in the form the ledger needs: with an entry for every class and every condition that a route covers. */
   readonly book: (profile: Profile, reading: Reading) => Profile;
 }
 
@@ -88,25 +91,28 @@ export interface SteadySpending {
   readonly each: Rational;
 }
 
-/** One proven way from what was spent to what an attacker gains. */
+/** One proven way from costs to leakage. */
 export interface Route {
   readonly amplifier: Amplifier;
-  /** What everything spent must have been like. */
+  /** Conditions that every cost must have met. */
   readonly conditions: readonly Condition[];
-  /** What pure noise must keep it at: the account's. */
+  /** Epsilon that pure noise must stay within: the account's. */
   readonly epsilon: Rational;
   /** Largest total base epsilon per record when only pure noise is used and every record spends the same. */
   readonly pureCapacity: Rational;
   /** Absent for a pure budget, and where nothing is proven about Gaussian noise. */
   readonly gaussian?: GaussianRoute;
-  /** The public columns by whose values it may look at what was spent (by-slice.ts). */
+  /** Public columns by whose values it may read the costs (by-slice.ts). */
   readonly slicings: readonly Slicing[];
-  /** The digest of the pairs along which it may look at what was spent (by-pairs.ts). */
+  /** Digest of the pairs along which it may read the costs (by-pairs.ts). */
   readonly pairs?: string;
   readonly how: string;
 }
 
-/** Whether pure draws count at their own zCDP cost beside Gaussian noise; a bound with conditions of its own prices them otherwise (Amplifier.gaussian). */
+/**
+ * True if pure draws count at their own zCDP cost next to Gaussian noise;
+ * a bound with conditions of its own prices them differently (Amplifier.gaussian).
+ */
 export const isPlain = ({ gaussian }: Route): boolean => gaussian === undefined || gaussian.bound.conditions.length === 0;
 
 export interface GaussianRoute {
@@ -114,18 +120,18 @@ export interface GaussianRoute {
   /** Largest total rho per record. */
   readonly capacity: Rational;
   /**
-   * Which route proves the account may depend on what was released before, and then the probabilities with which each may fail add up: every route
-   * keeps its part of the account's delta. `epsilon`: what the capacity keeps it at, less than the account's where beliefs are promised.
+   * Each route keeps its part of the account's delta: the choice of route may depend on earlier releases,
+   * so failures add up. `epsilon`: bound that the capacity guarantees, below the account's under a belief budget.
    */
   readonly delta: Rational;
   readonly epsilon: Rational;
-  /** With what probability the odds may move by more than e^epsilon of the account when the whole capacity is spent. */
+  /** Probability that the odds move by more than e^epsilon of the account when the whole capacity is spent. */
   readonly failure: number;
 }
 
 /**
- * With secret `answer` each column is a record class of its own; a release that only knows its cost per row books that cost for every column. A cost that
- * meets a condition is booked once more under the condition's mark.
+ * With secret `answer` each column is a record class; a cost known per row is recorded for every column.
+ * A cost that meets a condition is recorded once more under the condition's mark.
  */
 export function booking(policy: Policy, routes: readonly Route[], source: AccountSource): Account['book'] {
   const columns =
@@ -147,7 +153,7 @@ export function booking(policy: Policy, routes: readonly Route[], source: Accoun
     const bare = withoutZcdp(profile) as PureProfile;
     const booked = entries.length === 0 ? bare : addProfiles(bare, pureProfile(entries, profile.factored && more.length === 0));
     if (!priced || profile.perRecord.size === 0) return booked;
-    // What every record pays, every answer of it does.
+    // The zCDP cost of the whole record is also the cost of each of its answers.
     const cost = inZcdp(profile);
     const each = cost.perRecord.get(everyRecord);
     const ofAnswers = each === undefined ? [] : more.map((name): [RecordClass, Rational] => [name, each]);
@@ -155,7 +161,7 @@ export function booking(policy: Policy, routes: readonly Route[], source: Accoun
   };
 }
 
-/** What an allotment costs when a record of each of these classes spends all of it. */
+/** Cost of a budget share when one record of each of these classes spends all of it. */
 export function costOf({ noise, amount }: Allotment, classes: readonly RecordClass[]): Profile {
   const entries = classes.map((record) => [record, amount] as const);
   return noise === 'pure' ? pureProfile(entries) : zcdpProfile(entries);
@@ -167,8 +173,8 @@ const within = (profile: PureProfile | ZcdpProfile, scope: Scope): Rational => {
   return most;
 };
 /**
- * A route over whole records speaks about every cost, as each is booked under `*` too. A route over classes of records (answers, tuples) speaks only about totals
- * that lie within them: what was spent on a class it does not know (an answer that is declared no more, another name for a relation) is not its to forget.
+ * True if a route covers these classes. A route over whole records covers every cost, as each is also recorded under `*`.
+ * A route over classes covers only totals within them: it may not ignore a cost on a class it does not know (a removed column).
  */
 export function speaksAbout(scope: Scope, classes: Iterable<RecordClass>): boolean {
   const records = [...classes].filter(isOfRecords);
@@ -177,11 +183,11 @@ export function speaksAbout(scope: Scope, classes: Iterable<RecordClass>): boole
   return records.some(scope) && records.every((name) => name === everyRecord || scope(name));
 }
 
-/** Did everything of this kind of noise meet the condition? */
+/** True if every cost of this kind of noise met the condition. */
 const metBy = ({ noise, perRecord }: PureProfile | ZcdpProfile, condition: Condition): boolean =>
   !binds(condition, noise) || compare(perRecord.get(condition.mark) ?? zero, perRecord.get(everyRecord) ?? zero) === 0;
 
-/** Worst pure epsilon of one record under a route, and one rho that stands for all that was spent where the route knows Gaussian noise. */
+/** Largest pure epsilon of one record under a route, and one rho for all costs where the route has a Gaussian bound. */
 export function spentUnder(route: Route, spent: Spent): { readonly pure: Rational; readonly rho: Rational } | undefined {
   const { amplifier, conditions, gaussian } = route;
   const { scope, factoredOnly } = amplifier;
@@ -201,7 +207,10 @@ const mixedUnder = ({ amplifier: { scope }, gaussian }: Route, spent: Spent): Mi
   ...(gaussian && { total: within(zcdpOfAll(spent), scope) }),
 });
 
-/** What the classes of a route spent, where they differ: classes that spent less leak less about the others (informed.proof.md, "Costs of one's own"). */
+/**
+ * Costs of a route's classes where they differ: classes with lower costs leak less about the others (informed.proof.md,
+ * "Costs of one's own").
+ */
 function unequal({ amplifier: { scope } }: Route, { pure }: Spent): Bases | undefined {
   const costs = new Map([...pure.perRecord].filter(([record]) => scope(record)));
   return costs.size > 0 && !scope(everyRecord) ? costs : undefined;
@@ -212,7 +221,7 @@ function keepsApart(route: Route, spent: Spent): boolean {
   return costs !== undefined && route.amplifier.leakage(costs) <= toNumberDown(route.epsilon);
 }
 
-/** Does this route prove that the total stays within the budget? */
+/** True if this route proves that the total stays within the budget. */
 export function keeps(route: Route, spent: Spent): boolean {
   const total = spentUnder(route, spent);
   if (!total) return false;
@@ -227,33 +236,36 @@ export const isKept = (account: Account, spent: Spent): boolean =>
 const paidTwice = ({ pure }: Spent): boolean =>
   [...pure.perRecord].some(([name, times]) => isOnce(name) && compare(times, one) > 0);
 
-/** One way to read what is used of the account: a route, and the costs in pure epsilon or in zCDP. */
+/** One reading of the used share: a route, and costs in pure epsilon or in zCDP. */
 export interface UsedBy {
   readonly route: Route;
   readonly noise: Profile['noise'];
-  /** The public columns by whose values costs are read, or the pairs along which; for everybody when absent. */
+  /** Public columns by whose values costs are read, or pairs along which they are; absent for everybody. */
   readonly by?: string;
   readonly share: Rational;
 }
 
 /**
- * Used share of the account, by its best reading: 0 = fresh, 1 = exhausted for requests about these values of public columns, or about everybody. The one figure that plans,
- * prompts, receipts, quotas and ledgers speak of. By the dearest class, so that shares add up; costs that differ by class may be kept beyond 1.
+ * Used share of the account by its best reading, for these values of public columns or for everybody: 0 fresh, 1 exhausted.
+ * Shown in plans, receipts, quotas and ledgers. Taken from the costliest class, so that shares add up; may exceed 1 otherwise.
  */
 export function usedShare(account: Account, spent: Spent, about: About = aboutEverybody): Rational {
   return leastUsed(usedBy(account, spent, about))?.share ?? rational(1);
 }
 
-/** The used share of some of what was spent (one entry, one analyst), by the reading that decides for all of it: so parts add up to the whole. */
+/**
+ * Used share of a part of the costs (one entry, one analyst), by the reading that decides for the whole,
+ * so that parts add up.
+ */
 export function usedShareOf(account: Account, part: Spent, whole: Spent, about: About = aboutEverybody): Rational {
   const decides = leastUsed(usedBy(account, whole, about));
-  // Costs of a covered total are covered, also where the declaration about them is somebody else's entry.
+  // Costs of a covered total are covered, even if the declaration that covers them is another entry.
   const own = usedByRoutes(account, part, about).filter((r) => r.route === decides?.route && r.noise === decides.noise);
   const found = own.find((r) => r.by === decides?.by) ?? own.find((r) => r.by === undefined);
   return found?.share ?? usedShare(account, part, about);
 }
 
-/** The kind of cost by which the account is read; undefined where nothing was spent. */
+/** Kind of cost that decides the used share; undefined where nothing was spent. */
 export function decidingNoise(account: Account, spent: Spent, about: About = aboutEverybody): Profile['noise'] | undefined {
   const least = leastUsed(usedBy(account, spent, about));
   return least && isPositive(least.share) ? least.noise : undefined;
@@ -262,7 +274,7 @@ export function decidingNoise(account: Account, spent: Spent, about: About = abo
 const leastUsed = (readings: readonly UsedBy[]): UsedBy | undefined =>
   readings.reduce<UsedBy | undefined>((least, r) => (least && compare(least.share, r.share) <= 0 ? least : r), undefined);
 
-/** The same by every reading that speaks about what was spent. */
+/** Used share by every reading that covers the costs. */
 export const usedBy = (account: Account, spent: Spent, about: About = aboutEverybody): readonly UsedBy[] =>
   coversSources(account.source, spent) ? usedByRoutes(account, spent, about) : [];
 
@@ -284,12 +296,12 @@ function usedByRoutes({ routes }: Account, spent: Spent, about: About): readonly
 
 export const isGaussian = ({ gaussian }: Route): boolean => gaussian !== undefined && isPositive(gaussian.capacity);
 
-/** Roundings take no more of the budget. */
+/** Tolerance for rounding. */
 const crumb = rational(1, 1_000_000);
 
 /**
- * Whether Gaussian noise would find less of the budget left than pure noise does: what was spent was paid in pure epsilon, and costs more in zCDP.
- * Not where nothing is left at all.
+ * True if Gaussian noise would find less budget remaining than pure noise,
+ * because earlier costs were pure and cost more in zCDP. False if nothing remains.
  */
 export function isClosedToGaussian(account: Account, spent: Spent, about: About = aboutEverybody): boolean {
   if (!account.routes.some(isGaussian)) return false;
@@ -298,7 +310,7 @@ export function isClosedToGaussian(account: Account, spent: Spent, about: About 
   return compare(most, one) < 0 && !readings.some((r) => r.noise === 'zcdp' && compare(r.share, most) <= 0);
 }
 
-/** What an attacker may have gained so far about one record, ties included (epsilon at the account's delta); rounded up. */
+/** Upper bound on the privacy loss of one record so far, ties included (epsilon at the account's delta); rounded up. */
 export function gained(account: Account, spent: Spent): number {
   let least = Number.POSITIVE_INFINITY;
   if (!coversSources(account.source, spent)) return least;
@@ -315,13 +327,19 @@ export function gained(account: Account, spent: Spent): number {
   return least;
 }
 
-/** What one analyst may spend, in epsilon of the whole budget. It divides the budget among people and promises nothing to those in the data. */
+/**
+ * Limit of one analyst, in epsilon of the whole budget.
+ * It divides the budget among people and promises nothing to those in the data.
+ */
 export interface Quota {
   readonly analyst: string;
   readonly epsilon: Rational;
 }
 
-/** For Ledger.reserve: throws with asked, spent and remaining when the total would break the budget, or the analyst's own total the quota. */
+/**
+ * Admission test for Ledger.reserve: throws, with requested, spent and remaining,
+ * when the total would exceed the budget or the analyst's own total the quota.
+ */
 export const admission =
   (account: Account, requested: Profile, quota?: Quota) =>
   (after: Spent, before: Spent, byAnalyst: Spent): void => {
@@ -369,7 +387,7 @@ function budgetExceeded(account: Account, requested: Profile, after: Spent, befo
   );
 }
 
-/** The share that a request adds to what is used. Never negative: the best route may be another one afterwards. */
+/** Share that a request adds to the used share. Never negative: the best route may be another one afterwards. */
 const raisedShare = (account: Account, after: Spent, before: Spent, about: About = aboutEverybody): Rational =>
   maximum(zero, subtract(usedShare(account, after, about), usedShare(account, before, about)));
 
@@ -384,7 +402,7 @@ function shareAlone(account: Account, cost: Profile, about: About): Rational {
 const quotaCrumb = rational(1, 1_000_000_000);
 function admitQuota(account: Account, { analyst, epsilon }: Quota, after: Spent, before: Spent, byAnalyst: Spent): void {
   const own = multiply(usedShareOf(account, byAnalyst, after), account.epsilon);
-  // A quota divides the budget and protects nobody: roundings beyond it are admitted.
+  // A quota divides the budget and protects nobody: rounding errors beyond it are admitted.
   if (compare(own, add(epsilon, multiply(account.epsilon, quotaCrumb))) <= 0) return;
   const asked = toNumber(multiply(raisedShare(account, after, before), account.epsilon));
   const quota = toNumber(epsilon);
@@ -398,7 +416,7 @@ function admitQuota(account: Account, { analyst, epsilon }: Quota, after: Spent,
   );
 }
 const spentText = (asked: number, spent: number, total: number): string => `asked ${short(asked)}, ${leftText(spent, total)}`;
-/** Of what is spent to all digits that are shown nothing remains. */
+/** The remainder is zero where spent and total agree in all digits that are shown. */
 function leftText(spent: number, total: number): string {
   const remaining = short(spent) === short(total) ? 0 : Math.max(0, total - spent);
   return `spent ${short(spent)} of ${short(total)}, remaining ${short(remaining)} (in epsilon, ties included)`;

@@ -12,21 +12,21 @@ import { percent } from './belief-words.js';
 import { chooseNoise } from './choose.js';
 import { openAccount } from './open-account.js';
 
-/** A workload on a policy whose budget is still open: what accuracy would a total epsilon buy, if all of it went into this workload? */
+/** A workload under an open budget: finds the accuracy that a total epsilon would give if the workload took all of it. */
 export interface Bench {
   readonly policy: Policy;
   readonly amplifiers: readonly Amplifier[];
   readonly bound: BoundBatch;
 }
 export interface Target {
-  /** Half width of the interval every number of the answer must reach, in the answer's own unit. */
+  /** Half width of the confidence interval that every number of the answer must reach, in the answer's own unit. */
   readonly error: number;
   readonly confidence: number;
   /** About how many rows the smallest cell of a mean or share has: public knowledge, never counted in the data. */
   readonly rows?: number;
 }
 
-/** Beyond this an attacker can go from 1 in 1,000 to near certainty: not a budget any more. */
+/** Largest epsilon considered: beyond it an attacker can go from 1 in 1,000 to near certainty. */
 const mostEpsilon: Rational = rational(16);
 
 export function checkTarget({ error, confidence, rows }: Target): void {
@@ -52,7 +52,7 @@ function widen({ error }: Foreseen, kind: 'laplace' | 'gaussian', confidence: nu
   return error === 'exact' ? ratio : Math.max(1, ratio);
 }
 
-/** The largest error over all answers when the whole of `epsilon` goes into the workload. */
+/** Largest error over all answers when the workload takes all of `epsilon`. */
 export function errorWith(
   { policy, amplifiers, bound }: Bench,
   epsilon: Rational,
@@ -79,7 +79,7 @@ function roundedUp(x: number): Rational {
   return parseRational(`${Math.ceil(x / 10 ** power - 1e-9)}e${power}`);
 }
 
-/** The least total epsilon whose error is within the target. */
+/** Least total epsilon whose error is within the target. */
 export function leastEpsilon(bench: Bench, target: Target): Rational {
   checkTarget(target);
   const reaches = (epsilon: Rational) => errorOrNone(bench, epsilon, target) <= target.error;
@@ -97,7 +97,7 @@ export function leastEpsilon(bench: Bench, target: Target): Rational {
   return found;
 }
 
-/** A budget too small for any noise under the declared ties reaches nothing. */
+/** A budget too small for any noise under the declared ties reaches no target. */
 function errorOrNone(bench: Bench, epsilon: Rational, target: Target): number {
   try {
     return errorWith(bench, epsilon, target);
@@ -122,12 +122,12 @@ function unreachable(bench: Bench, target: Target): Fault {
 export interface TradeOff {
   readonly epsilon: number;
   readonly error: number;
-  /** At most, for the prior asked about. */
+  /** Upper bound on the posterior, for the given prior. */
   readonly posterior: number;
 }
 const usualEpsilons: readonly Rational[] = ['0.05', '0.1', '0.2', '0.5', '1', '2', '3', '5', '8'].map((e) => parseRational(e));
 
-/** A menu to choose from: how wrong the answers are against how much an attacker can come to believe. */
+/** A menu for choosing a budget: errors of the answers against the highest posterior of an attacker. */
 export const tradeOff = (
   bench: Bench,
   target: Omit<Target, 'error'>,

@@ -7,8 +7,8 @@ import { isAmong, kinds, valuesIn } from './by-slice.js';
 const grain = 1_000_000_000_000n;
 
 /**
- * Splits one unit of budget among measures in proportion to their weights, so that for every record class in scope the shares of the measures
- * that touch it add up to at most one. Shares are exact; a measure alone on its classes gets the whole unit. With a slicing, for every value of that public column, or combination of values.
+ * Splits one unit of budget among measures in proportion to their weights. For every record class in scope, the shares of
+ * the measures that depend on it add up to at most one, exactly; with a slicing, for every (combination of) values.
  */
 export function allocate(
   measures: readonly Measure[],
@@ -42,7 +42,7 @@ export function allocate(
   );
 }
 
-/** Values of the column that every measure treats alike are one class; of several columns, combinations of them. */
+/** Values of the column that all measures treat the same are one class; with several columns, combinations of them. */
 function valuesTouched(measures: readonly Measure[], slicing: Slicing): readonly (readonly unknown[])[] {
   const columns = columnsIn(slicing).map((column) => {
     const own = measures.map(({ effects }) => valuesIn(effects, column));
@@ -58,11 +58,11 @@ function valuesTouched(measures: readonly Measure[], slicing: Slicing): readonly
   return measures.map(({ effects }, k) => (effects.has(everyRecord) ? combined(k) : []));
 }
 
-/** How many combinations there would be. */
+/** Number of combinations of values. */
 export const combinationsOf = (measures: readonly Measure[], slicing: Slicing): number =>
   columnsIn(slicing).reduce((n, column) => n * kinds(measures.map(({ effects }) => valuesIn(effects, column).ranges)).length, 1);
 
-/** Floored to the grain, after taking off what double rounding could have added: the shares of a class never add up to more than one. */
+/** Rounded down to the grain, less a margin for floating-point errors: the shares of a class never exceed one. */
 const floorTo = (share: number): Rational => {
   const units = floor(multiply(fromNumber(share * (1 - 1e-9)), rational(grain)));
   if (units <= 0n) throw new RangeError('a measure would get no budget');

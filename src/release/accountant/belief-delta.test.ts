@@ -30,18 +30,21 @@ describe('beliefs under delta', () => {
     ['1', '1e-6'],
     ['3', '1e-6'],
     ['0.5', '1e-5'],
-  ])('at epsilon %s, delta %s the usual conversion fails more often than delta; the sure one does not', (e, d) => {
-    const [epsilon, delta] = [parseRational(e), parseRational(d)];
-    const usual = strangers.largestRho(epsilon, delta);
-    const sure = surelyRho(strangers, epsilon, delta).rho;
-    expect(trueFailure(toNumber(usual), toNumber(epsilon))).toBeGreaterThan(1.5 * toNumber(delta));
-    expect(trueFailure(toNumber(sure), toNumber(epsilon))).toBeLessThanOrEqual(toNumber(delta));
-    const chernoff = (Math.sqrt(-Math.log(toNumber(delta)) + toNumber(epsilon)) - Math.sqrt(-Math.log(toNumber(delta)))) ** 2;
-    expect(toNumber(sure) / chernoff).toBeGreaterThan(0.95);
-    expect(Math.sqrt(toNumber(usual) / toNumber(sure))).toBeLessThan(1.3);
-  });
+  ])(
+    'at epsilon %s, delta %s the usual conversion fails more often than delta, and the conversion for beliefs does not',
+    (e, d) => {
+      const [epsilon, delta] = [parseRational(e), parseRational(d)];
+      const usual = strangers.largestRho(epsilon, delta);
+      const sure = surelyRho(strangers, epsilon, delta).rho;
+      expect(trueFailure(toNumber(usual), toNumber(epsilon))).toBeGreaterThan(1.5 * toNumber(delta));
+      expect(trueFailure(toNumber(sure), toNumber(epsilon))).toBeLessThanOrEqual(toNumber(delta));
+      const chernoff = (Math.sqrt(-Math.log(toNumber(delta)) + toNumber(epsilon)) - Math.sqrt(-Math.log(toNumber(delta)))) ** 2;
+      expect(toNumber(sure) / chernoff).toBeGreaterThan(0.95);
+      expect(Math.sqrt(toNumber(usual) / toNumber(sure))).toBeLessThan(1.3);
+    },
+  );
 
-  it('says how often a budget by the usual conversion fails, never too low and not far too high', () => {
+  it('the failure probability of the usual conversion is never too low and not far too high', () => {
     const epsilon = parseRational('1');
     const rho = strangers.largestRho(epsilon, parseRational('1e-6'));
     const said = failureProbability(strangers, rho, epsilon);
@@ -51,7 +54,7 @@ describe('beliefs under delta', () => {
   });
 
   it.each([0.3, 1, 3])(
-    'says of noise on sums what the one order proves at which pure noise is weighed beside it: epsilon %s',
+    'the failure probability of noise on sums follows from the one order that also prices pure noise: epsilon %s',
     (e) => {
       const epsilon = fromNumber(e);
       for (const [records, odds, d] of [
@@ -70,31 +73,28 @@ describe('beliefs under delta', () => {
         const said = failureProbability(sums, rho, epsilon);
         expect(said / Math.min(1, proven)).toBeGreaterThanOrEqual(1 - 1e-6);
         expect(said / proven).toBeLessThan(1.3);
-        // Other orders would say less, of Gaussian noise alone.
+        // Other orders would give a weaker bound for Gaussian noise alone.
         const { deltaBelow: _, ...alone } = sums;
         expect(failureProbability(alone, rho, epsilon)).toBeLessThan(proven);
       }
     },
   );
 
-  it.each([0.1, 0.5, 1, 3])(
-    'counts odds that move the wrong way, where delta and epsilon %s leave room for nothing else',
-    (e) => {
-      // With probability p the odds of the truth move up by e^x, with p e^-x down by as much, else not at all; x is just above epsilon.
-      const x = e * (1 + 1e-9);
-      const most = (less: number) => 1 - Math.exp(less - x);
-      const worst = {
-        delta: (p: number, less: number) => p * most(less),
-        largestRho: (less: Rational, delta: Rational) => fromNumber(toNumber(delta) / most(toNumber(less))),
-      };
-      const failure = (p: number) => p * (1 + Math.exp(-x));
-      const [epsilon, p] = [fromNumber(e), fromNumber(1e-6)];
-      const said = failureProbability(worst, p, epsilon) / failure(1e-6);
-      expect(said).toBeGreaterThanOrEqual(1 - 1e-6);
-      expect(said).toBeLessThan(1 + 1e-6);
-      const kept = failure(toNumber(surelyRho(worst, epsilon, p).rho)) / 1e-6;
-      expect(kept).toBeLessThanOrEqual(1 + 1e-6);
-      expect(kept).toBeGreaterThan(1 - 1e-6);
-    },
-  );
+  it.each([0.1, 0.5, 1, 3])('the failure probability counts odds that move the wrong way, and is tight at epsilon %s', (e) => {
+    // With probability p the odds of the truth move up by e^x, with p e^-x down by as much, else not at all; x is just above epsilon.
+    const x = e * (1 + 1e-9);
+    const most = (less: number) => 1 - Math.exp(less - x);
+    const worst = {
+      delta: (p: number, less: number) => p * most(less),
+      largestRho: (less: Rational, delta: Rational) => fromNumber(toNumber(delta) / most(toNumber(less))),
+    };
+    const failure = (p: number) => p * (1 + Math.exp(-x));
+    const [epsilon, p] = [fromNumber(e), fromNumber(1e-6)];
+    const said = failureProbability(worst, p, epsilon) / failure(1e-6);
+    expect(said).toBeGreaterThanOrEqual(1 - 1e-6);
+    expect(said).toBeLessThan(1 + 1e-6);
+    const kept = failure(toNumber(surelyRho(worst, epsilon, p).rho)) / 1e-6;
+    expect(kept).toBeLessThanOrEqual(1 + 1e-6);
+    expect(kept).toBeGreaterThan(1 - 1e-6);
+  });
 });

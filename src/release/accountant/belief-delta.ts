@@ -14,20 +14,19 @@ import {
 import type { GaussianBound } from '../../privacy/dependence/amplifier.js';
 
 /**
- * (epsilon, delta) indistinguishability does not say that beliefs stay within e^epsilon except with probability delta: one Gaussian
- * release at the usual conversion already exceeds that 2 to 8 times as often. What holds (belief.proof.md), g = epsilon - epsilon' > 0:
- * P(odds move by more than e^epsilon, up or down) <= (1 + e^-epsilon) delta' / (1 - e^-g). These two functions spend that inequality where it is cheapest.
+ * (epsilon, delta) does not bound odds by e^epsilon except with probability delta: one Gaussian release exceeds that 2 to 8 times as often.
+ * Used instead (belief.proof.md), with g = epsilon - epsilon' > 0: P(odds move more) <= (1 + e^-epsilon) delta' / (1 - e^-g).
  */
 const slacks: readonly Rational[] = [1, 2, 3, 4, 5, 6, 8, 10, 13, 17, 22].map((percent) => rational(percent, 100));
 
 /** 1 - e^-g, rounded down. */
 const lost = (g: number): number => -expm1Up(-g);
-/** Towards the truth, and (rarer by e^-epsilon) away from it; rounded up. */
+/** Bound for both directions, towards the truth and (rarer by e^-epsilon) away from it; rounded up. */
 const bothWays = (epsilon: Rational): number => addUp(1, expUp(-toNumberDown(epsilon)));
 
 /**
- * The largest common rho under which the odds move by at most e^epsilon except with probability delta, in so many words (rounded down), and the smaller
- * epsilon at which it is found.
+ * Largest common rho under which odds move by at most e^epsilon except with probability delta (rounded down),
+ * and the smaller epsilon at which it is found.
  */
 export function surelyRho(
   bound: Pick<GaussianBound, 'largestRho'>,
@@ -46,7 +45,7 @@ export function surelyRho(
   return best;
 }
 
-/** With what probability the odds can move by more than e^epsilon when every record spends rho; rounded up. */
+/** Probability that the odds move by more than e^epsilon when every record spends rho; rounded up. */
 export function failureProbability(bound: Pick<GaussianBound, 'delta' | 'deltaBelow'>, rho: Rational, epsilon: Rational): number {
   if (isZero(rho)) return 0;
   const [spent, kept] = [toNumberUp(rho), toNumberDown(epsilon)];

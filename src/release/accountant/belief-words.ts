@@ -33,7 +33,10 @@ export function chance(p: number): string {
 }
 const exceptFor = (failure: number): string => (failure > 0 ? ` This holds except with probability ${chance(failure)}.` : '');
 
-/** Beliefs as counts of people: of 100 suspicions held at 10 %, 10 are right; how many can be right among those the releases make most suspect? */
+/**
+ * Beliefs as counts of people: of 100 suspicions held at 10 %, 10 are right;
+ * the bound limits how many are right among the most suspect.
+ */
 export function naturalFrequency(prior: Rational, epsilon: Rational, delta = 0): NaturalFrequency {
   const p = toNumber(prior);
   const of = crowdFor(p);
@@ -53,7 +56,7 @@ export function naturalFrequency(prior: Rational, epsilon: Rational, delta = 0):
   };
 }
 
-/** The promise in belief words; `delta` is named whenever there is one. */
+/** The promise in terms of beliefs; `delta` is named whenever there is one. */
 export const beliefSentence = (prior: Rational, posterior: Rational, delta = 0): string =>
   `An attacker who believes something about a person with at most ${percent(toNumber(prior))} before the releases believes it with at most ` +
   `${percent(toNumber(posterior))} after them, including what they infer from tied records; and one who believed it with at least ` +

@@ -19,20 +19,20 @@ describe('epsilon from belief', () => {
     ['0.2', '0.5', 1.38629436112, 0.721347520444],
     ['0.1', '0.2', 0.810930216216, 1.23315173119],
     ['0.3', '0.31', 0.0471785602751, 21.1960685992],
-  ])('agrees with the vectors for %s to %s', (prior, posterior, epsilon, scale) => {
+  ])('epsilon from belief agrees with the test vectors for %s to %s', (prior, posterior, epsilon, scale) => {
     const found = toNumber(budget(prior, posterior).epsilon);
     expect(Math.abs(found - epsilon)).toBeLessThan(1e-9);
     expect(Math.abs(1 / found - scale)).toBeLessThan(1e-9);
   });
 
-  it('reads the same bound downward', () => {
+  it('a budget bounds beliefs downward by the same odds factor', () => {
     const { oddsFactor, downward, epsilon } = budget('0.2', '0.5');
     expect(toNumber(oddsFactor)).toBe(4);
     expect([toNumber(downward.from), toNumber(downward.to)]).toEqual([0.5, 0.2]);
     expect(posteriorAtLeast(downward.from, epsilon)).toBeCloseTo(0.2, 12);
   });
 
-  it('has differential identifiability as the case of equally likely people', () => {
+  it('differential identifiability is the case of equally likely people', () => {
     const posterior = parseRational('0.3');
     expect(toNumber(identifiability(50, posterior).epsilon)).toBeCloseTo(Math.log((49 * 0.3) / 0.7), 12);
     expect(identifiability(50, posterior)).toEqual(beliefBudget(rational(1, 50), posterior));
@@ -53,7 +53,7 @@ describe('epsilon from belief', () => {
     ['half a candidate', () => identifiability(2.5, parseRational('0.5'))],
     ['a posterior below random guessing', () => identifiability(4, parseRational('0.2'))],
     ['beliefs too close for any budget', () => budget('0.5', '0.50000000000000000001')],
-  ])('refuses %s and says what would work', (_what, work) => {
+  ])('a belief budget refuses %s, with a hint that would work', (_what, work) => {
     expect(work).toThrowError(expect.objectContaining({ code: 'BUDGET_INVALID', hint: expect.stringMatching(/./) }));
   });
 });
@@ -61,7 +61,7 @@ describe('epsilon from belief', () => {
 const probability = fc.integer({ min: 1, max: 9999 }).map((k) => rational(k, 10_000));
 
 describe('the posterior from epsilon', () => {
-  it('comes back to where it started, rounded outward: never below the truth upward, never above it downward', () => {
+  it('the posterior inverts epsilon from belief, rounded up upward and down downward', () => {
     fc.assert(
       fc.property(probability, probability, (a, b) => {
         fc.pre(compare(a, b) !== 0);
@@ -74,7 +74,7 @@ describe('the posterior from epsilon', () => {
     );
   });
 
-  it('grows with epsilon and with the prior', () => {
+  it('the posterior grows with epsilon and with the prior', () => {
     fc.assert(
       fc.property(probability, probability, fc.double({ min: 0.01, max: 5, noNaN: true }), (a, b, e) => {
         const [low, high] = compare(a, b) <= 0 ? [a, b] : [b, a];
@@ -84,7 +84,7 @@ describe('the posterior from epsilon', () => {
     );
   });
 
-  it('is not moved by nothing and lost to infinity', () => {
+  it('the posterior is the prior at epsilon zero and certainty at infinite epsilon', () => {
     const p = rational(1, 10);
     expect(posteriorAtMost(p, rational(1, 10n ** 18n))).toBeCloseTo(0.1, 12);
     expect(posteriorAtMost(p, rational(2000))).toBe(1);
@@ -93,7 +93,7 @@ describe('the posterior from epsilon', () => {
   });
 });
 
-describe('no breach', () => {
+describe('breaches of a belief budget', () => {
   /** A small fast generator: the cases must be many, not secret. */
   let seed = 20260731;
   const random = () => {
@@ -101,7 +101,7 @@ describe('no breach', () => {
     return seed / 2 ** 32;
   };
 
-  it('occurs upward or downward in 100,000 random priors, mechanisms and statements', () => {
+  it('no breach occurs upward or downward in 100,000 random priors, mechanisms and statements', () => {
     let worst = 0;
     for (let run = 0; run < 100_000; run++) {
       const low = 0.001 + 0.998 * random();
@@ -126,7 +126,7 @@ describe('no breach', () => {
     expect(worst).toBeLessThan(1e-9);
   });
 
-  it('is avoided by no more than needed: two values and an output beyond both reach the bound', () => {
+  it('the bound is tight: two values and an output beyond both reach it', () => {
     for (const [low, high] of [
       ['0.2', '0.5'],
       ['0.01', '0.6'],
@@ -143,7 +143,7 @@ describe('no breach', () => {
 describe('belief in words', () => {
   const epsilon = (p: string, q: string): Rational => budget(p, q).epsilon;
 
-  it('counts whole people and rounds against itself', () => {
+  it('belief in words counts whole people and rounds against the promise', () => {
     const said = naturalFrequency(parseRational('0.1'), epsilon('0.1', '0.3'));
     expect(said).toMatchObject({ of: 100, before: 10, atMost: 30 });
     expect(said.sentence).toMatch(/^Of 100 people an attacker suspects at 10 %, 10 are rightly suspected\. .*at most 30 are/);
@@ -151,13 +151,13 @@ describe('belief in words', () => {
     expect(naturalFrequency(parseRational('0.0001'), rational(1)).of).toBe(100_000);
   });
 
-  it('names delta whenever there is one', () => {
+  it('belief in words names delta whenever there is one', () => {
     expect(naturalFrequency(parseRational('0.1'), rational(1), 1e-6).sentence).toMatch(/except with probability 0\.000001/);
     expect(beliefSentence(parseRational('0.1'), parseRational('0.3'), 1e-6)).toMatch(/except with probability/);
     expect(beliefSentence(parseRational('0.1'), parseRational('0.3'))).not.toMatch(/except/);
   });
 
-  it('never understates a percentage', () => {
+  it('belief in words never understates a percentage', () => {
     expect(percent(0.3001, 'up')).toBe('31 %');
     expect(percent(0.3, 'up')).toBe('30 %');
     expect(percent(0.2999, 'down')).toBe('29 %');

@@ -17,14 +17,14 @@ import {
 } from '../../base/exact/rational.js';
 import { epsilonFromOdds, oddsFactor } from '../../policy/belief.js';
 
-/** What one bound on belief means: the odds of any statement about one secret move by at most `oddsFactor`, whichever way. */
+/** Bound on beliefs: the odds of any statement about one secret move by at most `oddsFactor`, up or down. */
 export interface BeliefBudget {
   readonly prior: Rational;
   readonly posterior: Rational;
   /** Rounded down. */
   readonly epsilon: Rational;
   readonly oddsFactor: Rational;
-  /** The same bound read the other way: whoever believed at least `from` still believes at least `to`. */
+  /** The same bound in the other direction: a belief of at least `from` stays at least `to`. */
   readonly downward: { readonly from: Rational; readonly to: Rational };
 }
 
@@ -71,24 +71,24 @@ export function identifiability(among: number, posterior: Rational): BeliefBudge
   return beliefBudget(rational(1, among), posterior);
 }
 
-/** The most an attacker can believe after releases worth epsilon; rounded up. */
+/** Largest posterior after releases worth epsilon; rounded up. */
 export function posteriorAtMost(prior: Rational, epsilon: Rational): number {
   const against = mulDown(toNumberDown(divide(subtract(one, prior), prior)), expDown(toNumberDown(negate(epsilon))));
   return Math.min(1, divUp(1, addDown(1, against)));
 }
 
-/** The least an attacker can believe; rounded down. */
+/** Smallest posterior; rounded down. */
 export function posteriorAtLeast(prior: Rational, epsilon: Rational): number {
   const against = mulUp(toNumberUp(divide(subtract(one, prior), prior)), expUp(toNumberUp(epsilon)));
   return Math.max(0, divDown(1, addUp(1, against)));
 }
 
-/** The row of priors every table and report shows. */
+/** Priors shown in every table and report. */
 const usualPriors: readonly Rational[] = ['0.001', '0.01', '0.05', '0.1', '0.2', '0.5', '0.9'].map((p) => parseRational(p));
 
 export interface BeliefRow {
   readonly prior: number;
-  /** Outward: the truth lies between. */
+  /** Rounded outward: the truth lies between. */
   readonly atLeast: number;
   readonly atMost: number;
 }

@@ -23,7 +23,7 @@ const limitsOf = ({ prior, posterior, floor }: Belief): readonly Limit[] =>
     ...(floor ? [{ prior, bound: floor, isUpward: false }] : []),
   ].map((limit) => ({ ...limit, epsilon: epsilonOf(limit) }));
 
-/** What a belief budget promises, what was lost of it, and which budget would hold it. */
+/** Promise of a belief budget, the part of it that was lost, and the budget that would hold it. */
 export interface BrokenBelief {
   readonly message: string;
   readonly hint: string;
@@ -64,8 +64,8 @@ function holding(limit: Limit, lost: Rational): Rational | undefined {
 }
 
 /**
- * An epsilon near the least whose belief budget keeps what was spent; undefined where none does. With a delta a belief takes more
- * than (epsilon, delta), so it is searched by the test that admits releases.
+ * An epsilon near the least whose belief budget admits the costs; undefined where none does.
+ * With a delta a belief needs more than (epsilon, delta), so it is searched with the test that admits releases.
  */
 export function leastKept(policy: Policy, account: Account, spent: Spent): Rational | undefined {
   const { epsilon: loss } = privacyLoss(account, spent);
@@ -84,10 +84,10 @@ export function leastKept(policy: Policy, account: Account, spent: Spent): Ratio
   }
   return high;
 }
-/** Whether an account with another epsilon would keep what was spent, by the test that admits releases. */
+/** Tests whether an account with another epsilon would admit all that was spent, by the test that admits releases. */
 export function keptAt(policy: Policy, account: Account, spent: Spent): (epsilon: Rational) => boolean {
   const amplifiers = [...new Set(account.routes.map(({ amplifier }) => amplifier))];
   return (epsilon) => isKept(openAccount({ ...policy, budget: { ...policy.budget, epsilon } }, amplifiers), spent);
 }
-/** Beyond this a belief of one in a million may become certain. */
+/** Largest epsilon considered: beyond it a belief of one in a million may become certain. */
 const most = rational(30);

@@ -2,7 +2,7 @@ import { toNumber } from '../../base/exact/rational.js';
 import type { Spent } from '../../privacy/mechanism/profile.js';
 import { type Account, gained, isKept, usedShare } from './account.js';
 
-/** The budget of an account after what was spent, in epsilon, ties included. Plans, ledgers and amendments all read it here. */
+/** Budget of an account after all costs, in epsilon, ties included. Plans, ledgers and amendments all use it. */
 export interface BudgetState {
   readonly total: number;
   /** More than the total only where it is exceeded. */
@@ -16,7 +16,7 @@ export function budgetState(account: Account, spent: Spent): BudgetState {
   const used = toNumber(usedShare(account, spent)) * total;
   const delta = toNumber(account.delta);
   if (!isKept(account, spent)) return { total, spent: Math.max(total, used), remaining: 0, delta };
-  // Costs that differ by class may be kept beyond the share of the dearest.
+  // Costs that differ by class may be admitted beyond the share of the costliest class.
   return { total, spent: Math.min(total, used), remaining: Math.max(0, total - used), delta };
 }
 

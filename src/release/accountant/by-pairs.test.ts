@@ -63,14 +63,14 @@ const costing = (full: string, own?: string, key = digest): Profile =>
 const spentOn = (...profiles: readonly Profile[]): Spent => profiles.reduce(spend, nothingSpent);
 const laplace = (law: Law): number => (law.kind === 'laplace' ? toNumber(law.scale) : Number.NaN);
 
-describe('what was booked along pairs', () => {
-  it('counts for pairs, and what names no pairs, or others, in full', () => {
+describe('costs along pairs', () => {
+  it('a cost along these pairs counts at its own value, and one without pairs or with others in full', () => {
     const spent = spentOn(costing('9', '0.5'), costing('0.25'), costing('0.125', '0.0625', 'other'));
     expect(toNumber(paidAlong(spent.pure, digest))).toBe(0.5 + 0.25 + 0.125);
     expect(toNumber(paidAlong(spent.pure, 'gone'))).toBe(9.375);
   });
 
-  it('is admitted by what it costs along pairs, however much any replacing would', () => {
+  it('a release is admitted by its cost along pairs, however much any replacement costs', () => {
     const account = openAccount(policyOf('1'), [strangers]);
     const nine = Array.from({ length: 9 }, () => costing('5', '0.1'));
     expect(isKept(account, spentOn(...nine, costing('0.1')))).toBe(true);
@@ -83,14 +83,14 @@ describe('what was booked along pairs', () => {
     expect(() => admission(account, costing('5', '0.2'))(over, spentOn(...nine), over)).toThrow(/remaining 0.1/);
   });
 
-  it('is no number of its own for other pairs, or for none', () => {
+  it('a policy without pairs counts costs along pairs in full', () => {
     const without = openAccount({ ...policyOf('1'), protect: { ...policyOf('1').protect, pairs: undefined } as never }, [
       strangers,
     ]);
     expect(isKept(without, spentOn(costing('5', '0.1')))).toBe(false);
   });
 
-  it('of Gaussian noise is rho along pairs where nobody is tied, and any other rho where somebody is', () => {
+  it('Gaussian noise counts its rho along pairs without ties, and its full rho with ties', () => {
     const gauss = (full: string, own: string): Profile =>
       zcdpProfile([
         [everyRecord, parseRational(full)],
@@ -107,7 +107,7 @@ describe('what was booked along pairs', () => {
     expect(isKept(tied, spentOn(gauss(`${2n * most.num}/${most.den}`, `${most.num}/${8n * most.den}`)))).toBe(false);
   });
 
-  it('under ties is the own cost and what ties carry of all that others spend', () => {
+  it('a cost under ties is the own cost and the part of all other costs that ties carry', () => {
     const account = openAccount(policyOf('1', '0', true), [couples(4)]);
     const t = couples(4);
     const limit = toNumber(t.largestBase(rational(1)));
@@ -115,26 +115,26 @@ describe('what was booked along pairs', () => {
     expect(isKept(account, spentOn(costing(all)))).toBe(true);
     expect(isKept(account, spentOn(costing('0.8')))).toBe(false);
     expect(isKept(account, spentOn(costing('0.8', '0.4')))).toBe(true);
-    // However little of it is along pairs: the odds ratio caps what a tie carries, not what the record itself tells.
+    // A small cost along pairs does not help here: the odds ratio caps what a tie carries, not the record's own privacy loss.
     expect(isKept(account, spentOn(costing('3', '0.1')))).toBe(t.along!(rational(3), parseRational('0.1')) <= 1);
     expect(isKept(account, spentOn(costing('40', '0.9')))).toBe(false);
   });
 });
 
-describe('noise', () => {
+describe('noise along pairs', () => {
   const scaleOf = (query: object, account: Account, policy: Policy) => {
     const [plan] = chooseNoise(measuresOf(query, policy), account, rational(1), nothingSpent);
     expect(plan!.fits).toBe(true);
     return plan!.mechanisms.map(({ law }) => laplace(law));
   };
-  it('is for the largest step where nobody is tied', () => {
+  it('noise without ties is scaled to the largest step between pairs', () => {
     const policy = policyOf('1');
     expect(scaleOf({ kind: 'sum', column: 'age' }, openAccount(policy, [strangers]), policy)).toEqual([5]);
     const plain = samplePolicy(columns);
     expect(scaleOf({ kind: 'sum', column: 'age' }, openAccount(plain, [strangers]), plain)).toEqual([90]);
   });
 
-  it('falls as pairs shorten under ties, and ends at what ties carry', () => {
+  it('noise under ties falls with the length of pairs, down to the part that ties carry', () => {
     const scale = (within: number, odds: number) => {
       const policy: Policy = {
         ...policyOf('1', '0', true),
@@ -145,22 +145,22 @@ describe('noise', () => {
     const list = [90, 45, 5, 1].map((within) => scale(within, 9));
     expect([...list].sort((a, b) => b - a)).toEqual(list);
     expect(list[0]! / list[3]!).toBeGreaterThan(1.5);
-    // A stranger's pairs alone would allow 5; what the other tells asks for more.
+    // Without ties a scale of 5 would do; the privacy loss over the tie needs more.
     expect(scale(5, 9)).toBeGreaterThan(5);
   });
 
-  it('is shared by measures, and measures that no pair moves need a share of nothing', () => {
+  it('measures share the budget, and one with zero sensitivity along pairs takes no share', () => {
     const policy = policyOf('1', '0', true);
     const account = openAccount({ ...policy, dependence: [] }, [strangers]);
     const query = [{ kind: 'sum', column: 'age' }, { kind: 'count' }];
-    // Bound under ties, the count has an effect though no pair moves it.
+    // Bound under ties, the count has a sensitivity although it is zero along pairs.
     const measures = bindBatch(parseBatch(query), policy).measures;
     const [plan] = chooseNoise(measures, account, rational(1), nothingSpent);
     expect(plan!.mechanisms.map(({ law }) => laplace(law))).toEqual([5, 1]);
     expect(toNumber(paidAlong(plan!.profile, digest))).toBe(1);
   });
 
-  it('beside what was spent is what still fits', () => {
+  it('noise after earlier costs is admitted exactly while the budget lasts', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.constantFrom('sum', 'count', 'mean'), fc.integer({ min: 1, max: 9 })), {
@@ -187,8 +187,8 @@ describe('noise', () => {
 });
 
 /**
- * The whole way, by enumeration: a batch is planned under a policy with pairs and ties, its noise put on every table two people can make, and the odds of every pair of values of one of them are worked out for every
- * output, whether the other is known or not.
+ * Exact audit by enumeration: a batch is planned under pairs and ties and its noise added to every table of two people.
+ * For every output, the odds of every pair of values of one person are computed, with the other's value known and unknown.
  */
 describe('an exact audit of planned noise', () => {
   const values = [0, 1, 2, 3];
@@ -205,7 +205,7 @@ describe('an exact audit of planned noise', () => {
     counter.add({ columns: [0, 1].map((j) => cells.map((r) => r[j]!)), rows: rows.length });
     return counter.totals()[0]!.map(Number);
   };
-  /** The largest log odds over pairs, outputs, and what is known of the other. */
+  /** Largest log odds over pairs, outputs and the knowledge of the other value. */
   function loss(
     policy: Policy,
     measure: Measure,
@@ -241,7 +241,7 @@ describe('an exact audit of planned noise', () => {
     }
     return most;
   }
-  /** Any table, its odds pulled towards one another until their largest ratio is the declared one. */
+  /** Any table, its odds scaled until their largest ratio is the declared one. */
   const tableOf = (odds: number, raw: readonly number[]): readonly (readonly number[])[] => {
     const log = values.map((a) => values.map((b) => raw[4 * a + b]!));
     let most = 0;
@@ -277,13 +277,13 @@ describe('an exact audit of planned noise', () => {
     );
     return most;
   };
-  it('finds no more than epsilon, and not much less', { timeout: 3_600_000 }, () => {
+  it('the audit finds a loss of at most epsilon, and not much less', { timeout: 3_600_000 }, () => {
     const most = run(1);
     if (process.env.FUGU_CLIMBS) console.log(`planned noise: at most ${most}`);
     expect(most).toBeLessThanOrEqual(1 + 1e-9);
     expect(most).toBeGreaterThan(0.6);
   });
-  it('would find noise that is too small', () => {
+  it('the audit finds noise that is too small', () => {
     expect(run(0.5)).toBeGreaterThan(1.01);
   });
 });

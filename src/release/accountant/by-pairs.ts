@@ -24,10 +24,11 @@ import { remembering } from './remembered.js';
 import type { Room } from './room.js';
 
 /**
- * Costs along pairs of values that must not be told apart (privacy/mechanism/pairs.proof.md): of a record's own change counts what was booked along pairs, of all others, over ties, what any change costs.
+ * Costs along pairs of values (privacy/mechanism/pairs.proof.md): a record's own change counts at its cost along pairs,
+ * changes of other records, over ties, at the cost of any change.
  */
 
-/** What replacing a record costs, by any other and along a pair. */
+/** Cost of replacing a record: by any other (`full`) and along a pair (`own`). */
 interface Costs {
   readonly full: Rational;
   readonly own: Rational;
@@ -39,14 +40,14 @@ const costsIn = (profile: Profile, pairs: string): Costs => ({
 const isBooked = ({ pure, zcdp }: Spent, pairs: string): boolean => isAlong(pure, pairs) || isAlong(zcdp, pairs);
 const isPure = ({ zcdp }: Spent): boolean => zcdp.perRecord.size === 0;
 
-/** Gaussian noise along pairs, where nobody is tied: nothing else is proven of it. */
+/** Gaussian noise along pairs, where nobody is tied: nothing is proven for ties. */
 function mixedIn({ amplifier, gaussian }: Route, spent: Spent, pairs: string) {
   if (!gaussian || !amplifier.strangers) return undefined;
   const [rho, pure, total] = [spent.zcdp, spent.pure, zcdpOfAll(spent)].map((profile) => paidAlong(profile, pairs));
   return { gaussian, mixed: { rho: rho!, pure: pure!, total: total! } };
 }
 
-/** Does the route prove, for values that are pairs, that the total stays within the budget? */
+/** True if the route proves, for values that are pairs, that the total stays within the budget. */
 export function keepsByPairs(route: Route, spent: Spent): boolean {
   const { pairs, amplifier, epsilon, pureCapacity } = route;
   if (pairs === undefined || !isBooked(spent, pairs)) return false;
@@ -60,7 +61,7 @@ export function keepsByPairs(route: Route, spent: Spent): boolean {
   return compare(bound.counted(told.mixed, capacity, kept), capacity) <= 0;
 }
 
-/** What the total tells an attacker between two values that are a pair; undefined where nothing was booked along pairs. */
+/** Upper bound on the privacy loss between two values that are a pair; undefined where no cost was recorded along pairs. */
 export function gainedByPairs(route: Route, spent: Spent): number | undefined {
   const { pairs, amplifier } = route;
   if (pairs === undefined || !isBooked(spent, pairs)) return undefined;
@@ -72,7 +73,7 @@ export function gainedByPairs(route: Route, spent: Spent): number | undefined {
   return found.length > 0 ? Math.min(...found) : undefined;
 }
 
-/** What part of all that could be spent along pairs is used, by pure and by Gaussian noise. */
+/** Used share of the capacity along pairs, by pure and by Gaussian noise. */
 export function usedByPairs(
   route: Route,
   spent: Spent,
@@ -93,7 +94,7 @@ export function usedByPairs(
   return isPositive(room) ? [pure(divide(full, room))] : [];
 }
 
-/** What may be spent along pairs, where nobody is tied, until this part of all that could be is used. */
+/** Remaining budget along pairs, where nobody is tied, until this share of the capacity is used. */
 export function roomByPairs(route: Route, spent: Spent, target: Rational): Room {
   const { gaussian, pureCapacity, pairs } = route;
   const told = mixedIn(route, spent, pairs!);
@@ -106,7 +107,8 @@ export function roomByPairs(route: Route, spent: Spent, target: Rational): Room 
 }
 
 /**
- * The same where ties carry costs along: what any replacing may cost, where this part of it is along pairs. The used part of the budget is what all costs must be divided by to be kept.
+ * The same where ties carry costs: largest cost of any replacement, if this part of it is along pairs.
+ * The used part of the budget is the divisor at which all costs would just be admitted.
  */
 export function roomAlongTies(route: Route, spent: Spent, part: Rational, target: Rational): Rational {
   const { pairs, amplifier, epsilon } = route;
@@ -118,14 +120,12 @@ export function roomAlongTies(route: Route, spent: Spent, part: Rational, target
   return leakage(limit * 2 ** -30) > limit ? zero : largestBelow(leakage, limit, limit * mostTimes, digits);
 }
 
-/** No more than this many times the budget is spent on anything, whatever ties carry of it. */
+/** Largest cost as a multiple of the budget, whatever part of it ties carry. */
 const mostTimes = 1024;
-/** Less than any noise can show. */
+/** Relative precision, finer than any noise can show. */
 const digits = 1e-4;
 
-/**
- * The largest cost of replacing any record whose leakage between values that are a pair stays within the budget, where replacing along a pair costs this part of it. Rounded down, and itself tested.
- */
+/** Largest cost of any replacement that is admitted if this part of it is along pairs. Rounded down, and checked itself. */
 function roomAlong(route: Route, part: Rational): Rational {
   const { amplifier, epsilon, pureCapacity } = route;
   if (compare(part, one) >= 0) return pureCapacity;
@@ -136,7 +136,7 @@ function roomAlong(route: Route, part: Rational): Rational {
 
 const remembered = remembering();
 
-/** The largest part of what any replacing moves that replacing along a pair moves. */
+/** Largest ratio of the sensitivity along pairs to the sensitivity to any replacement. */
 export const partAlong = (measures: readonly { readonly effects: Effects }[], pairs: string): Rational =>
   measures
     .map(({ effects }) => {
@@ -145,6 +145,6 @@ export const partAlong = (measures: readonly { readonly effects: Effects }[], pa
     })
     .reduce(maximum, zero);
 
-/** Whether these effects say what replacing along the pairs does. */
+/** True if these sensitivities state the effect of replacing a record along the pairs. */
 export const saysAlong = (effects: Effects, pairs: string): boolean => !effects.has(everyRecord) || effects.has(paired(pairs));
 export const movesAlong = (effects: Effects, pairs: string): boolean => effects.has(along(pairs));

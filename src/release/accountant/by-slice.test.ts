@@ -34,12 +34,12 @@ describe('Gaussian and pure noise by the values of a public column', () => {
     [[everyRecord, cost], [sliced(slicing), cost], [slice(slicing, week, week), cost]] as const; // biome-ignore format: one line
   const { capacity } = route.gaussian!;
   const most = multiply(capacity, rational(6, 10));
-  // As much again, in pure noise.
+  // The same cost again, in pure noise.
   const epsilon = pureOfZcdp(most);
   const spentOn = (gaussian: number, pure: number): Spent =>
     spend(spend(nothingSpent, zcdpProfile(booked(most, gaussian))), pureProfile(booked(epsilon, pure)));
 
-  it('add up where they are about the same value, and only there', () => {
+  it('Gaussian and pure costs add up on the same value, and only there', () => {
     expect(keeps(route, spentOn(3, 4))).toBe(true);
     expect(keeps(route, spentOn(3, 3))).toBe(false);
     const used = (week: number, spent: Spent) =>
@@ -61,7 +61,7 @@ describe('parts by combinations of public columns', () => {
   ]);
   const account = openAccount(policy, [strangers]);
   const both = slicingTogether(slicingsOf(policy).map(({ slicing }) => slicing));
-  /** So many weeks of one region, no two neighbours of which have spent the same. */
+  /** This many weeks of one region, with different costs in neighbouring weeks. */
   const spentOn = (weeks: number): Spent => {
     const parts = Array.from(
       { length: weeks },
@@ -77,17 +77,17 @@ describe('parts by combinations of public columns', () => {
     return spend(nothingSpent, pureProfile([[everyRecord, rational(1)], [sliced(both), rational(1)], ...parts]));
   };
 
-  it('are refused where more would have spent unlike amounts than are held, and nothing else is', () => {
+  it('the account refuses more parts with different costs than it can hold, and admits requests that add none', () => {
     const [most, more] = [spentOn(mostParts), spentOn(mostParts + 1)];
     expect([partsTogether(most), partsTogether(more)]).toEqual([mostParts, mostParts + 1]);
     const admit = admission(account, pureProfile([]));
     expect(() => admit(most, nothingSpent, nothingSpent)).not.toThrow();
     expect(() => admit(more, most, nothingSpent)).toThrow(/more than 4096 parts/);
-    // What makes no more of them is asked of the budget alone.
+    // A request that adds no parts is limited by the budget alone.
     expect(() => admit(more, more, nothingSpent)).not.toThrow();
   });
 
-  it('are carried along a chain by the column that orders it, not by one that stands before it', () => {
+  it('costs leak along a chain by the column that orders it, not by a column named before it', () => {
     const logOdds = Math.log(9);
     const along = openAccount(policy, [
       chainAmplifier({
@@ -121,7 +121,7 @@ describe('parts by combinations of public columns', () => {
       );
     const admit = admission(along, pureProfile([]));
     expect(() => admit(northern(1), nothingSpent, nothingSpent)).not.toThrow();
-    // Ten weeks in a row of one region tell of one another, though that region is one value.
+    // Ten consecutive weeks of one region are tied to each other, although that region is one value.
     expect(() => admit(northern(10), nothingSpent, nothingSpent)).toThrow(expect.objectContaining({ code: 'BUDGET_EXCEEDED' }));
   });
 });

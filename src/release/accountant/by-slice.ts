@@ -54,14 +54,14 @@ import { remembering } from './remembered.js';
 import type { Room } from './room.js';
 
 /**
- * Costs by the values of a public column (slices.proof.md): a record pays what was spent on its value and on everybody, so releases about different values add up only as far as ties
- * carry over from one to the other.
+ * Costs by the values of a public column (slices.proof.md): a record pays the cost of its value and of everybody,
+ * so releases about different values add up only as far as ties carry over.
  */
 
-/** Classes of records, of effects or of costs. */
+/** Record classes, of sensitivities or of costs. */
 type Classes = Pick<ReadonlyMap<RecordClass, unknown>, 'has' | 'keys'>;
 
-/** The values of public columns that a request is about; about all of a column that is absent. */
+/** Values of public columns that a request selects; a column that is absent is not restricted. */
 export type About = ReadonlyMap<Slicing, Values>;
 export const aboutEverybody: About = new Map();
 
@@ -75,7 +75,7 @@ export function aboutOf(measures: readonly { readonly effects: Classes }[]): Abo
   );
 }
 
-/** The values that the records which move something have. */
+/** Values of the records that contribute to some measure. */
 export function valuesIn(effects: Classes, slicing: Slicing): Values {
   if (!effects.has(sliced(slicing))) return everyValue;
   const own = [...effects.keys()]
@@ -86,7 +86,7 @@ export function valuesIn(effects: Classes, slicing: Slicing): Values {
   return { ranges: own.filter(({ from }) => !Number.isNaN(from)), missing: own.some(({ from }) => Number.isNaN(from)) };
 }
 
-/** One value of each kind: those between which none of these begins or ends are alike. */
+/** One representative of each kind of value: values are of one kind if no range begins or ends between them. */
 export function kinds(lists: readonly (readonly Range[])[]): readonly number[] {
   const starts = new Set(lists.flatMap((ranges) => ranges.flatMap(({ from, to }) => [from, to + 1])));
   return [...new Set([Number.NEGATIVE_INFINITY, ...starts])].filter((x) => x < Number.POSITIVE_INFINITY).concat(Number.NaN);
@@ -94,7 +94,7 @@ export function kinds(lists: readonly (readonly Range[])[]): readonly number[] {
 export const isAmong = ({ ranges, missing }: Values, value: number): boolean =>
   Number.isNaN(value) ? missing : ranges.some(({ from, to }) => from <= value && value <= to);
 
-/** What a request is about, for each of the columns of a reading; nothing where it asks about none of them. */
+/** Values that a request selects for each column of a slicing; undefined where it restricts none of them. */
 export function valuesAbout(about: About, slicing: Slicing): readonly Values[] | undefined {
   const columns = columnsIn(slicing);
   return columns.some((column) => about.has(column)) ? columns.map((column) => about.get(column) ?? everyValue) : undefined;
@@ -102,7 +102,10 @@ export function valuesAbout(about: About, slicing: Slicing): readonly Values[] |
 export const everywhere = (slicing: Slicing): readonly Values[] => columnsIn(slicing).map(() => everyValue);
 
 const spentBySlice = ({ pure, zcdp }: Spent, slicing: Slicing): boolean => isBySlice(pure, slicing) || isBySlice(zcdp, slicing);
-/** Whether combinations say more than one of their columns does: where two of them were asked about, or are, or where records that agree in all of them pay less. */
+/**
+ * True if combinations are more informative than one column: if two columns were selected or are now,
+ * or if records that agree in all of them pay less.
+ */
 function tells({ pure, zcdp }: Spent, slicing: Slicing, values: readonly Values[] = []): boolean {
   const columns = columnsIn(slicing);
   if (columns.length === 1) return true;
@@ -118,7 +121,10 @@ function tells({ pure, zcdp }: Spent, slicing: Slicing, values: readonly Values[
 }
 const isPure = ({ zcdp }: Spent): boolean => zcdp.perRecord.size === 0;
 
-/** One rho that stands for what the dearest of these values has spent; of combinations of columns, for what the dearest have spent on each kind of noise. */
+/**
+ * One rho equivalent to the cost of the costliest of these values; for combinations of columns,
+ * to the largest cost of each kind of noise.
+ */
 function rhoOn({ gaussian }: Route, spent: Spent, slicing: Slicing, values: readonly Values[]): Rational {
   const counted = (mixed: Mixed) => gaussian!.bound.counted(mixed, gaussian!.capacity, gaussian!.epsilon);
   const [first, ...others] = values;
@@ -138,7 +144,7 @@ const costsBySlice = (spent: Spent, slicing: Slicing): readonly [Slices, Slices,
   paidBySlice(zcdpOfAll(spent), slicing),
 ];
 
-/** Does the route prove, by the values of some public column, that the total stays within the budget? */
+/** True if the route proves, by the values of some public column, that the total stays within the budget. */
 export const keepsBySlice = (route: Route, spent: Spent): boolean =>
   route.slicings.some((slicing) => spentBySlice(spent, slicing) && tells(spent, slicing) && keepsBy(route, spent, slicing));
 
@@ -150,18 +156,19 @@ function keepsBy(route: Route, spent: Spent, slicing: Slicing): boolean {
 const isKeptInZcdp = (route: Route, spent: Spent, slicing: Slicing): boolean =>
   route.gaussian !== undefined && compare(rhoOn(route, spent, slicing, everywhere(slicing)), route.gaussian.capacity) <= 0;
 
-/** By the dearest value without asking the ties, or by what they carry over. */
+/** Admits by the costliest value without ties, or by the leakage under ties. */
 function within(route: Route, slicing: Slicing, costs: Costs): boolean {
   if (compare(largestOf(costs, columnsIn(slicing).length), route.pureCapacity) <= 0) return true;
   return knows(route, slicing) && leakageOf(route, slicing, costs) <= toNumberDown(route.epsilon);
 }
 
-/** Whether ties say more about costs by these columns than their largest does. */
+/** True if ties bound costs by these columns more tightly than their largest cost does. */
 const knows = ({ amplifier }: Route, slicing: Slicing): boolean =>
   columnsIn(slicing).some((column) => amplifier.slicings?.has(column) === true);
 
 /**
- * What the ties let through. Where they do not know every column of a combination, each that they do know by the dearest combination with its value: bounds grow with every record's cost.
+ * Leakage under ties. Where ties do not cover every column of a combination, each covered column is taken with the
+ * costliest combination for each of its values: bounds grow with every record's cost.
  */
 function leakageOf({ amplifier }: Route, slicing: Slicing, costs: Costs): number {
   const columns = columnsIn(slicing);
@@ -174,11 +181,14 @@ function leakageOf({ amplifier }: Route, slicing: Slicing, costs: Costs): number
   );
 }
 
-/** True where, by the ties, no record has these values: spending there loses nothing. */
+/** True where, under the ties, no record has these values: a cost there loses nothing. */
 export const isNobody = (route: Route, slicing: Slicing, values: Values): boolean =>
   route.amplifier.slicings?.has(slicing) === true && leakageOf(route, slicing, costOnAll([values], route.epsilon)) === 0;
 
-/** What the total tells an attacker, by the public column that shows the least; undefined where nothing was booked by one. */
+/**
+ * Upper bound on the privacy loss, by the public column that gives the smallest;
+ * undefined where no cost was recorded by a column.
+ */
 export function gainedBySlice(route: Route, spent: Spent): number | undefined {
   const found = route.slicings
     .filter((slicing) => spentBySlice(spent, slicing) && tells(spent, slicing))
@@ -203,7 +213,7 @@ function mixedOf(spent: Spent, slicing: Slicing): readonly Mixed[] {
   return kinds([e.runs, rho.runs, all.runs]).map((v) => ({ rho: costAt(rho, v), pure: costAt(e, v), total: costAt(all, v) }));
 }
 
-/** The most that records of these values may still spend on pure noise, all of them as much; rounded down, and itself tested. */
+/** Largest equal pure cost that records of these values may still spend; rounded down, and checked itself. */
 export function roomOn(route: Route, slicing: Slicing, values: readonly Values[], spent?: Costs): Rational {
   const { pureCapacity } = route;
   const columns = values.length;
@@ -220,7 +230,7 @@ export function roomOn(route: Route, slicing: Slicing, values: readonly Values[]
 function byTies(route: Route, slicing: Slicing, costs: Costs, values: readonly Values[]): Rational {
   const limit = toNumberDown(route.epsilon);
   const leakage = (x: number) => leakageOf(route, slicing, addCosts(costs, costOnAll(values, fromNumber(x)), values.length));
-  // Less than this is nothing that anybody could spend.
+  // A remaining budget below this is treated as zero.
   if (leakage(limit * 2 ** -30) > limit) return zero;
   return largestBelow(leakage, limit, limit);
 }
@@ -233,7 +243,10 @@ const keyOf = (slicing: Slicing, values: readonly Values[], spent: Costs): strin
     partsOf(spent, values.length).map(({ box, cost }) => [sliceOfAll(slicing, box), toText(cost)]),
   ]);
 
-/** What part of all that these values could spend is used, by pure and by Gaussian noise; nothing where it is the part that everybody has used. */
+/**
+ * Used share of the capacity of these values, by pure and by Gaussian noise;
+ * empty where it equals everybody's used share.
+ */
 export function usedBySlice(
   route: Route,
   spent: Spent,
@@ -253,13 +266,13 @@ export function usedBySlice(
   return [...pure, { noise: 'zcdp' as const, share: kept ? divide(rhoOn(route, spent, slicing, values), capacity) : one }];
 }
 
-/** What records of these values may spend until this part of all they could spend is used. */
+/** Remaining budget of records with these values until this share of their capacity is used. */
 export function roomBySlice(
   route: Route,
   spent: Spent,
   { slicing, values, target }: { readonly slicing: Slicing; readonly values: readonly Values[]; readonly target: Rational },
 ): Room {
-  // Where some value has spent more than zCDP allows, no value can be read in it.
+  // If some value has spent more than zCDP allows, no value can be read in zCDP.
   const gaussian = isKeptInZcdp(route, spent, slicing) ? route.gaussian : undefined;
   const most = isPure(spent) ? roomOn(route, slicing, values) : zero;
   const left = isPositive(most) ? roomOn(route, slicing, values, paidTogether(spent.pure, slicing)) : zero;
@@ -270,7 +283,7 @@ export function roomBySlice(
   };
 }
 
-/** What parts of all that these values could spend one request was, by the routes that may have allotted it. */
+/** Share of these values' capacity that one request took, under each route that may have allotted it. */
 export const bookedShares = (
   { routes }: { readonly routes: readonly Route[] },
   { pure }: Spent,
@@ -284,9 +297,9 @@ export const bookedShares = (
     }),
   );
 
-/** So many parts at most that have spent unlike amounts. */
+/** Largest number of parts with different costs. */
 export const mostParts = 4096;
-/** How many parts of the data, by combinations of public columns, have spent unlike amounts. */
+/** Number of parts of the data, by combinations of public columns, with different costs. */
 export const partsTogether = ({ pure, zcdp }: Spent): number =>
   Math.max(
     ...[pure, zcdp].map(({ perRecord }) => [...perRecord.keys()].filter((name) => isSlice(name) && isTogether(name)).length),

@@ -51,23 +51,23 @@ export interface NoisePlan {
   /** One per measure. */
   readonly mechanisms: readonly MechanismOf[];
   readonly profile: Profile;
-  /** The public column by whose values the budget was divided and found. */
+  /** Public column by whose values the budget was divided and found. */
   readonly slicing?: Slicing;
-  /** Sum over cells of the noise variance in units of what one record can move: comparable between measures. */
+  /** Sum over cells of the noise variance in units of the sensitivity: comparable between measures. */
   readonly error: number;
-  /** Whether the account still has room for it. */
+  /** True if the account still admits it. */
   readonly fits: boolean;
   /** Later questions could use Gaussian noise only by paying more for what was released before. */
   readonly closes?: true;
 }
 
-/** A plan before it is judged, and the same with another amount. */
+/** A plan before it is judged, and a function that makes it with another budget. */
 interface Candidate extends Omit<NoisePlan, 'fits' | 'closes'> {
   readonly budget: Rational;
   readonly make: (budget: Rational) => Candidate;
 }
 
-/** All candidates, best first; the caller takes the first (which fits if any does). After each the account has used the share and no more. */
+/** All candidates, best first; the caller takes the first (which fits if any does). Each uses exactly the share. */
 export function chooseNoise(measures: readonly Measure[], account: Account, share: Rational, spent: Spent): readonly NoisePlan[] {
   const plans: Candidate[] = [];
   const about = aboutOf(measures);
@@ -90,20 +90,22 @@ export function chooseNoise(measures: readonly Measure[], account: Account, shar
     for (const slicing of route.slicings.filter((s) => isWorth(s, measures, about)))
       add([roomBySlice(route, before, { slicing, values: valuesAbout(about, slicing)!, target })], slicing);
     const near = alongPairs(route, measures, { account, share, target, spent: before, decides, speaksOf });
-    // Noise for any replacing costs a pair less than was asked for. It stands in where what is left allows what was asked for and only roundings or other ratios of own and full are in the way; never for asking too much.
+    // Noise for replacing by any record costs a pair less than the share. It is a fallback where the share remains and
+    // only rounding or another ratio of own to full cost is in the way; never where the request exceeds the remaining budget.
     if (near.length > 0 && (route.amplifier.strangers || asksTooMuch(account, share, spent, about)))
       plans.splice(0, plans.length, ...plans.filter((p) => p.route !== route || p.slicing !== undefined));
     plans.push(...near);
   }
   const most = ({ profile }: Candidate) => moved.most(account.book(profile, { measures }));
-  // What asks for more than is left is planned in full, and refused.
+  // A request above the remaining budget is planned in full, and refused.
   const offered =
     compare(target, one) > 0
       ? plans.filter((plan) => !asksTooMuch(account, share, spent, about) || !isOfLess(plan, plans))
       : plans.flatMap((plan) => (moved.alone ? plan : (withinShare(plan, share, most) ?? [])));
   const gains = (plan: Candidate) =>
     plan.slicing === undefined ||
-    // By the values of a column nothing is gained where one number says as much, nor where those of another would pay for it. Combinations pay for nothing that their columns do not.
+    // A sliced plan is dropped where an unsliced one is as accurate, or where another column's values would pay for it.
+    // Combinations pay for nothing that their columns do not pay for.
     (!offered.some((p) => p.slicing === undefined && p.route === plan.route && p.kind === plan.kind && p.error <= plan.error) &&
       (columnsIn(plan.slicing).length > 1 ||
         [...about]
@@ -116,12 +118,12 @@ export function chooseNoise(measures: readonly Measure[], account: Account, shar
   const after = ({ profile }: Candidate): Spent => spend(spent, account.book(profile, { measures }));
   const judged = (plan: Candidate): NoisePlan & Candidate => {
     const closes = plan.kind === 'laplace' && moved.isClosed(after(plan));
-    // By its own route: the promise printed with the plan is that route's.
+    // Judged by its own route, because its printed promise is that route's.
     return { ...plan, fits: keeps(plan.route, after(plan)), ...(closes && { closes }) };
   };
   const weighed = (plan: NoisePlan) => (plan.closes ? closing : 1) * plan.error;
   const several = measures.length > 1 && account.routes.some(isGaussian);
-  // A quota may have room for another noise than the best one.
+  // A quota may admit another noise than the best one.
   const isTaken = (place: number) => place === 0 || account.quotas === true;
   return offered
     .filter(gains)
@@ -132,13 +134,13 @@ export function chooseNoise(measures: readonly Measure[], account: Account, shar
     );
 }
 
-/** A route that does not speak about what was spent before cannot promise anything about what comes next. */
+/** A route that does not cover earlier costs cannot promise anything about later ones. */
 const covers = (route: Route, measures: readonly Measure[], spent: Spent): boolean =>
   measures.every((m) => speaksAbout(route.amplifier.scope, m.effects.keys())) &&
   (!route.amplifier.factoredOnly || measures.every(isFactored)) &&
   spentUnder(route, spent) !== undefined;
 
-/** Why no noise can be offered: undefined where no route covers these measures. */
+/** Reason why no noise can be offered; undefined where no route covers these measures. */
 export function whyNoNoise(measures: readonly Measure[], account: Account, spent: Spent): Fault | undefined {
   const met = (r: Route) => (['pure', 'zcdp'] as const).some((noise) => r.conditions.every((c) => meets(c, noise, { measures })));
   const routes = account.routes.filter((r) => covers(r, measures, spent) && met(r));
@@ -148,7 +150,10 @@ export function whyNoNoise(measures: readonly Measure[], account: Account, spent
   return beside ?? changesQuotas(account, spent, about) ?? nothingLeft();
 }
 
-/** Plans for everybody where a plan for the requested values may spend more: too large a request is refused, not answered with more noise. */
+/**
+ * True for a plan for everybody where a plan for the requested values may spend more: too large a request is refused,
+ * not answered with more noise.
+ */
 const isOfLess = ({ slicing, route, kind, budget }: Candidate, plans: readonly Candidate[]): boolean =>
   slicing === undefined &&
   plans.some((p) => p.slicing !== undefined && p.route === route && p.kind === kind && compare(p.budget, budget) > 0);
@@ -160,7 +165,7 @@ function withinShare(plan: Candidate, share: Rational, most: (plan: Candidate) =
   return budget === plan.budget ? plan : budget && plan.make(budget);
 }
 
-/** Several pure draws cost less in zCDP than one of them all: what the share still allows goes into them. */
+/** Several pure draws cost less in zCDP than one of their total: the draws are enlarged to use the rest of the share. */
 function grown(plan: Candidate, most: (plan: Candidate) => number, share: number): Candidate {
   const enough = share - 1e-8;
   if (most(plan) >= enough) return plan;
@@ -177,10 +182,10 @@ function grown(plan: Candidate, most: (plan: Candidate) => number, share: number
   return best;
 }
 
-/** Pure noise that leaves later questions without Gaussian noise is taken where its variance is this many times smaller. */
+/** Pure noise that closes Gaussian noise to later questions is preferred only if its variance is this many times smaller. */
 export const closing = 2;
 
-/** Roundings take no more. */
+/** Tolerance for rounding. */
 const crumb = rational(1, 1000);
 const asksTooMuch = (account: Account, share: Rational, spent: Spent, about: About): boolean =>
   compare(share, add(subtract(one, usedShare(account, spent, about)), crumb)) > 0;
@@ -194,7 +199,10 @@ interface Fitted {
   readonly each: (m: Measure) => Scope;
 }
 
-/** The same with noise for what replacing a record along a declared pair moves: all of it where nobody is tied, beside what ties carry of the others otherwise (by-pairs.ts). */
+/**
+ * Plans with noise for the sensitivity along declared pairs: all of it where nobody is tied,
+ * otherwise together with what ties carry from other records (by-pairs.ts).
+ */
 function alongPairs(
   route: Route,
   measures: readonly Measure[],
@@ -207,7 +215,8 @@ function alongPairs(
     const part = minimum(one, partAlong(measures, pairs));
     const onlyPure = spent.zcdp.perRecord.size === 0;
     if (!onlyPure || !isPlain(route) || !speaksOf('pure')) return [];
-    // Where all of it is along pairs, and nothing was booked along them, the costs of everybody say as much.
+    // Not needed if the whole sensitivity is along pairs and no cost was recorded along them:
+    // costs for everybody give the same result.
     if (compare(part, one) === 0 && !isAlong(spent.pure, pairs)) return [];
     const room = roomAlongTies(route, spent, part, target);
     return isPositive(room) ? [under(laplace, measures, route, room)] : [];
@@ -215,7 +224,7 @@ function alongPairs(
   const own: Scope = (record) => record === along(pairs);
   const fitted: Fitted = {
     shared: own,
-    // What no pair moves costs nothing along pairs, whatever its noise.
+    // A measure with zero sensitivity along pairs costs nothing along them, whatever its noise.
     each: (m: Measure) => (movesAlong(m.effects, pairs) ? own : amplifier.scope),
   };
   const { pure, rho } = spendable(account, route, roomByPairs(route, spent, target), { share, target, spent, decides });
@@ -227,14 +236,17 @@ function alongPairs(
 
 const dearest = (profile: Profile, slicing: Slicing): Rational => largestOn(paidBySlice(profile, slicing));
 
-/** Combinations of columns are looked at where two of them are asked about, and where there are not too many. */
+/** Combinations of columns are considered where a request restricts two of them and there are not too many. */
 const mostCombinations = 10_000;
 const isWorth = (slicing: Slicing, measures: readonly Measure[], about: About): boolean => {
   const asked = columnsIn(slicing).filter((column) => about.has(column)).length;
   return columnsIn(slicing).length === 1 ? asked === 1 : asked > 1 && combinationsOf(measures, slicing) <= mostCombinations;
 };
 
-/** The two kinds of noise, with the shares that minimise the total squared error in units of each measure's own effect. */
+/**
+ * The two kinds of noise, with the shares that minimise the total squared error in units of each measure's own
+ * sensitivity.
+ */
 interface Kind {
   readonly name: 'laplace' | 'gaussian';
   readonly noise: Allotment['noise'];
@@ -266,14 +278,17 @@ function under(
   return { route, kind: name, mechanisms, profile, error, budget, make, ...(slicing && { slicing }) };
 }
 
-/** Noise is fitted to what the values of a public column move, where the budget was found by them: less, for a table by that column, than a record that could change its value would. */
+/**
+ * Noise is scaled to the sensitivity within a value of a public column if the budget was found by those values:
+ * for a table by that column it is below the sensitivity to a change of the value.
+ */
 function payingFor({ effects }: Measure, scope: Scope, slicing: Slicing | undefined): Scope {
   if (slicing === undefined) return scope;
   const own: Scope = (record) => isSlice(record) && boxIn(record).of === slicing;
   return [...effects.keys()].some(own) ? own : scope;
 }
 
-/** A measure is its own factor when only one column's answers can move it. */
+/** A measure is its own factor if it depends on one column's answers only. */
 const isFactored = (m: Measure): boolean => [...m.effects.keys()].filter(isPart).length <= 1;
 
 const mechanisms: {
@@ -320,7 +335,7 @@ export const noised = <M extends Measure>(m: M, allotment: Allotment, scope: Sco
     scope,
   ) as MechanismOf<M>;
 
-/** Noisy cells over all the tables that are read off a measure. */
+/** Noisy cells over all the tables that are computed from a measure. */
 const entering = (m: Measure): number =>
   m.mechanism === 'additive' ? (m.worth ?? m.cells.length * (m.tables ?? 1)) : m.cells.length;
 

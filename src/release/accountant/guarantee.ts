@@ -12,25 +12,28 @@ import type { Account, Route } from './account.js';
 import { posteriorAtMost } from './belief.js';
 import { chance, naturalFrequency, percent } from './belief-words.js';
 
-/** What a release promises, under which assumption: plain data, printed by every plan, receipt and report. */
+/** Promise of a release and its assumptions: plain data, printed by every plan, receipt and report. */
 export interface Guarantee {
   readonly certified: boolean;
   /** Present where the budget is so large that nothing is certified. */
   readonly protectsNothing?: true;
   readonly secret: SecretKind;
   readonly adversary: 'informed' | 'uninformed';
-  /** What is compared; `replace` when absent. Between two values of a record odds move by epsilon under `replace`, by twice that under `add-remove`. */
+  /**
+   * Definition of neighbouring data sets; `replace` when absent.
+   * Between two values of a record odds move by epsilon under `replace`, by twice that under `add-remove`.
+   */
   readonly neighbours?: 'add-remove';
-  /** The declared pairs of values that are not told apart, column by column; any two when absent. */
+  /** Declared pairs of values that stay indistinguishable, column by column; any two values when absent. */
   readonly pairs?: readonly string[];
-  /** Exact totals that the attacker knows; what is promised is about what they leave open. */
+  /** Exact totals that the attacker knows; the promise is about what they leave open. */
   readonly known?: readonly string[];
   readonly epsilon: number;
   readonly delta: number;
-  /** Probability with which the odds may move further, when the whole budget is spent. */
+  /** Probability that the odds move further, when the whole budget is spent. */
   readonly failure: number;
   readonly assumptions: readonly string[];
-  /** The theorem the noise was chosen by. */
+  /** The theorem behind the choice of noise. */
   readonly how: string;
   /** The promise in plain words, one sentence each. */
   readonly sentences: readonly string[];
@@ -45,8 +48,8 @@ const secretWords: Record<SecretKind, string> = {
 };
 
 /**
- * What is compared is no matter of taste, because a count needs twice the noise that adding or removing one record would. Where costs are booked by the values of public columns, what
- * is compared has the same (slices.proof.md).
+ * The definition matters: a table of counts needs twice the Laplace noise under replacement that it needs under adding or
+ * removing a record. Where costs are recorded by values of public columns, neighbours agree in them (slices.proof.md).
  */
 function neighboursIn(policy: Policy): string {
   if (neighboursOf(policy) === 'add-remove')
@@ -62,7 +65,7 @@ function neighboursIn(policy: Policy): string {
   return ` Neighbours: replace one record by any other with the same ${columnList(columns)}, which everybody knows and which stays the same also where the data file is replaced; how many records there are is public.`;
 }
 
-/** What is promised under an account, whichever of its routes a release takes: worked out once. */
+/** Promise of an account for any of its routes; the common parts are computed once. */
 export function promiseOf(policy: Policy, account: Account): (route: Route) => Guarantee {
   const failure = Math.min(1, account.routes.map((r) => r.gaussian?.failure ?? 0).reduce(addUp, 0));
   const epsilon = toNumber(account.epsilon);
@@ -146,20 +149,23 @@ export function promiseOf(policy: Policy, account: Account): (route: Route) => G
     epsilon,
     delta,
     failure,
-    // The account is kept by whichever route proves it in the end, so what any of them assumes belongs to the promise about all releases together.
+    // Any route may prove the account in the end, so the assumptions of all of them belong to the promise.
     assumptions: [...new Set([route, ...account.routes].flatMap(({ amplifier }) => amplifier.assumptions))],
     how: route.how,
     sentences,
   });
 }
 
-/** Where the totals say how many rows of each kind there are, the promise is about one row; otherwise about rows that can only change together (policy/known/known.proof.md). */
+/**
+ * The promise is about one row if the totals give the number of rows of each kind;
+ * otherwise about rows that can only change together (policy/known/known.proof.md).
+ */
 const betweenGiven = ({ singles }: Known): string =>
   singles
     ? 'any two values of the secret that the known totals leave possible'
     : 'any two ways in which some rows could be filled in that agree with the known totals, where no part of them could be exchanged alone';
 
-/** Column by column, as declared; of all others any two values. */
+/** Column by column, as declared; any two values of the other columns. */
 const pairsTold = ({ protect: { pairs }, columns }: Policy): readonly string[] => {
   const rest = [...columns.keys()].some((name) => !pairs!.columns.has(name));
   return [
@@ -171,13 +177,13 @@ const pairsTold = ({ protect: { pairs }, columns }: Policy): readonly string[] =
 const secretIn = ({ protect: { secret, window = 1 } }: Policy): string =>
   window > 1 ? `${window} time steps in a row, taken together` : secretWords[secret];
 
-/** Five digits of it, never less than it is. */
+/** Five significant digits, rounded up. */
 function shortAbove(x: number): number {
   const short = Number(x.toPrecision(5));
   return short >= x ? short : Number((short + 10 ** (Math.floor(Math.log10(x)) - 4)).toPrecision(5));
 }
 
-/** Where a route knows answers by levels, the level is all the secret it speaks about. */
+/** Under a route that covers answers by level, only the level is the protected secret. */
 function byLevels({ routes }: Account): string {
   const names = routes.flatMap(({ conditions }) =>
     conditions.flatMap(({ need }) => (need.kind === 'levels' ? coarseColumns(need.resolution) : [])),

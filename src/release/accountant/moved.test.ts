@@ -6,7 +6,7 @@ import { amountWithin } from './moved.js';
 describe('the part of an amount that takes no more than a share', () => {
   const curves = [(x: number) => x, (x: number) => x ** 2, Math.sqrt, (x: number) => Math.max(x / 3, x - 0.2), Math.tanh];
 
-  it('is the largest one', () => {
+  it('amountWithin finds the largest part within the share', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...curves),
@@ -21,7 +21,7 @@ describe('the part of an amount that takes no more than a share', () => {
     );
   });
 
-  it('is all of it where that takes no more, and none where the smallest does', () => {
+  it('amountWithin returns the whole amount if it fits, and nothing if the smallest part does not', () => {
     const amount = rational(1, 3);
     expect(compare(amountWithin(amount, rational(1, 2), (x) => toNumber(x))!, amount)).toBe(0);
     expect(amountWithin(amount, rational(1, 10), (x) => 0.2 + toNumber(x))).toBeUndefined();

@@ -21,23 +21,26 @@ import { type Account, isClosedToGaussian, isGaussian, usedBy, usedShare } from 
 import { type About, aboutEverybody, isNobody } from './by-slice.js';
 import { countsForMore } from './room.js';
 
-/** The accounts that one release moves: everybody's, that of the values it is about, and those of other values (moved.proof.md). */
+/**
+ * The accounts that one release affects: everybody's, that of its own values,
+ * and those of other values (affected-accounts.proof.md).
+ */
 export interface Moved {
-  /** There is one account only: amounts follow from it exactly (room.ts). */
+  /** True if there is one account only: amounts follow from it exactly (remaining-budget.ts). */
   readonly alone: boolean;
-  /** The largest share of the budget that a cost takes from any of them. */
+  /** Largest share of the budget that a cost takes from any of them. */
   most(booked: Profile): number;
-  /** Whether Gaussian noise would cost one of them more than pure noise, after this was spent. */
+  /** True if Gaussian noise would cost one of them more than pure noise, given these costs. */
   isClosed(after: Spent): boolean;
-  /** The refusal where no noise leaves all of them what they are owed, though something is left. */
+  /** Refusal where no noise leaves each of them its share, although something remains. */
   refusal(): Fault | undefined;
 }
 
-/** So many accounts are looked at. */
+/** Largest number of accounts that are considered. */
 export const mostAccounts = 24;
-/** More than every budget. */
+/** A share larger than every budget. */
 const tooMuch = 2;
-/** Roundings of a share. */
+/** Tolerance for rounding a share. */
 const crumb = rational(1, 1_000_000_000);
 
 export function movedBy(account: Account, spent: Spent, about: About): Moved {
@@ -45,7 +48,7 @@ export function movedBy(account: Account, spent: Spent, about: About): Moved {
   let before: readonly Rational[] | undefined;
   const usedBefore = () => (before ??= abouts.map((a) => usedShare(account, spent, a)));
   const isPure = spent.zcdp.perRecord.size === 0;
-  /** Gaussian noise reads in zCDP what was read in pure epsilon before. */
+  /** True if a Gaussian cost makes zCDP the reading of costs that were read in pure epsilon before. */
   const changes = (booked: Profile) => booked.noise === 'zcdp' && isPure && isPositive(usedBefore().reduce(maximum, zero));
   return {
     alone: abouts.length === 1,
@@ -74,7 +77,7 @@ const inZcdp = (account: Account, spent: Spent, about: About): Rational =>
 const isDearerInZcdp = (account: Account, spent: Spent, about: About, used: Rational): boolean =>
   compare(inZcdp(account, spent, about), add(used, crumb)) > 0;
 
-/** Budgets without a delta know one price of a draw, and steps with a budget of their own have a right to it. */
+/** A budget without a delta has one price per draw, and steps with a budget of their own are entitled to it. */
 const isShared = (account: Account): boolean => account.steady === undefined && account.routes.some(isGaussian);
 
 function accountsBeside(
@@ -98,7 +101,7 @@ function accountsBeside(
   return { abouts: all.slice(0, mostAccounts), complete: all.length <= mostAccounts };
 }
 
-/** Parts that somebody belongs to. Parts without records have nothing to lose and are left out. */
+/** Parts with records. Parts without records have nothing to lose and are left out. */
 function partsOfSomebody(account: Account): readonly About[] {
   const known = withSomebody.get(account);
   if (known) return known;
@@ -122,8 +125,8 @@ const keyOf = (about: About): string =>
   );
 
 /**
- * The largest part of an amount that takes no more than a share; all of it where that is so already, undefined where the smallest takes more.
- * `most` grows with the amount.
+ * Largest part of an amount that takes at most a share: all of it if that fits,
+ * undefined if even the smallest takes more. `most` grows with the amount.
  */
 export function amountWithin(amount: Rational, share: Rational, most: (amount: Rational) => number): Rational | undefined {
   const limit = toNumber(share) + 1e-10;
@@ -133,7 +136,7 @@ export function amountWithin(amount: Rational, share: Rational, most: (amount: R
   if (high.excess <= 0) return amount;
   const low = { part: 2 ** -24, excess: excess(2 ** -24), weight: 1 };
   if (low.excess > 0) return undefined;
-  // Regula falsi; an end that stays twice weighs half as much, so that neither stays for long.
+  // Regula falsi; the weight of an end that stays twice is halved, so that neither stays for long.
   for (let k = 0; k < 60 && low.excess < -1e-9 && high.part - low.part > 1e-15; k++) {
     const [below, above] = [low.excess * low.weight, high.excess * high.weight];
     const between = (low.part * above - high.part * below) / (above - below);

@@ -15,7 +15,10 @@ import { mostAccounts } from './moved.js';
 import { foreignCosts, readByOthers } from './others.js';
 import { accountSource } from './sources.js';
 
-/** An account before anything is spent: every way that is proven, with its capacities. `told` hears how many of the amplifiers were asked. */
+/**
+ * An account before anything is spent: every proven route, with its capacities.
+ * `progress` receives the number of amplifiers done.
+ */
 export function openAccount(
   policy: Policy,
   amplifiers: readonly Amplifier[],
@@ -58,7 +61,7 @@ export function openAccount(
   };
 }
 
-/** Values of public columns one by one; none of them where there are many. The last declared value has no end. */
+/** Values of public columns one by one; none of them if there are many. The last declared value has no upper end. */
 function partsIn(policy: Policy, kinds?: TieKinds): Pick<Account, 'parts'> {
   const columns = slicingsOf(policy, kinds);
   const count = columns.reduce((n, { first, last }) => n + last - first + 2, 0);
@@ -73,7 +76,7 @@ function partsIn(policy: Policy, kinds?: TieKinds): Pick<Account, 'parts'> {
   return { parts };
 }
 
-/** What every step may spend for as long as there are steps: only a chain that forgets has such a number. */
+/** Budget of every step for an endless stream: it exists only for a chain that forgets. */
 function steadyOf(routes: readonly Route[], epsilon: Rational): SteadySpending {
   const [found] = routes.flatMap(({ amplifier: { steady } }) => (steady ? [steady] : []));
   if (!found)
@@ -93,14 +96,14 @@ function steadyOf(routes: readonly Route[], epsilon: Rational): SteadySpending {
 }
 
 /**
- * Gaussian capacities. The bound for every release comes first. A bound for some releases becomes a route of its own where it allows more at its part of delta than
- * the first would with all of it; otherwise it would cost delta and bring nothing.
+ * Gaussian capacities. The bound for every release comes first. A bound for some releases becomes a route of its own if it allows more
+ * at its part of delta than the first would with all of it; otherwise it would cost delta for nothing.
  */
 function addGaussian({ budget, protect }: Policy, routes: readonly Route[]): Route[] {
   const { epsilon, delta, belief } = budget;
   const under = (bound: GaussianBound, parts: number): GaussianRoute => {
     const part = divide(delta, rational(parts));
-    // A belief budget promises "except with probability delta" in so many words, which takes more than (epsilon, delta).
+    // A belief budget promises "except with probability delta" literally, which takes more than (epsilon, delta).
     const sure = belief ? surelyRho(bound, epsilon, part) : { rho: bound.largestRho(epsilon, part), epsilon };
     const failure = belief ? toNumberUp(part) : failureProbability(bound, sure.rho, epsilon);
     return { bound, capacity: sure.rho, delta: part, epsilon: sure.epsilon, failure };
@@ -134,7 +137,10 @@ function addGaussian({ budget, protect }: Policy, routes: readonly Route[]): Rou
   });
 }
 
-/** What adds up over one kind of record need not over another: which rows of a person are kept depends on all of that person's. */
+/**
+ * Conditions are marked by secret: sums over one kind of record need not be sums over another,
+ * as the kept rows of a person depend on all of that person's rows.
+ */
 const ofSecret = (condition: Condition, { secret, unit, maxRows }: Protect): Condition => ({
   ...condition,
   mark: markedBy(condition.mark, [secret, ...(secret === 'person' ? [unit!, maxRows] : [])]),
@@ -143,8 +149,8 @@ const ofSecret = (condition: Condition, { secret, unit, maxRows }: Protect): Con
 export function termsOf(policy: Policy): Account['terms'] {
   const { budget, protect } = policy;
   const whose = protect.secret === 'person' ? `person by ${protect.unit}` : protect.secret;
-  // Costs of adding a record say nothing about replacing it, and that records are counted for nothing is over once they were.
-  // Nor do costs of replacing one record say anything about several at once, or about those that other totals allow.
+  // Costs of adding a record do not bound replacing it, and the number of records is no longer free.
+  // Nor do costs of one record bound several at once, or records under other known totals.
   const given = policy.known ? `known totals ${policy.known.digest} beside ${whose}` : whose;
   const secret = addsRemoves(policy) ? `presence of ${given}` : given;
   const parts = [`epsilon ${toNumber(budget.epsilon)}`, `secret ${secret}`, `adversary ${protect.adversary}`];

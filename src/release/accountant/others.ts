@@ -5,13 +5,13 @@ import { type Profile, type Spent, spend } from '../../privacy/mechanism/profile
 import { everyRecord } from '../../privacy/mechanism/record-class.js';
 import { type Account, costOf } from './account.js';
 
-/** What somebody else has told about these people, as a cost per record that is replaced: an epsilon or a rho of zCDP (others.proof.md). */
+/** Cost of another publisher's release, per replaced record: an epsilon or a rho of zCDP (others.proof.md). */
 export interface Foreign {
   readonly epsilon?: Rational;
   readonly rho?: Rational;
 }
 
-/** As it counts for this policy: for every record, and beside known totals for all records that change at once. */
+/** Cost under this policy: for every record, or with known totals for all records that change at once. */
 export function foreignCosts({ epsilon, rho }: Foreign, { known }: Pick<Policy, 'known'>): readonly Profile[] {
   const together = rational(BigInt(known?.together ?? 1));
   return [
@@ -20,10 +20,10 @@ export function foreignCosts({ epsilon, rho }: Foreign, { known }: Pick<Policy, 
   ];
 }
 
-/** What others may have spent meets no condition of ours. */
+/** Costs of other publishers meet no condition of a route. */
 export const readByOthers = { beyond: true } as const;
 
-/** What was spent, with what is set aside for others who do not say what they spend. */
+/** Spent costs, together with those set aside for other publishers. */
 export const withOthers = <S extends Spent>({ others = [] }: Account, spent: S): S => ({
   ...spent,
   ...others.reduce(spend, spent as Spent),

@@ -5,7 +5,7 @@ import { usedMark } from '../../privacy/mechanism/record-class.js';
 import { meets, type Reading } from './reading.js';
 
 const rows: Condition = { mark: usedMark('0'), need: { kind: 'rows' } };
-/** Two codes that the tables do not hold apart. */
+/** Two codes that the tables do not distinguish. */
 const coarse = wholeLevels(
   resolutionOf(
     [
@@ -28,10 +28,10 @@ const coarse = wholeLevels(
   ),
 );
 
-describe('a request that says no more than its cost', () => {
+describe('a request of which only the cost is known', () => {
   const silent: Reading = {};
 
-  it('may read within the levels of tables, so it does not meet them, by any noise', () => {
+  it('a request without measures meets no condition on levels, with any noise', () => {
     for (const noise of ['pure', 'zcdp'] as const) {
       expect(meets(coarse, noise, silent)).toBe(false);
       expect(meets(coarse, noise, { sums: true })).toBe(false);
@@ -39,13 +39,13 @@ describe('a request that says no more than its cost', () => {
     }
   });
 
-  it('may put Gaussian noise on anything, so it is not taken for sums', () => {
+  it('a request without measures meets the condition on sums only if it declares sums', () => {
     expect(meets(onlySums, 'zcdp', silent)).toBe(false);
     expect(meets(onlySums, 'zcdp', { sums: true })).toBe(true);
     expect(meets(onlySums, 'pure', silent)).toBe(true);
   });
 
-  it('reads rows that may be used, unless it reads relations', () => {
+  it('a request meets the condition on usable rows unless it reads relations', () => {
     for (const noise of ['pure', 'zcdp'] as const) {
       expect(meets(rows, noise, silent)).toBe(true);
       expect(meets(rows, noise, { beyond: true })).toBe(false);

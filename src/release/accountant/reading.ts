@@ -6,28 +6,29 @@ import { isDistinct } from '../../query/count/groups.js';
 import type { Measure } from '../../query/count/measure.js';
 import { readsWithin } from '../../query/count/reads-within.js';
 
-/** What a request reads, as far as the conditions of routes ask. Public facts of the request alone. */
+/** Properties of a request that conditions of routes depend on. Public facts of the request alone. */
 export interface Reading {
-  /** Absent where a request says no more than its cost: then it meets nothing that is asked of measures. */
+  /** Absent where only the cost of a request is known: it then meets no condition on measures. */
   readonly measures?: readonly Measure[];
-  /** Of a request without measures: all its noise is on sums to which every record adds a part of its own, given earlier outputs. */
+  /** For a request without measures: all its noise is on sums with one separate term per record, given earlier outputs. */
   readonly sums?: boolean;
-  /** It is proven for records that come and go, too. */
+  /** Proven for add-remove neighbours, too. */
   readonly comesAndGoes?: boolean;
-  /** Its cost is that of all records that change together beside known totals. */
+  /** Its cost covers all records that change together under known totals. */
   readonly together?: boolean;
-  /** It reads more than the rows that releases may use (relations), so that records left out of those rows pay for it too. */
+  /** Reads more than the rows that releases may use (relations), so that records outside those rows pay for it too. */
   readonly beyond?: boolean;
 }
 
 const checks: { readonly [K in Need['kind']]: (need: Extract<Need, { kind: K }>, reading: Reading) => boolean } = {
   rows: (_, { beyond }) => beyond !== true,
-  // Over rows every count is a sum, but for that of different values: what a record adds to it depends on the others. Over answers it is one only where a single answer moves it: what another adds to a cross table depends on the first.
+  // Over rows every count is a sum, except a count of distinct values: a record's contribution depends on the others.
+  // Over answers it is a sum only if it depends on a single answer: another answer's contribution to a cross table depends on the first.
   sums: (_, { measures, sums }) =>
     measures
       ? measures.every((m) => m.mechanism !== 'exponential' && !isDistinct(m.counting) && answersMoving(m) <= 1)
       : sums === true,
-  // Nothing reads finer than the declared values.
+  // A route without coarse levels covers every reading: nothing is finer than the declared values.
   levels: ({ resolution }, { measures }) =>
     coarseColumns(resolution).length === 0 || measures?.every(({ counting }) => readsWithin(counting, resolution)) === true,
 };

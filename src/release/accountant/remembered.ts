@@ -3,7 +3,7 @@ import type { Route } from './account.js';
 
 const mostKept = 4096;
 
-/** What was worked out for a route, by a key that says all it hangs on. */
+/** Memoizes a value per route; the key must hold everything that the value depends on. */
 export function remembering(): (route: Route, key: string, make: () => Rational) => Rational {
   const rooms = new WeakMap<Route, Map<string, Rational>>();
   return (route, key, make) => {

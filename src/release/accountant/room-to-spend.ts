@@ -12,7 +12,7 @@ import { changesQuotas, costsMoreBeside, mostSpendable, roomsUnder, spendable } 
 import { refusalOf, type Standing } from './share.js';
 import { coversSources } from './sources.js';
 
-/** What a share of the budget allows one record, by the route that proves it. */
+/** Budget that a share allows one record, by the route that proves it. */
 export interface RoomToSpend {
   readonly route: Route;
   /** Base epsilon one record may spend on pure noise. */
@@ -21,22 +21,22 @@ export interface RoomToSpend {
   readonly rho?: Allotment;
   /** After pure noise later questions could use Gaussian noise only by paying more for what was released before. */
   readonly closes?: true;
-  /** Why pure noise has no room where something is left. */
+  /** Reason why pure noise is not offered although something remains. */
   readonly whyNoPure?: Fault;
-  /** Whether the ledger would take either. */
+  /** True if the ledger would admit either. */
   readonly admitted: boolean;
 }
 
 export interface Sharing {
   readonly spent: Standing;
   readonly share: Rational;
-  /** The class of records that the request touches. */
+  /** Record class that the request depends on. */
   readonly record: RecordClass;
-  /** Decides which routes speak about it. */
+  /** Decides which routes cover it. */
   readonly reading: Reading;
-  /** What whoever asks may spend. */
+  /** Quota of the payer. */
   readonly quota: Quota | undefined;
-  /** The values of public columns that it touches, where it is booked by them. */
+  /** Values of public columns that it depends on, where its cost is recorded by them. */
   readonly part?: PartTouched;
 }
 
@@ -44,14 +44,14 @@ export interface PartTouched {
   readonly slicing: Slicing;
   /** One entry for each of its columns. */
   readonly values: readonly Values[];
-  /** What is booked where records of these values spend all of an allotment; others may pay more. */
+  /** Cost recorded when records of these values spend all of a budget share; other records may pay more. */
   readonly cost: (allotment: Allotment) => Profile;
 }
 
 export function roomFor(account: Account, asked: Sharing): RoomToSpend {
   const { spent, share, record, reading, quota, part } = asked;
   const about = part && aboutPart(part);
-  // What was spent on other data is refused with its own reason.
+  // Costs spent on other data are refused with a reason of their own.
   const before = coversSources(account.source, spent) ? spent : nothingSpent;
   const target = add(usedShare(account, before, about), share);
   const decides = decidingNoise(account, before, about);
@@ -62,7 +62,7 @@ export function roomFor(account: Account, asked: Sharing): RoomToSpend {
   const moved = movedBy(account, before, about ?? aboutEverybody);
   const costs = (allotment: Allotment) => part?.cost(allotment) ?? costOf(allotment, [record]);
   const booked = (allotment: Allotment) => account.book(costs(allotment), reading);
-  // What asks for more than is left is planned in full, and refused.
+  // A request above the remaining budget is planned in full, and refused.
   const within = (route: Route, allotment: Allotment) => {
     const most = (amount: Rational) => moved.most(booked({ ...allotment, amount }));
     const amount = moved.alone || compare(target, one) > 0 ? allotment.amount : amountWithin(allotment.amount, share, most);
@@ -83,7 +83,7 @@ export function roomFor(account: Account, asked: Sharing): RoomToSpend {
     changesQuotas(account, spent, about);
   const beside = rooms.length === 0 && refused();
   if (beside) throw beside;
-  // What fits nowhere is planned all the same, and refused with its reason; what is no room where another kind of noise is, is not.
+  // If neither kind of noise fits, both are planned and refused with a reason; if one fits, the other is not offered.
   const most = (noise: Profile['noise']) =>
     rooms
       .filter(({ allotment }) => allotment.noise === noise)

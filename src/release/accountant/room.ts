@@ -18,15 +18,21 @@ import { type Account, isGaussian, isPlain, type Route, spentUnder, usedBy, used
 import { roomAlongTies, roomByPairs } from './by-pairs.js';
 import { type About, everywhere, roomBySlice } from './by-slice.js';
 
-/** What one record may spend until a reading of the account has used a given part of it; not positive where that part is used already. */
+/**
+ * Remaining budget of one record until a reading of the account has used a given share;
+ * not positive where that share is used already.
+ */
 export interface Room {
   readonly pure: Rational;
   readonly rho?: Rational;
-  /** What the fresh account allows by the same reading. */
+  /** Capacity of the fresh account by the same reading. */
   readonly whole: { readonly pure: Rational; readonly rho?: Rational };
 }
 
-/** Room for costs of every record, by each reading of what was spent: for everybody, by the values of public columns, along pairs. */
+/**
+ * Remaining budget for costs of every record, by each reading of the costs: for everybody,
+ * by the values of public columns, along pairs.
+ */
 export function roomsUnder(route: Route, spent: Spent, target: Rational): readonly Room[] {
   const bySlices = route.slicings
     .filter((slicing) => isBySlice(spent.pure, slicing) || isBySlice(spent.zcdp, slicing))
@@ -54,12 +60,12 @@ function roomUnder(route: Route, spent: Spent, target: Rational): Room {
   };
 }
 
-/** A share of the budget, what will be used with it, and what was spent before. */
+/** A share of the budget, the used share that it leads to, and the costs spent before it. */
 export interface SharedOut {
   readonly share: Rational;
   readonly target: Rational;
   readonly spent: Spent;
-  /** The kind of cost that the account is read by; undefined where nothing was spent. */
+  /** Kind of cost that decides the used share; undefined where nothing was spent. */
   readonly decides: Profile['noise'] | undefined;
 }
 
@@ -69,7 +75,7 @@ export interface Spendable {
   readonly rho?: Rational;
 }
 
-/** The most of each kind over several readings. */
+/** The largest amount of each kind over several readings. */
 export function mostSpendable(rooms: readonly Spendable[]): Spendable {
   const most = (amounts: readonly (Rational | undefined)[]) => amounts.reduce<Rational>((m, x) => (x ? maximum(m, x) : m), zero);
   const [pure, rho] = [most(rooms.map((r) => r.pure)), most(rooms.map((r) => r.rho))];
@@ -77,7 +83,8 @@ export function mostSpendable(rooms: readonly Spendable[]): Spendable {
 }
 
 /**
- * The largest draws of each kind after which the account has used the target and no more (docs/decisions/0092): pure noise is paid in epsilon or at its zCDP cost, whichever allows more.
+ * Largest draws of each kind after which the account has used exactly the target (docs/decisions/0092):
+ * pure noise is paid in epsilon or at its zCDP cost, whichever allows more.
  */
 export function spendable(
   account: Account,
@@ -85,7 +92,8 @@ export function spendable(
   { pure, rho, whole }: Room,
   { share, target, spent, decides }: SharedOut,
 ): Spendable {
-  // What asks for more than is left is planned in full, and refused. Where analysts have quotas, no question may change how those of others are read.
+  // A request above the remaining budget is planned in full, and refused.
+  // Under quotas, no question may change the reading that other analysts' costs are counted by.
   const offered = (noise: Profile['noise'], amount: Rational, capacity: Rational): Rational => {
     const full = multiply(capacity, share);
     if (compare(target, one) > 0) return maximum(amount, full);
@@ -101,7 +109,7 @@ export function spendable(
   const pricedIn = (amount: Rational): Rational =>
     isPositive(amount) && (plain || !onlyPure) ? bound!.pureWithin(amount, capacity!, epsilon!) : zero;
   const most = maximum(inEpsilon, pricedIn(inRho));
-  // Less than another reading allows: that one would decide afterwards, at less than the share.
+  // Below the limit of another reading: that reading would decide afterwards, at less than the share.
   const allowed = () =>
     decides === 'pure' ? (rho && isGaussian(route) ? pricedIn(rho) : zero) : onlyPure && plain ? pure : zero;
   const keepsReading =
@@ -110,11 +118,11 @@ export function spendable(
 }
 const nearlyAll = rational(999_999_999, 1_000_000_000);
 
-/** Amounts that are no plain part of a capacity are kept short: the ledger writes them down. */
+/** Amounts that are no simple part of a capacity get a short denominator, because the ledger stores them. */
 const finest = 1n << 192n;
 const shortened = (x: Rational): Rational => (x.den <= finest ? x : fromNumber(toNumberDown(x)));
 
-/** The refusal of a request that only other routes cover: by them earlier releases count for more than the budget says was used. */
+/** Refusal of a request covered only by other routes, under which earlier releases cost more than the used share shows. */
 export function costsMoreBeside(
   account: Account,
   spent: Spent,
@@ -129,7 +137,7 @@ export function costsMoreBeside(
   return countsForMore(account, subtract(least, used));
 }
 
-/** The refusal where analysts have quotas and the amount would make another reading of the account the smallest. */
+/** Refusal under quotas where the amount would make another reading of the account the smallest. */
 export function changesQuotas(account: Account, spent: Spent, about?: About): Fault | undefined {
   if (!account.quotas || compare(usedShare(account, spent, about), one) >= 0) return undefined;
   return new Fault(
@@ -139,7 +147,7 @@ export function changesQuotas(account: Account, spent: Spent, about?: About): Fa
   );
 }
 
-/** The refusal where reading earlier releases otherwise takes this share by itself. */
+/** Refusal where another reading of earlier releases alone takes this share. */
 export function countsForMore(account: Account, share: Rational): Fault {
   const more = Number(toNumber(multiply(share, account.epsilon)).toPrecision(4));
   return new Fault(

@@ -22,32 +22,32 @@ import type { Reading } from './reading.js';
 export const nothingLeft = (): Fault =>
   new Fault('BUDGET_EXCEEDED', 'Nothing is left of the budget for this.', '"fugu ledger POLICY" lists what was spent.');
 
-/** What was spent by everybody, and by the analyst who asks where a quota is theirs. */
+/** Costs spent by everybody, and by the requesting analyst where they have a quota. */
 export interface Standing extends Spent {
   readonly own?: { readonly spent: Spent; readonly quota: Rational };
 }
 
 export interface Asked {
-  /** How much of the policy's epsilon to use; when absent a tenth of it, or with a budget per step what every step may spend for ever. */
+  /** Part of the policy's epsilon to use; default: a tenth of it, or, with a budget per step, the budget of every step. */
   readonly epsilon?: string;
   /** Use everything that remains (surveys). */
   readonly all?: boolean;
 }
 
-/** How much was asked for, in words that stay the same while the budget shrinks. */
+/** Requested amount, in a form that stays the same while the budget shrinks. */
 export const askedText = (options: Asked): string => options.epsilon ?? (options.all ? 'all' : 'tenth');
 
-/** The same for all ways to write a number. */
+/** The same text for all ways to write a number. */
 export const sameText = (options: Asked): string =>
   options.epsilon === undefined ? askedText(options) : toText(parseRational(options.epsilon, 'epsilon'));
 
 /** A part of the budget too small to be worth an answer. */
 const crumbs = rational(1, 1_000);
-/** Below this part an answer is noise and nothing else, in numbers that nobody can read. */
+/** Below this share an answer is only noise, in numbers too long to read. */
 const least = rational(1, 1_000_000_000);
 const tenth = rational(1, 10);
 
-/** The share of the whole budget that an epsilon stands for. */
+/** Share of the whole budget that an epsilon stands for. */
 export function shareOf(text: string, account: Account): Rational {
   const epsilon = parseRational(text, 'epsilon');
   if (!isPositive(epsilon))
@@ -67,8 +67,8 @@ export function shareOf(text: string, account: Account): Rational {
 }
 
 /**
- * The share of the whole budget that a request may use: asked for, or a tenth, or all that is left. What rounding left over is not handed out
- * unasked: the answer would be nothing but noise, so the full share is asked for and refused.
+ * Share of the whole budget for a request: as requested, or a tenth, or all that remains. A remainder left by rounding is
+ * not used by default, because the answer would be only noise: the full share is requested, and refused.
  */
 export function chooseShare(account: Account, asked: Asked, standing: Standing, about?: About): Rational {
   if (asked.epsilon !== undefined) return shareOf(asked.epsilon, account);
@@ -80,12 +80,12 @@ export function chooseShare(account: Account, asked: Asked, standing: Standing, 
   return compare(remaining, tenth) < 0 && isPositive(remaining) ? remaining : tenth;
 }
 
-/** How finely a share is cut down that does not fit. */
+/** Resolution at which a share that does not fit is reduced. */
 const finest = 1 << 16;
 
 /**
- * The largest part of a share that is admitted; nothing where that is a crumb. What is left of one part of the data and of a quota is told by different sums: ties may carry over to an
- * analyst's other parts what those have no room for. Only the admission itself knows.
+ * Largest part of a share that is admitted; undefined where that is negligible. Only the admission test can decide: the
+ * remainders of a part of the data and of a quota are different sums, as ties may carry costs to an analyst's other parts.
  */
 export function fittingShare(share: Rational, admits: (share: Rational) => boolean): Rational | undefined {
   if (compare(share, crumbs) <= 0 || !admits(crumbs)) return undefined;
@@ -99,7 +99,7 @@ export function fittingShare(share: Rational, admits: (share: Rational) => boole
   return compare(part(low), crumbs) < 0 ? undefined : part(low);
 }
 
-/** What a release about some steps takes by itself where every step has a budget of its own: what all of them may spend, for ever. */
+/** Default share of a release about some steps under a budget per step: the step's own budget. */
 function steadyShare({ steady, routes }: Account, about: About | undefined): Rational | undefined {
   const values = steady && about?.get(steady.slicing);
   if (!values || isEverything(values)) return undefined;
@@ -110,7 +110,7 @@ function steadyShare({ steady, routes }: Account, about: About | undefined): Rat
   return most && isPositive(most) ? divide(steady.each, most) : undefined;
 }
 
-/** The share of the budget that is left to whoever asks, about everybody or about these values of public columns. */
+/** Share of the budget that remains for the requester, for everybody or for these values of public columns. */
 export function leftOf(account: Account, standing: Standing, about?: About): Rational {
   const left = subtract(one, usedShare(account, standing, about));
   if (!standing.own) return left;
@@ -118,7 +118,7 @@ export function leftOf(account: Account, standing: Standing, about?: About): Rat
   return minimum(left, subtract(divide(quota, account.epsilon), usedShareOf(account, spent, standing, about)));
 }
 
-/** What a reservation would be refused with, as things stand: by the very test it has to pass. */
+/** Refusal that a reservation would meet in the present state, by the test it has to pass. */
 export function refusalOf(
   account: Account,
   quota: Quota | undefined,

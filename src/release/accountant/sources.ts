@@ -22,9 +22,9 @@ import {
   sourceMark,
 } from '../../privacy/mechanism/record-class.js';
 
-/** The data that an account of one policy reads: ties and known totals of it bound only what was spent on it (sources.proof.md). */
+/** Data that an account reads: its ties and known totals bound only the costs spent on it (sources.proof.md). */
 export interface AccountSource {
-  /** Every cost is booked once more under it. */
+  /** Second class under which every cost is recorded. */
   readonly mark: Mark;
   /** Marks of costs that were spent on the same data: its own, and the one without tie relations. */
   readonly own: ReadonlySet<Mark>;
@@ -32,7 +32,7 @@ export interface AccountSource {
   readonly isBooked: boolean;
   /** Costs without a mark were spent on this data: the population is named after its file. */
   readonly ownsUnmarked: boolean;
-  /** Whether bounds rest on ties or known totals of this data. */
+  /** True if bounds depend on ties or known totals of this data. */
   readonly isTied: boolean;
 }
 
@@ -60,12 +60,12 @@ const tieRelations = (policy: Policy, kinds: TieKinds): readonly string[] =>
 const digest = (parts: readonly string[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 24);
 
-/** Costs that are not known to be of this data, by the mark that would declare them to be. */
+/** Costs that are not known to be of this data, by the mark that would declare them so. */
 type Elsewhere = ReadonlyMap<Mark, Rational>;
 
 /**
- * Costs on other sources, each less what was declared of it. An entry has one source mark or none, so no cost is in two of them,
- * and what was declared of one source never offsets another.
+ * Costs on other sources, each less what was declared of it. An entry has at most one source mark,
+ * so no cost is in two of them, and a declaration about one source never offsets another.
  */
 export function spentElsewhere({ perRecord }: Profile, { mark, own, ownsUnmarked }: AccountSource): Elsewhere {
   const undeclared = (name: Mark, cost: Rational) => [name, subtract(cost, perRecord.get(name) ?? zero)] as const;
@@ -84,18 +84,18 @@ function bySource(perRecord: Profile['perRecord']) {
   const unmarked = marked.reduce((rest, [, cost]) => subtract(rest, cost), perRecord.get(everyRecord) ?? zero);
   return { marked, unmarked };
 }
-/** Running totals are rounded at 2^-256, each by itself: a difference below this is no cost. */
+/** Running totals are rounded at 2^-256 separately: a difference below this is no cost. */
 const roundings = rational(1n, 1n << 200n);
 
 /** Marks that hold more than the total: one cost is in two of them, and nothing can be derived. */
 const marksOverlap = ({ perRecord }: Profile): boolean => compare(bySource(perRecord).unmarked, negate(roundings)) < 0;
 
-/** Whether the bounds of an account speak about all that was spent. */
+/** True if the bounds of an account cover everything that was spent. */
 export const coversSources = (source: AccountSource, spent: Spent): boolean =>
   !source.isTied ||
   [spent.pure, spent.zcdp].every((profile) => !marksOverlap(profile) && spentElsewhere(profile, source).size === 0);
 
-/** The refusal of a total that was spent, in part, on data whose ties nobody knows here. */
+/** Refusal where costs were spent on data whose ties are not known here. */
 export function otherSources(source: AccountSource, spent: Spent): Fault | undefined {
   if (coversSources(source, spent)) return undefined;
   const profiles = [spent.pure, spent.zcdp];
@@ -124,7 +124,7 @@ const twiceMarked = (): Fault =>
     'Give these records a population of their own: what is promised about both adds up.',
   );
 
-/** Notes that declare all that was spent to be of this data: for each source what was not declared before. */
+/** Notes that declare all costs to be of this data: for each source the part not declared before. */
 export function declaredOwn(source: AccountSource, { pure, zcdp }: Spent): readonly Profile[] {
   if ([pure, zcdp].some(marksOverlap)) throw twiceMarked();
   return [pure, zcdp]
@@ -134,7 +134,7 @@ export function declaredOwn(source: AccountSource, { pure, zcdp }: Spent): reado
 
 type Renames = ReadonlyMap<Slicing, Slicing>;
 
-/** Costs that, booked once more, let slices under the names of version 0.2 count as slices of this data. */
+/** Costs that, recorded once more, let slices under the names of version 0.2 count as slices of this data. */
 export const declaredSlices = (renames: Renames, spent: Profile): readonly Profile[] =>
   [renamedProfile(spent, (name) => renamedSlice(name, renames))].filter(({ perRecord }) => perRecord.size > 0);
 
@@ -149,6 +149,6 @@ function renamedSlice(name: RecordClass, renames: Renames): RecordClass | undefi
   return now && sliceOfAll(now, box);
 }
 
-/** A cost as version 0.2 booked it: without the data source in any name, and without the zCDP cost of pure noise. */
+/** A cost as version 0.2 recorded it: without the data source in any name, and without the zCDP cost of pure noise. */
 export const withoutSource = (profile: Profile, renames: Renames): Profile =>
   renamedProfile(withoutZcdp(profile), (name) => (isSourceMark(name) ? undefined : (renamedSlice(name, renames) ?? name)));

@@ -64,7 +64,7 @@ describeLedger('a ledger in files', () => {
 });
 
 describe('the files of a ledger', () => {
-  it('is readable by its owner only', async () => {
+  it('a new ledger file is readable by its owner only', async () => {
     await ledgerAt();
     for (const end of ['', '.chain']) expect(statSync(`${place}${end}`).mode & 0o077).toBe(0);
   });
@@ -81,14 +81,14 @@ describe('a damaged ledger in files', () => {
     ['a trigger', 'CREATE TRIGGER t AFTER INSERT ON link BEGIN DELETE FROM account; END'],
     ['a view', 'CREATE VIEW v AS SELECT 1'],
     ['bytes that are no text', `UPDATE account SET totals = CAST(x'ff5b' AS TEXT)`],
-  ])('stops the next reservation at once: %s', async (_what, sql) => {
+  ])('a damaged ledger refuses the next reservation at once: %s', async (_what, sql) => {
     await filled();
     tamper(sql);
     expect(await codeOf(ledgerAt().then((ledger) => ledger.reserve(asking())))).toBe('LEDGER_CORRUPT');
     expect(await codeOf(ledgerAt().then((ledger) => ledger.spent('town', 'ann')))).toBe('LEDGER_CORRUPT');
   });
 
-  it('is refused when the file is something else', async () => {
+  it('a file that is not a ledger is refused', async () => {
     const other = join(folder, 'other.db');
     writeFileSync(other, 'not a database '.repeat(100));
     expect(await codeOf(ledgerAt(other))).toBe('LEDGER_CORRUPT');
@@ -99,7 +99,7 @@ describe('a damaged ledger in files', () => {
     expect(await codeOf(ledgerAt(foreign))).toBe('LEDGER_CORRUPT');
   });
 
-  it('is reported, not crashed on, when pages are overwritten', async () => {
+  it('overwritten pages are reported as a fault, without a crash', async () => {
     await filled();
     const bytes = readFileSync(place);
     bytes.fill(0xff, 4096, bytes.length);
@@ -114,7 +114,7 @@ describe('a damaged ledger in files', () => {
     expect(['broken', 'LEDGER_CORRUPT']).toContain(outcome);
   });
 
-  it('loses nothing with a log that was cut, spoilt or deleted: the chain file brings it back', async () => {
+  it('a write-ahead log that was cut, spoilt or deleted loses nothing: the chain file restores it', async () => {
     const ledger = await ledgerAt();
     for (let i = 0; i < 5; i++) await ledger.settle(await ledger.reserve(asking({ key: `k${i}` })), `answer ${i}`);
     for (const damage of ['garbage', 'cut', 'gone'] as const) {
@@ -134,14 +134,14 @@ describe('a damaged ledger in files', () => {
 });
 
 describe('a place that cannot hold a ledger', () => {
-  it('is refused with what to do: a folder, a file as folder', async () => {
+  it('a folder, or a file as folder, is refused with a hint', async () => {
     const file = join(folder, 'file');
     writeFileSync(file, '');
     expect(await codeOf(ledgerAt(folder))).toBe('READ_ONLY');
     expect(await codeOf(ledgerAt(join(file, 'ledger.db')))).toBe('READ_ONLY');
   });
 
-  it.skipIf(process.platform !== 'linux')('is refused before it is opened: a pipe, a device, a file of the system', async () => {
+  it.skipIf(process.platform !== 'linux')('a pipe, a device or a system file is refused before it is opened', async () => {
     const pipe = join(folder, 'pipe');
     expect(spawnSync('mkfifo', [pipe]).status).toBe(0);
     for (const path of [pipe, '/dev/zero', '/proc/uptime', '/proc/kmsg']) expect(await codeOf(ledgerAt(path))).toBe('READ_ONLY');
@@ -156,7 +156,7 @@ describe('a place that cannot hold a ledger', () => {
   });
 
   const root = process.getuid?.() === 0;
-  it.skipIf(root)('is refused as read-only when the folder may not be written', async () => {
+  it.skipIf(root)('a folder without write permission is refused as read-only', async () => {
     mkdirSync(join(folder, 'shut'));
     chmodSync(join(folder, 'shut'), 0o500);
     expect(await codeOf(ledgerAt(join(folder, 'shut', 'ledger.db')))).toBe('READ_ONLY');
@@ -169,7 +169,7 @@ describe('a place that cannot hold a ledger', () => {
     rmSync(probe, { recursive: true, force: true });
     return mounted;
   })();
-  describe.skipIf(!canMount)('on a small disk (needs the right to mount)', () => {
+  describe.skipIf(!canMount)('a small disk (needs the right to mount)', () => {
     let disk: string;
     beforeEach(() => {
       disk = mkdtempSync(join(tmpdir(), 'fugu-disk-'));
@@ -181,7 +181,7 @@ describe('a place that cannot hold a ledger', () => {
       rmSync(disk, { recursive: true, force: true });
     });
 
-    it('says the disk is full, keeps every acknowledged entry and works again when there is room', async () => {
+    it('a full disk is reported, every acknowledged entry is kept, and the ledger works again when there is space', async () => {
       const ledger = await ledgerAt(join(disk, 'ledger.db'));
       let kept = 0;
       let code = '';
@@ -201,7 +201,7 @@ describe('a place that cannot hold a ledger', () => {
       expect(await ledger.verify()).toMatchObject({ ok: true, entries: kept + 1 });
     });
 
-    it('says the place is read-only', async () => {
+    it('a read-only place is reported', async () => {
       await (await ledgerAt(join(disk, 'ledger.db'))).reserve(asking());
       await room.closeLedgers();
       execFileSync('mount', ['--bind', disk, disk]);

@@ -9,7 +9,7 @@ import { book, paidBy, spentFromText } from './index/total.js';
 import { type Adding, addLink, type Keeping, type Standing } from './keeping.js';
 import type { Account, AccountTerms, Entry, Ledger, Reservation } from './ledger.js';
 
-/** What a ledger does, wherever it is kept. */
+/** Ledger operations, independent of the storage. */
 export function ledgerOn(store: Keeping): Ledger {
   const { place, index, read } = store;
 
@@ -31,7 +31,7 @@ export function ledgerOn(store: Keeping): Ledger {
         unanswered = pending;
         const recorded = pending ? undefined : index.answer(sequence);
         if (typeof recorded === 'string') return { text: recorded, pending, unsynced: false };
-        // Only what the chain pins says that nobody was answered: an answer that the index does not find may be one that it lost.
+        // Only the pinned state proves that an entry is unanswered: an answer missing from the index may have been lost.
         const { resumable, boot } = found.link as SpendLink;
         const lapsed = !pending && resumable !== undefined;
         if (recorded === null || lapsed) throw textLost(place, sequence);
@@ -41,7 +41,8 @@ export function ledgerOn(store: Keeping): Ledger {
           { kind: 'answer', population, at: Date.now(), of: sequence, answer: answerHash(hash, answer) },
           answer,
         );
-        // What nobody can take up after the machine went down may lose its answer then; a witness must not know more than the disk.
+        // The answer of an entry that cannot be resumed after a crash may be lost in that crash.
+        // A witness must not be ahead of the disk.
         const unsynced = !store.witnessed && (!pending || (store.boot !== undefined && boot === store.boot));
         return { text: answer, pending, unsynced };
       },
@@ -146,7 +147,7 @@ export function ledgerOn(store: Keeping): Ledger {
   };
 }
 
-/** The account under these terms, or none where one may be opened. */
+/** The account under these terms; undefined where one may be opened. */
 function accountUnder(
   place: string,
   books: Books,
@@ -195,7 +196,7 @@ function bookReservation(store: Keeping, on: Adding, reservation: Reservation): 
   return { sequence, population, analyst, ...named, key, label, profile: reservation.profile, relied, at, settled: false, hash };
 }
 
-/** What was asked for last in vain: a release asks before it books, and again when it does. */
+/** Last lookup without a result: a release looks before it reserves, and again when it does. */
 const inVain = new WeakMap<Keeping, { readonly head: string; readonly population: string; readonly key: string }>();
 
 function recordedFor(store: Keeping, { hash: head }: End, population: string, key: string) {
@@ -213,7 +214,7 @@ function recordedFor(store: Keeping, { hash: head }: End, population: string, ke
   return { entry, answer: found.answer };
 }
 
-/** The latest entry that was booked for this request and never answered: the account's state says so, which the chain pins. */
+/** Latest unanswered entry reserved for this request, as listed in the account state, which the chain pins. */
 function takeUp({ index, holds }: Keeping, { pending }: AccountState, request: string): Entry | undefined {
   const found = pending.findLast(([, asked]) => asked === request);
   if (!found) return undefined;
@@ -227,7 +228,7 @@ function linkAt({ index }: Keeping, sequence: number): Standing['last'] {
   return stored && { link: linkIn(stored), stored };
 }
 
-/** Whether it was booked in this run of the machine, or in none in particular. */
+/** True if the entry was reserved since this boot of the machine, or if neither names a boot. */
 const takenUpHere = ({ boot }: Keeping, { body }: Stored): boolean => (JSON.parse(body) as SpendLink).boot === boot;
 
 const accountOf = (population: string, { digest, summary, totals, closed }: AccountState): Account => ({
@@ -255,7 +256,7 @@ function toEntry({ sequence, body, hash }: Stored, answered: 'no' | 'kept' | 'lo
   };
 }
 
-/** Half of a surrogate pair is no text and would not come back as it went in. */
+/** Half of a surrogate pair is not text and would be altered by storing. */
 const well = (text: string): string => (/\p{Surrogate}/u.test(text) ? Buffer.from(text, 'utf8').toString('utf8') : text);
 const wellFormed = (asked: Reservation): Reservation => ({
   ...asked,

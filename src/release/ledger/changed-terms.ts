@@ -1,13 +1,13 @@
 /**
- * The terms of an account are told as a summary: a head (epsilon, delta, secret, adversary) separated by commas, then every other line they were made of
- * separated by semicolons. Accounts from before the lines were kept have the head alone.
+ * The summary of an account's terms is a head (epsilon, delta, secret, adversary) separated by commas,
+ * then the other lines separated by semicolons. Accounts from before those lines were kept have the head alone.
  */
 const parts = (summary: string) => {
   const [head = '', ...lines] = summary.split('; ');
   return { head: head.split(', '), lines };
 };
 
-/** What is different between two summaries, in words; undefined where too little is known to tell. */
+/** Difference between two summaries, in words; undefined where too little is known. */
 export function changedTerms(known: string, asked: string): string | undefined {
   const [before, after] = [parts(known), parts(asked)];
   const both = before.lines.length > 0 && after.lines.length > 0;

@@ -6,8 +6,8 @@ import { type Adding, isUnpaid, type Late, type Unpaid } from './keeping.js';
 import { askWitness, type Store } from './store.js';
 
 /**
- * The one way to write: the lock, where the chain stands, the work, the lines, the index (ledger.proof.md). Before a line is in the chain file every failure
- * leaves nothing behind; after that it is told as `late` says, and the next transaction finds the link there.
+ * The only way to write: lock, chain state, work, lines, index (ledger.proof.md). A failure before a line is in the chain
+ * file leaves nothing behind; a later one is reported as `late` states, and the next transaction finds the link.
  */
 export const writing = <T>(store: Store, work: (on: Adding) => T, late: (result: T) => Late | Unpaid): Promise<T> =>
   inTurn(store.place, () => {
@@ -30,7 +30,7 @@ export const writing = <T>(store: Store, work: (on: Adding) => T, late: (result:
         const paying = isUnpaid(ends) ? undefined : ends;
         for (const line of on.lines)
           putLine(store, line, paying?.unsynced !== true, (unsure) => {
-            // An account that was opened, and nothing booked on it yet, is no harm.
+            // An account that was opened without a cost yet does no harm.
             if (line !== on.lines.at(-1)) return;
             const back = unsure && (!paying || paying.takenBack !== undefined) && takeBack(store, line);
             written = !back || paying !== undefined;
@@ -57,7 +57,7 @@ export const writing = <T>(store: Store, work: (on: Adding) => T, late: (result:
         if (!behind) throw error;
         rollBack(db);
       }
-      // Whoever took the files away meanwhile has a ledger without this link: nothing may be told on its account.
+      // Anyone who removed the files meanwhile has a ledger without this link, so nothing may be given out on its account.
       if (written) store.checkChain();
       store.remember(behind ? undefined : on);
       if (unheard !== undefined) {
@@ -66,21 +66,21 @@ export const writing = <T>(store: Store, work: (on: Adding) => T, late: (result:
       }
       return result;
     } catch (error) {
-      // Books that nothing was added to are as they were.
+      // Accounts without additions are unchanged.
       if (lines.length > 0) store.remember(undefined);
       rollBack(db);
       throw written ? told(asFault(error, place), end) : error;
     }
   });
 
-/** What was to be told is told also where this fails: whatever is left open is undone by whoever opens the file next. */
+/** A failure here does not hide the outcome: the next process to open the file rolls an open transaction back. */
 function rollBack(db: Store['db']): void {
   try {
     if (db.inTransaction()) db.exec('ROLLBACK');
   } catch {}
 }
 
-/** Without a write-ahead log readers can hold up a commit, and by then there is no way back. */
+/** Without a write-ahead log readers can delay a commit, and by then the line is written. */
 function commit(db: Store['db']): void {
   const deadline = performance.now() + 5000;
   for (;;) {
@@ -108,7 +108,7 @@ function putLine({ chain }: Store, line: Stored, sync: boolean, there: (unsure: 
   try {
     chain.write(line.offset, lineOf(line));
   } catch (error) {
-    // The end of the line is its last byte, so half of it is no line; all of it may be there nevertheless.
+    // The end of the line is its last byte, so half of it is no line; the whole line may be there nevertheless.
     if (!takeBack({ chain }, line) && isThere(chain, line)) there(false);
     throw error;
   }
@@ -121,7 +121,7 @@ function putLine({ chain }: Store, line: Stored, sync: boolean, there: (unsure: 
   there(false);
 }
 
-/** Where even looking fails, it is taken for spent. */
+/** If even reading fails, the line counts as written and the budget as spent. */
 function isThere(chain: Store['chain'], line: Stored): boolean {
   try {
     return chain.holds(line) !== false;

@@ -9,7 +9,7 @@ import { everyRecord } from '../../privacy/mechanism/record-class.js';
 import type { Ledger, Reservation } from './ledger.js';
 import { openLedger } from './open.js';
 
-/** Which call on which kind of file fails, counted from now. */
+/** The failing call and kind of file, counted from now. */
 const failing = vi.hoisted(() => ({ call: '', after: 0, code: 'EIO', half: false, lasting: false }));
 vi.mock('node:fs', async (original) => {
   const fs = await original<typeof import('node:fs')>();
@@ -54,8 +54,8 @@ const failCommit = (nth = 0) => {
   } as never);
 };
 
-describe('a booking that fails says what became of the budget', () => {
-  it('not spent, when the line cannot be written, and half a line is no line', async () => {
+describe('the outcome of a failed reservation', () => {
+  it('a reservation is not spent when its line cannot be written, even if half of it was', async () => {
     const ledger = await ledgerAt();
     await ledger.reserve(asking());
     for (const half of [false, true]) {
@@ -68,7 +68,7 @@ describe('a booking that fails says what became of the budget', () => {
     expect(await spent(await ledgerAt())).toBe('1/5');
   });
 
-  it('spent, when the disk does not confirm the line: the next booking finds it', async () => {
+  it('a reservation is spent when the disk does not confirm its line: the next one finds it', async () => {
     const ledger = await ledgerAt();
     await ledger.reserve(asking());
     Object.assign(failing, { call: 'fdatasync', after: 0 });
@@ -79,7 +79,7 @@ describe('a booking that fails says what became of the budget', () => {
     expect(await spent(await ledgerAt())).toBe('1/5');
   });
 
-  it('spent, when the index cannot be committed after the line: the same process goes on', async () => {
+  it('a reservation is spent when the index cannot be committed after its line, and the same process goes on', async () => {
     const ledger = await ledgerAt();
     await ledger.reserve(asking());
     failCommit();
@@ -91,7 +91,7 @@ describe('a booking that fails says what became of the budget', () => {
     expect((await ledger.verify()).ok).toBe(true);
   });
 
-  it('spent, also when what was begun in the index cannot be undone', async () => {
+  it('a reservation is spent even when the index transaction cannot be rolled back', async () => {
     const ledger = await ledgerAt();
     await ledger.reserve(asking());
     const exec = Database.prototype.exec;
@@ -106,7 +106,7 @@ describe('a booking that fails says what became of the budget', () => {
     expect(await spent(await ledgerAt())).toBe('1/5');
   });
 
-  it('not spent, when there is no room for more lines', async () => {
+  it('a reservation is not spent when there is no space for more lines', async () => {
     const ledger = await ledgerAt();
     Object.assign(failing, { call: 'fsync', after: 0, code: 'ENOSPC' });
     const fault = await faultOf(ledger.reserve(asking({ label: 'x'.repeat(70_000) })));
@@ -114,14 +114,14 @@ describe('a booking that fails says what became of the budget', () => {
     expect(await spent(ledger)).toBe('0');
   });
 
-  it('not spent, when it is refused', async () => {
+  it('a reservation is not spent when it is refused', async () => {
     const ledger = await ledgerAt();
     await ledger.reserve(asking());
     const other = await faultOf(ledger.reserve(asking({ terms: { digest: 'd2', summary: 'epsilon 2' } })));
     expect(other).toMatchObject({ code: 'LEDGER_MISMATCH', outcome: { state: 'not spent' } });
   });
 
-  it('spent and still to be had for nothing, when its answer cannot be recorded', async () => {
+  it('a reservation is spent and can be resumed free when its answer cannot be recorded', async () => {
     const ledger = await ledgerAt();
     const entry = await ledger.reserve(asking());
     Object.assign(failing, { call: 'write', after: 0, half: true });
@@ -143,7 +143,7 @@ describe('a change of terms', () => {
   const later = { digest: 'd2', summary: 'epsilon 2' };
   const termsIn = async (ledger: Ledger) => (await ledger.account('town'))?.terms.digest;
 
-  it('is made once its line is durable, whether or not the index can be committed', async () => {
+  it('a change of terms counts once its line is durable, whether or not the index can be committed', async () => {
     const ledger = await ledgerAt();
     await ledger.reserve(asking());
     failCommit();
@@ -154,7 +154,7 @@ describe('a change of terms', () => {
     expect((await ledger.verify()).ok).toBe(true);
   });
 
-  it('is taken back where the disk does not confirm it, and said to be in doubt where it goes on failing', async () => {
+  it('a change of terms is undone when the disk does not confirm it, and reported as doubtful when the disk goes on failing', async () => {
     const ledger = await ledgerAt();
     await ledger.reserve(asking());
     Object.assign(failing, { call: 'fdatasync', after: 0 });
@@ -172,7 +172,7 @@ describe('a change of terms', () => {
 });
 
 describe('an entry that was never answered', () => {
-  it('is taken up by the same request, without paying again and whatever admission says', async () => {
+  it('the same request resumes an unanswered entry without paying again, even if admission would refuse', async () => {
     const ledger = await ledgerAt();
     const entry = await ledger.reserve(asking({ as: 'Ann B.' }));
     await ledger.close();
@@ -188,7 +188,7 @@ describe('an entry that was never answered', () => {
     expect(await spent(later)).toBe('1/10');
   });
 
-  it('is not, by another key, profile or population, under other terms, or when either did not ask for it', async () => {
+  it('an unanswered entry is not resumed under another key, cost, population or terms, nor unless both requests are resumable', async () => {
     const ledger = await ledgerAt();
     await ledger.reserve(asking({ key: 'adaptive', resumable: false }));
     expect((await ledger.reserve(asking({ key: 'adaptive' }))).resumed).toBeUndefined();
@@ -202,7 +202,7 @@ describe('an entry that was never answered', () => {
     expect((await ledger.reserve(asking({ terms: raised }))).resumed).toBeUndefined();
   });
 
-  it('is told once: of two that took it up, the second is given the answer of the first', async () => {
+  it('of two requests that resume an entry, the second returns the answer of the first', async () => {
     const [one, two] = [await ledgerAt(), await ledgerAt()];
     const entry = await one.reserve(asking());
     const same = await two.reserve(asking());
@@ -212,7 +212,7 @@ describe('an entry that was never answered', () => {
     expect((await one.reserve(asking())).resumed).toBeUndefined();
   });
 
-  it('is not taken up when only the text of its answer is lost: the request pays again', async () => {
+  it('an entry whose answer text is lost is not resumed: the request pays again', async () => {
     const ledger = await ledgerAt();
     await ledger.settle(await ledger.reserve(asking()), 'told');
     await ledger.close();
@@ -246,7 +246,7 @@ describe('the two files of a ledger', () => {
     expect((await again.verify()).ok).toBe(true);
   });
 
-  it('a line that was not finished is overwritten, a finished one that does not fit is not', async () => {
+  it('an unfinished line is overwritten, and a finished one that does not fit is refused', async () => {
     await (await filled()).close();
     const bytes = readFileSync(`${place}.chain`);
     const end = bytes.indexOf(0);
@@ -264,7 +264,7 @@ describe('the two files of a ledger', () => {
   });
 
   it.each(['', '-wal', '-shm', '.chain'])(
-    'a file deleted or replaced under an open ledger is noticed: ledger.db%s',
+    'an open ledger notices that its file was deleted or replaced: ledger.db%s',
     async (end) => {
       const ledger = await filled();
       const bytes = readFileSync(`${place}${end}`);
@@ -279,7 +279,7 @@ describe('the two files of a ledger', () => {
     },
   );
 
-  it('shared memory that is cut under an open ledger is refused, not touched', async () => {
+  it('an open ledger refuses truncated shared memory without touching it', async () => {
     const ledger = await filled();
     truncateSync(`${place}-shm`, 0);
     expect(await faultOf(ledger.reserve(asking({ key: 'n' })))).toMatchObject({ outcome: { state: 'not spent' } });
@@ -288,7 +288,7 @@ describe('the two files of a ledger', () => {
   });
 
   it.skipIf(process.platform !== 'linux')(
-    'give back their descriptors when closed, however many files are opened how often',
+    'closed ledgers release their file descriptors, however many files are opened however often',
     async () => {
       const descriptors = () => readdirSync('/proc/self/fd').length;
       const times = process.env.FUGU_TORTURE === '1' ? 1000 : 250;

@@ -38,7 +38,7 @@ export const busy = (place: string): Fault =>
     'Try again; if it persists, look for a process that holds the ledger open in a transaction.',
     { place: { file: place } },
   );
-/** SQLite keeps what was written last beside the name it was opened by: under another name it would not be seen. */
+/** SQLite keeps its latest writes next to the name it was opened by: under another name they would not be seen. */
 export const severalNames = (place: string): Fault =>
   new Fault(
     'LEDGER_MISMATCH',
@@ -68,10 +68,10 @@ const writable = (place: string): boolean => {
 };
 const crowded = (place: string): boolean => free(place) < 65_536;
 
-/** Far from full is looked at once a second. */
+/** A disk that is far from full is checked once a second. */
 const plenty = 1 << 26;
 const roomy = new Map<string, number>();
-/** Met before anything is booked: the index takes some pages for every link. */
+/** Checked before anything is reserved: the index takes some pages for every link. */
 export function checkRoom(place: string, bytes: number): void {
   const now = performance.now();
   if (bytes < plenty && now < (roomy.get(place) ?? 0)) return;
@@ -105,7 +105,7 @@ const bySqlite: Record<number, (place: string) => Fault> = {
   3: readOnly,
   5: busy,
   6: busy,
-  // Where opening for writing fails SQLite opens for reading.
+  // If opening for writing fails, SQLite opens for reading.
   8: (place) => (writable(place) ? failed(place) : readOnly(place)),
   10: (place) => (crowded(place) ? full(place) : failed(place)),
   11: (place) => corrupt(place, 'SQLite finds the file malformed'),
@@ -122,7 +122,7 @@ export const sqliteCode = (error: unknown): number | undefined => {
   return opening ? Number(opening[1]) & 0xff : undefined;
 };
 
-/** Driver and system errors as faults; whatever is neither passes unchanged. */
+/** Driver and system errors as faults; other errors pass unchanged. */
 export function asFault(error: unknown, place: string): unknown {
   if (error instanceof Fault) return error;
   if (error instanceof Broken) return corrupt(place, error.message);
@@ -130,11 +130,11 @@ export function asFault(error: unknown, place: string): unknown {
   return known ? known(place) : error;
 }
 
-/** SQLite read less than it wanted: files that were cut, not a disk that fails. */
+/** SQLite read less than it needed: truncated files, not a failing disk. */
 const shortRead = 522;
 const errnosOfDisk = ['EIO', 'ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS', 'ENXIO', 'ENODEV', 'ESTALE', 'EMFILE', 'ENFILE'];
 
-/** The fault where the disk, and not what is on it, is to blame: a file that could not be read this time is no damaged file. */
+/** The fault where the disk failed, not its content: a file that could not be read this time is not damaged. */
 export function faultOfDisk(error: unknown, place: string): Fault | undefined {
   const { rawCode, code = '' } = error as { rawCode?: number; code?: string };
   const blamed = [8, 10, 13, 14].includes(sqliteCode(error) ?? -1) ? rawCode !== shortRead : errnosOfDisk.includes(code);
@@ -142,7 +142,7 @@ export function faultOfDisk(error: unknown, place: string): Fault | undefined {
   return fault instanceof Fault ? fault : undefined;
 }
 
-/** The same fault, saying what became of the budget; what is said already stays. */
+/** The same fault with the outcome for the budget; an outcome already attached stays. */
 export function ending(error: unknown, outcome: Outcome): unknown {
   if (!(error instanceof Fault) || error.outcome) return error;
   const { code, message, hint, place, details } = error;

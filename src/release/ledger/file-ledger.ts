@@ -31,7 +31,7 @@ function keptIn(store: Store): Keeping {
         return work(books, end);
       });
     });
-  /** What was read counts also where the index cannot be written: the chain file has it. */
+  /** Links that were read count even if the index cannot be written: the chain file has them. */
   const caughtUp = <T>(work: () => T): T => {
     db.exec('BEGIN IMMEDIATE');
     try {
@@ -58,7 +58,8 @@ function keptIn(store: Store): Keeping {
       if (gone) return;
       gone = true;
       try {
-        // Moves everything into the main file; harmless when another process is still writing. What is booked is durable whether or not it works.
+        // Moves everything into the main file; harmless when another process is still writing.
+        // Costs are durable whether or not it works.
         store.checkFiles();
         store.chain.flush();
         store.bringRowsUp();

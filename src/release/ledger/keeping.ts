@@ -4,26 +4,35 @@ import { type Books, type Draft, linkFrom } from './index/accounts.js';
 import type { Index, IndexBooks } from './index/tables.js';
 import type { Verification } from './ledger.js';
 
-/** Where a ledger is kept: how it is looked at and the one way to add to it. What is booked, and when, is the same wherever that is (chained-ledger.ts). */
+/**
+ * Storage of a ledger: how it is read, and the one way to add to it.
+ * The rules of reserving are the same for every storage (chained-ledger.ts).
+ */
 export interface Keeping {
-  /** As it is told. */
+  /** Path or address, as shown to users. */
   readonly place: string;
   readonly index: Index;
-  /** Entries are taken up only in the run of the machine they were booked in, so that an answer need not be synced before it is told. */
+  /**
+   * Entries are resumed only under the boot of the machine they were reserved in,
+   * so an answer need not be synced before it is given out.
+   */
   readonly boot: string | undefined;
-  /** Somebody else remembers how far the chain has come: they must not know more than the disk. */
+  /** True if a witness remembers the head of the chain: it must not be ahead of the disk. */
   readonly witnessed: boolean;
-  /** Whether just this link is in the chain. */
+  /** True if exactly this link is in the chain. */
   readonly holds: (link: Stored) => boolean;
-  /** What the books and the index say at one moment. May be asked again from the beginning. */
+  /** Reads accounts and index at one moment. `work` may be run again from the beginning. */
   readonly read: <T>(work: (books: Books, end: End) => T) => Promise<T>;
-  /** The same under the one lock, with links added: durable when it returns. Whatever it reads, it reads before it asks whether it may. */
+  /**
+   * The same under the one lock, with links added: durable when it returns.
+   * `work` reads everything before it calls `admit`.
+   */
   readonly write: <T>(work: (on: Adding) => T, late: (result: T) => Late | Unpaid) => Promise<T>;
   readonly verify: () => Promise<Verification>;
   readonly close: () => Promise<void>;
 }
 
-/** Where a chain stands. */
+/** State of a chain. */
 export interface Standing {
   readonly end: End;
   readonly books: IndexBooks;
@@ -31,29 +40,32 @@ export interface Standing {
   readonly last: { readonly link: Link; readonly stored: Stored } | undefined;
 }
 
-/** A transaction that is adding links: where the chain stands, and the lines to be made durable before the index is committed. */
+/** A transaction that adds links: the chain state, and the lines to be made durable before the index is committed. */
 export interface Adding extends Standing {
   end: End;
   last: Standing['last'];
   readonly lines: Stored[];
 }
 
-/** How a failure is told once a line may be in the chain file. */
+/** Outcomes of a failure once a line may be in the chain file. */
 export interface Late {
   readonly spent: Outcome;
-  /** When the line could be taken back, which is sound while nobody was told of it. */
+  /** If the line could be removed again, which is sound while its answer was given to nobody. */
   readonly takenBack?: Outcome;
-  /** When only the witness did not hear of it. */
+  /** If only the witness was not notified. */
   readonly unwitnessed: Outcome;
-  /** The line may be lost when the machine goes down: the next one that is synced takes it along. */
+  /** The line may be lost in a crash: the next synced line makes it durable. */
   readonly unsynced?: boolean;
 }
 
-/** A link that pays for nothing counts once its line is durable: an index that lacks it takes it over with the next transaction. */
+/**
+ * Outcome of a link without a cost: it counts once its line is durable,
+ * and an index that lacks it reads it in the next transaction.
+ */
 export interface Unpaid {
-  /** What to say where the line may or may not be there. */
+  /** Message where the line may or may not be there. */
   readonly doubt: string;
-  /** When only the witness did not hear of it. */
+  /** Message if only the witness was not notified. */
   readonly unheard: string;
 }
 export const isUnpaid = (ends: Late | Unpaid | undefined): ends is Unpaid => ends !== undefined && 'doubt' in ends;

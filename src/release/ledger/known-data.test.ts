@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { addClaim, claimsIn, type Registry } from './known-data.js';
 
-/** Runs once, after a look that fits: what another process does between two looks. */
+/** Runs once, after a matching lookup: the action of another process between two lookups. */
 const meanwhile = vi.hoisted(() => ({ after: '', act: undefined as (() => void) | undefined }));
 vi.mock('node:fs', async (original) => {
   const fs = await original<typeof Fs>();
@@ -36,7 +36,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 it.each(['registry', 'key-check', 'key'])(
-  'a registry that another process makes after the look at its %s is a whole one',
+  'a registry that another process creates after the read of its %s is complete',
   (after) => {
     for (const look of [() => claimsIn(registry, 'content'), () => claim('/a')]) {
       rmSync(registry.folder, { recursive: true, force: true });
@@ -55,7 +55,7 @@ it.each(['registry', 'key-check', 'key'])(
   },
 );
 
-it('a claim that is taken back after the folder was read is no damage', () => {
+it('a claim that is withdrawn after the folder was read is not reported as damage', () => {
   const made = claim('/b');
   Object.assign(meanwhile, { after: '-1.json', act: () => 'takeBack' in made && made.takeBack() });
   expect(claimsIn(registry, 'content')).toEqual([]);
@@ -65,7 +65,7 @@ it('a claim that is taken back after the folder was read is no damage', () => {
     if (++looks === 2 && 'takeBack' in again) again.takeBack();
     else meanwhile.act = act;
   };
-  // The key is looked for in a list of its own.
+  // The key is looked for in a separate listing.
   Object.assign(meanwhile, { after: '/registry', act });
   expect(claimsIn(registry, 'content')).toEqual([]);
 });

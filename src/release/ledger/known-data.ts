@@ -19,28 +19,28 @@ export interface DataAccount {
   readonly ledger: string;
 }
 export interface Claim extends DataAccount {
-  /** Why it may have a budget although the data has another one. */
+  /** Reason why it may have a budget although the data has another one. */
   readonly reason?: string;
 }
 
-/** Folder that remembers which data has an account. */
+/** Folder that records which data has an account. */
 export interface Registry {
   readonly folder: string;
-  /** Of files in it: those beside a shared ledger are its group's. */
+  /** File mode in it: next to a shared ledger, files belong to the ledger's group. */
   readonly mode: number;
-  /** Nobody named it, and nothing else is kept there: where it cannot be written, data is merely not known again by it. */
+  /** The default folder, which holds nothing else: if it cannot be written, data is merely not recognised by it. */
   readonly isOptional?: true;
-  /** In the folder of a ledger, which makes that folder itself. */
+  /** Lies in the folder of a ledger, which creates that folder itself. */
   readonly isBesideLedger?: true;
 }
 
 export const isSameAccount = (a: DataAccount, b: DataAccount): boolean => a.population === b.population && a.ledger === b.ledger;
 
 const folderName = 'known-data';
-/** Turns recognition off as a whole. */
+/** Value that turns recognition off. */
 const off = 'off';
 
-/** Registries that know the data of an account: the user's, the service's, and the one beside its ledger. */
+/** Registries that recognise the data of an account: the user's, the service's, and the one in the ledger's folder. */
 export function registriesOf(ledger: string, ofService?: string): readonly Registry[] {
   const { FUGU_REGISTRY: said, XDG_STATE_HOME: state } = process.env;
   if (said === off) return [];
@@ -54,7 +54,7 @@ export function registriesOf(ledger: string, ofService?: string): readonly Regis
   ];
 }
 
-/** A relative path would be another registry in every folder a command is run in. */
+/** A relative path would name another registry in every working directory. */
 function named(folder: string): string {
   if (isAbsolute(folder)) return resolve(folder);
   throw new Fault(
@@ -77,15 +77,15 @@ function inHome(): string | undefined {
 const stored = z.strictObject({ population: z.string(), ledger: z.string(), at: z.string(), reason: z.string().optional() });
 const keyForm = /^[0-9a-f]{64}\n$/;
 
-/** Claims on data with this digest. A registry that is not there knows nothing; one that cannot be read is a fault. */
+/** Claims on data with this digest. A registry that does not exist has none; one that cannot be read is a fault. */
 export function claimsIn(registry: Registry, digest: string): readonly Claim[] {
   const key = keyIn(registry);
   return key === undefined ? [] : claimsUnder(registry, nameOf(key, digest)).map(({ claim }) => claim);
 }
 
 /**
- * Adds the claim that `decide` makes of those there are, unless it throws. The second of two who add to the same data at once sees the claim of the first.
- * Returns how to take it back, or the claim that this account has already.
+ * Adds the claim that `decide` makes from the existing ones, unless it throws; the second of two concurrent claims sees
+ * the first. Returns a function that withdraws it, or this account's existing claim.
  */
 export function addClaim(
   registry: Registry,
@@ -108,15 +108,15 @@ export function addClaim(
   }
   throw unreadable(registry, 'takes no further claim');
 }
-/** Of those who claim the same data at once, each is overtaken once by each other at most. */
+/** Among concurrent claims, each is overtaken at most once by each other. */
 const mostRivals = 100;
 
-/** The state of the files that an account was last remembered with, so that they are read again only when they have changed. */
+/** State of the files that an account was last remembered with, so that they are read again only when changed. */
 export function isRemembered(registry: Registry, account: DataAccount, state: string): boolean {
   const key = keyIn(registry);
   return key !== undefined && textIn(registry, markOf(key, account)) === `${nameOf(key, state)}\n`;
 }
-/** Whether this account was open once: its ledger had it, whatever it holds now. */
+/** True if this account was open once: the ledger had it, whatever it holds now. */
 export function wasOpened(registry: Registry, account: DataAccount): boolean {
   const key = keyIn(registry);
   return key !== undefined && textIn(registry, markOf(key, account)) !== undefined;
@@ -130,19 +130,22 @@ export function rememberState(registry: Registry, account: DataAccount, state: s
 const markOf = (key: string, { population, ledger }: DataAccount): string =>
   `${nameOf(key, JSON.stringify([population, ledger]))}.state`;
 
-/** Keyed: whoever sees the names of the files, and not the key, cannot try out what the data may be. */
+/** Keyed hash: the file names alone do not let anyone test guesses of the data. */
 const nameOf = (key: string, digest: string): string =>
   createHmac('sha256', Buffer.from(key, 'hex')).update(digest).digest('hex');
 
 const writing = ({ mode }: Registry) => ({ hint: 'The registry of known data must be writable; FUGU_REGISTRY names it.', mode });
 
 const [keyFile, checkFile] = ['key', 'key-check'];
-/** Under the key that the claims were made with; another key would find none of them. */
+/** Checks that the key is the one the claims were made with; another key would find none of them. */
 const checkOf = (key: string): string => `${nameOf(key, 'key of the registry of known data')}\n`;
 
 const keyIn = (registry: Registry): string | undefined => checkedKey(registry)?.key;
 
-/** Files are read in the reverse of the order they are written in (key, check, claims), so that one being made is never taken for a damaged one. */
+/**
+ * Files are read in the reverse order of writing (key, check, claims),
+ * so that a registry being created is never taken for a damaged one.
+ */
 function checkedKey(registry: Registry): { readonly key: string; readonly isChecked: boolean } | undefined {
   const isUsed = namesIn(registry).some((name) => /\.(json|state)$/.test(name));
   const check = textIn(registry, checkFile);
@@ -183,7 +186,7 @@ function writeOnce(registry: Registry, name: string, text: string): void {
   if (writeNew(file, text, writing(registry))) shared(registry, file);
 }
 
-/** For the group of a shared ledger, whatever the umask. */
+/** Opens a file to the group of a shared ledger, whatever the umask. */
 function shared({ mode }: Registry, file: string): void {
   if (mode !== 0o600) chmodSync(file, mode);
 }
@@ -199,7 +202,7 @@ function claimsUnder(registry: Registry, name: string): readonly { readonly numb
     .sort((a, b) => a.number - b.number);
 }
 
-/** Undefined where it was taken back since the folder was read. */
+/** Undefined if the claim was withdrawn since the folder was read. */
 function claimOf(registry: Registry, file: string): Claim | undefined {
   const text = textIn(registry, file);
   if (text === undefined) return undefined;
@@ -215,7 +218,10 @@ function storedIn(registry: Registry, text: string): z.output<typeof stored> {
   }
 }
 
-/** A ledger that lies beside the registry, or below it, may move with it. */
+/**
+ * Path of a ledger as stored: relative if the ledger is in the registry's parent folder or below,
+ * so that both may move together.
+ */
 function seenFrom({ folder }: Registry, ledger: string): string {
   if (isDatabase(ledger)) return ledger;
   const inside = relative(dirname(folder), ledger);
@@ -238,18 +244,24 @@ const textIn = (registry: Registry, name: string): string | undefined =>
   });
 const mostBytes = 1 << 20;
 
-/** The one way to read the folder and every file in it: undefined where the entry itself is not there, a fault where it cannot be read. */
+/**
+ * The only way to read the folder and its files: undefined if the entry itself does not exist,
+ * a fault if it cannot be read.
+ */
 function readIn<T>(registry: Registry, path: string, read: (path: string) => T): T | undefined {
   try {
     return isAbsent(registry, path) ? undefined : read(path);
   } catch (error) {
-    // A claim may be taken back between the look and the read.
+    // A claim may be withdrawn between listing and reading.
     if (isAbsent(registry, path)) return undefined;
     throw error instanceof Fault ? error : unreadable(registry, 'cannot be read');
   }
 }
 
-/** Nothing has this name, in folders that can be looked into: below a link that leads nowhere, or a file, something may be missing that was there. */
+/**
+ * Proves that the name does not exist, in folders that can be read: below a dangling link or a file,
+ * an entry may be missing that existed.
+ */
 function isAbsent(registry: Registry, path: string): boolean {
   for (let at = path; ; at = dirname(at)) {
     const found = entryAt(registry, at);
@@ -257,7 +269,7 @@ function isAbsent(registry: Registry, path: string): boolean {
     if (!found) continue;
     if (at === path) return false;
     const behind = found.isSymbolicLink() ? statSync(at, { throwIfNoEntry: false }) : found;
-    // A device in the place of a home (/dev/null) says that there is none.
+    // A device as home folder (/dev/null) stands for no home.
     if (behind?.isDirectory() || behind?.isCharacterDevice()) return true;
     throw unreadable(registry, 'cannot be reached');
   }

@@ -2,8 +2,8 @@ import { fchmodSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * A new file of a ledger: its owner's only, from the first byte on. A folder that lets its group write and hands that group on (chmod g+rws) says that the
- * accounts of the group share one ledger; files made in it are the group's to read and write, whatever the umask.
+ * Creates a ledger file, private to its owner from the first byte. In a folder that its group can write and hands on
+ * (chmod g+rws), the group shares the ledger: the file is the group's to read and write, whatever the umask.
  */
 export function makeLedgerFile(path: string, flags: 'wx' | 'ax'): number {
   const fd = openSync(path, flags, 0o600);
@@ -11,7 +11,7 @@ export function makeLedgerFile(path: string, flags: 'wx' | 'ax'): number {
   return fd;
 }
 
-/** Of what else is kept beside a ledger. */
+/** Mode of the other files kept next to a ledger. */
 export const modeBeside = (ledger: string): number => (isShared(dirname(ledger)) ? sharedMode : 0o600);
 
 const sharedMode = 0o660;

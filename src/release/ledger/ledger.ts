@@ -1,32 +1,38 @@
 import type { Profile, Spent } from '../../privacy/mechanism/profile.js';
 
-/** What has been spent, durably. One account per population; entries are hash-chained; profiles are stored, never epsilons. */
+/** Durable record of all costs. One account per population; entries are hash-chained; costs are stored, never epsilons. */
 export interface Ledger {
   /**
-   * Books the profile before any data is read and returns only when it is durable. Inside one exclusive transaction the total after this entry is
-   * handed to `admit`; if it throws, nothing is booked. Opening an account pins `digest` and a summary of its terms; another digest is LEDGER_MISMATCH.
+   * Reserves the cost before data is read; returns once it is durable. `admit` gets the new total inside one exclusive transaction; if it
+   * throws, nothing is reserved. Opening an account pins `digest` and summary of its terms; another digest is LEDGER_MISMATCH.
    */
   reserve(reservation: Reservation): Promise<Entry>;
   /**
-   * Records the answer before it is told and returns what is recorded: if somebody settled the same entry first, theirs, and that is what must be told.
-   * The reservation itself is never undone.
+   * Records the answer before it is given out and returns the recorded one: if the same entry was answered first
+   * elsewhere, that answer, which is the one to give out. The reservation itself is never undone.
    */
   settle(entry: Entry, answer: string): Promise<string>;
   /** The latest recorded answer for a request key. */
   replay(population: string, key: string): Promise<{ entry: Entry; answer: string } | undefined>;
-  /** The entry that `reserve` would take up for a request key, whatever its profile; a plan needs it to foresee that. */
+  /** The entry that `reserve` would resume for a request key, whatever its cost; needed by plans. */
   unanswered?(population: string, key: string): Promise<Entry | undefined>;
-  /** What a population has paid, or one analyst's part of it. */
+  /** Cost spent by a population, or one analyst's part of it. */
   spent(population: string, analyst?: string): Promise<Spent>;
-  /** What a population has paid, or the fault that a reservation under these terms would meet before its cost is looked at. */
+  /**
+   * Cost spent by a population, or the fault that a reservation under these terms would meet before its cost is
+   * considered.
+   */
   standing(asked: Pick<Reservation, 'population' | 'terms' | 'opening'>): Promise<Spent>;
   account(population: string): Promise<Account | undefined>;
   entries(population: string): Promise<readonly Entry[]>;
-  /** Some of its entries, oldest first: the first after a number, or the last before one. To be looked at: only `entries` sees that none is missing. */
+  /**
+   * Some of its entries, oldest first: the first after a number, or the last before one. For display:
+   * only `entries` checks that none is missing.
+   */
   page(population: string, page: Page): Promise<readonly Entry[]>;
-  /** Its entries whose keys begin so. */
+  /** Its entries whose keys have this prefix. */
   keyed(population: string, prefix: string): Promise<readonly Entry[]>;
-  /** Whoever has paid something. */
+  /** Analysts who have paid something. */
   analysts(population: string): Promise<readonly string[]>;
   /** One entry of a population, with its recorded answer where there is one. */
   entry(population: string, sequence: number): Promise<{ readonly entry: Entry; readonly answer?: string } | undefined>;
@@ -57,35 +63,38 @@ export interface Account {
   readonly population: string;
   readonly terms: AccountTerms;
   readonly spent: Spent;
-  /** Set where entries that paid from it may be lost: nothing is booked until its terms are amended. */
+  /** Set where entries that paid from it may be lost: nothing is reserved until its terms are amended. */
   readonly closed?: true;
 }
 
 export interface Reservation {
   readonly population: string;
   readonly terms: AccountTerms;
-  /** Who pays, as the operating system or the service knows them: quotas hang on it. */
+  /** Payer, as known to the operating system or the service: quotas depend on it. */
   readonly analyst: string;
-  /** What the analyst calls themselves; listed, never relied on. */
+  /** Name that the analyst goes by; listed, never relied on. */
   readonly as?: string;
-  /** Stands for what is asked of which data under which terms; never for what the data holds. */
+  /** Identifies the request, its data and terms; never depends on the data's content. */
   readonly key: string;
-  /** What it was for, from the query text only. */
+  /** Purpose, from the query text only. */
   readonly label: string;
   readonly profile: Profile;
-  /** What was given away for nothing because the terms declare it known; words of the caller's own. */
+  /** Facts released at no cost because the terms declare them known; in the caller's own words. */
   readonly relied?: readonly string[];
-  /** An entry booked for the same key, profile and terms that was never answered may be taken up instead of booking another (release/session/charge.proof.md). */
+  /**
+   * Allows an unanswered entry with the same key,
+   * cost and terms to be resumed instead of reserving another (release/session/charge.proof.md).
+   */
   readonly resumable?: boolean;
-  /** Books nothing where an answer to this key is on record by now: the entry that paid for it is returned, settled. */
+  /** Reserves nothing if an answer to this key is on record by now: the entry that paid for it is returned, settled. */
   readonly unlessRecorded?: boolean;
-  /** `byAnalyst` is this analyst's own total after the entry: the place for a quota. */
+  /** `byAnalyst` is this analyst's own total after the entry, for the quota. */
   readonly admit: (after: Spent, before: Spent, byAnalyst: Spent) => void;
-  /** Called before an account is opened, with the populations that have one here; if it throws, nothing is booked. */
+  /** Called before an account is opened, with the populations that have one here; if it throws, nothing is reserved. */
   readonly opening?: (others: readonly string[]) => void;
   /**
-   * Called when everything else was admitted and the account is opened next, perhaps more than once; if it throws, nothing is booked. Returns the reason that
-   * the chain keeps, where the data has another account.
+   * Called when everything else was admitted and the account is opened next, perhaps more than once; if it throws,
+   * nothing is reserved. Returns the reason for the chain, where the data has another account.
    */
   readonly claim?: () => string | undefined;
 }
@@ -100,12 +109,12 @@ export interface Entry {
   readonly relied: readonly string[];
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** Its answer is recorded and can be told again. */
+  /** Its answer is recorded and can be given out again. */
   readonly settled: boolean;
   /** It was answered, but the recorded text is lost: the same request pays again. */
   readonly textLost?: boolean;
   readonly as?: string;
-  /** Booked earlier and taken up again: this request adds nothing to what was spent. */
+  /** Reserved earlier and resumed: this request adds no cost. */
   readonly resumed?: boolean;
   readonly hash: string;
 }
@@ -114,7 +123,7 @@ export interface Verification {
   readonly ok: boolean;
   /** Reservations walked. */
   readonly entries: number;
-  /** Hash of the last link of a sound chain: what a receipt can be compared with. */
+  /** Hash of the last link of a sound chain, to compare receipts with. */
   readonly head?: string;
   /** Sequence of the first entry that does not fit the chain. */
   readonly brokenAt?: number;

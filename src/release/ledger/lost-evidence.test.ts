@@ -8,7 +8,7 @@ import type { Reservation } from './ledger.js';
 import { backupLedger, restoreLedger } from './rescue/backup.js';
 import { recoverLedger } from './rescue/recover.js';
 
-/** That something is not there proves nothing once something may have been lost. */
+/** Absence proves nothing once entries may have been lost. */
 let room: LedgerFolder;
 let folder: string;
 let place: string;
@@ -23,8 +23,8 @@ const remove = (...ends: string[]) => room.without(...ends);
 const chainBytes = () => readFileSync(`${place}.chain`);
 const lastByte = () => chainBytes().findLastIndex((byte) => byte !== 0);
 
-describe('an entry that was answered is never taken up again', () => {
-  it('after a backup from before its answer is restored and the account opened again', async () => {
+describe('entries that were answered', () => {
+  it('an answered entry is not resumed after a backup from before its answer is restored and the account is opened again', async () => {
     const first = await at();
     const entry = await first.reserve(asking());
     await first.close();
@@ -43,7 +43,7 @@ describe('an entry that was answered is never taken up again', () => {
     await expect(third.settle(entry, 'another')).rejects.toMatchObject({ outcome: { state: 'spent', resumable: false } });
   });
 
-  it('when the index has lost its answer', async () => {
+  it('an answered entry is not resumed when the index has lost its answer', async () => {
     const ledger = await at();
     const entry = await ledger.reserve(asking());
     await ledger.settle(entry, 'told');
@@ -53,7 +53,7 @@ describe('an entry that was answered is never taken up again', () => {
     await expect(ledger.settle(entry, 'another')).rejects.toMatchObject({ code: 'LEDGER_CORRUPT' });
   });
 
-  it('when the end of the line that says so is lost, and the index with it', async () => {
+  it('an answered entry is not resumed when the end of its answer line and the index are lost', async () => {
     for (const byte of [0, 0x20]) {
       const ledger = await at();
       const entry = await ledger.reserve(asking({ key: `k${byte}` }));
@@ -71,14 +71,14 @@ describe('an entry that was answered is never taken up again', () => {
   });
 });
 
-describe('histories that differ', () => {
+describe('ledgers with different histories', () => {
   const filled = async (where: string, keys: readonly string[], population = 'town') => {
     const ledger = await at(where);
     for (const key of keys) await ledger.settle(await ledger.reserve(asking({ key, population })), key);
     await ledger.close();
   };
 
-  it('are never joined: a longer backup of another ledger takes nothing away', async () => {
+  it('a longer backup of another ledger is refused, and nothing is lost', async () => {
     const other = join(folder, 'other.db');
     await filled(other, ['a', 'b', 'c', 'd'], 'village');
     await backupLedger(other, join(folder, 'backup'));
@@ -92,7 +92,7 @@ describe('histories that differ', () => {
     expect(await spent(await at())).toBe('1/5');
   });
 
-  it('in the two files of one ledger are refused, not chosen from by length', async () => {
+  it('two files of one ledger with different histories are refused, not resolved by length', async () => {
     await filled(place, ['a']);
     copyFileSync(place, `${place}.early`);
     copyFileSync(`${place}.chain`, `${place}.chain.early`);
@@ -106,7 +106,7 @@ describe('histories that differ', () => {
   });
 });
 
-describe('a chain file that lacks or changes the last booking of its index', () => {
+describe('a chain file that lacks or changes the last reservation of its index', () => {
   const harms: Record<string, (bytes: Buffer, before: Buffer) => Buffer> = {
     older: (_, before) => before,
     'without its last line': (bytes, before) => bytes.fill(0, before.findLastIndex((b) => b !== 0) + 1),
@@ -117,7 +117,7 @@ describe('a chain file that lacks or changes the last booking of its index', () 
   };
 
   it.each(Object.keys(harms))(
-    '(%s) is refused when it is opened, and under an open ledger before anything is booked',
+    'a damaged chain file (%s) is refused at opening, and by an open ledger before a reservation',
     async (name) => {
       const ledger = await at();
       await ledger.reserve(asking({ key: 'first' }));
@@ -136,7 +136,7 @@ describe('a chain file that lacks or changes the last booking of its index', () 
 });
 
 describe('a chain file without its end', () => {
-  it('is refused: cut after a line, emptied, a link that leads nowhere, a device, a second name', async () => {
+  it('a chain file is refused when it is cut, empty, a dangling link, a device, or has a second name', async () => {
     const ledger = await at();
     await ledger.reserve(asking());
     await ledger.close();
@@ -164,7 +164,7 @@ describe('a chain file without its end', () => {
     await expect(at()).rejects.toMatchObject({ code: 'LEDGER_CORRUPT' });
   });
 
-  it('that is replaced between a line and the commit leaves nothing to be told', async () => {
+  it('no answer is given out when the chain file is replaced between a line and the commit', async () => {
     let swap = false;
     const ledger = await openFileLedger(place, {
       head: () => undefined,
@@ -182,8 +182,8 @@ describe('a chain file without its end', () => {
   });
 });
 
-describe('a name that is no text', () => {
-  it('is the same one for those who book and those who look', async () => {
+describe('names that are not valid text', () => {
+  it('an invalid name is the same account for reservations and reads', async () => {
     const ledger = await at();
     await ledger.reserve(asking({ population: 'a\ud800b', analyst: 'x\ud800' }));
     expect((await ledger.spent('a\ud800b')).pure.perRecord.size).toBe(1);

@@ -4,11 +4,11 @@ import { commandWitness, type Witness } from './chain/witness.js';
 import type { Ledger } from './ledger.js';
 
 export interface Opening {
-  /** A command that remembers the head of the chain elsewhere (witness.ts); otherwise what FUGU_WITNESS names. */
+  /** Command that remembers the head of the chain elsewhere (witness.ts); default: FUGU_WITNESS. */
   readonly witness?: string;
 }
 
-/** A path is a ledger in two files, an address one in a database. */
+/** A path names a ledger in two files, an address one in a database. */
 export async function openLedger(place: string, { witness }: Opening = {}): Promise<Ledger> {
   if (isDatabase(place)) {
     const { openServerLedger } = await import('./postgres/server-ledger.js');

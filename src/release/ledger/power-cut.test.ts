@@ -10,7 +10,7 @@ import { emptyBooks, follow, linkFrom } from './index/accounts.js';
 import { emptyText } from './index/total.js';
 import type { Ledger, Reservation } from './ledger.js';
 
-/** The run of the machine, how often something was synced in place, and the texts that were written and synced since they were. */
+/** Boot of the machine, number of in-place syncs, and the texts written and synced since then. */
 const machine = vi.hoisted(() => ({ boot: '', syncs: 0, failing: false, written: [] as string[] }));
 vi.mock('node:fs', async (original) => {
   const fs = await original<typeof import('node:fs')>();
@@ -68,7 +68,7 @@ const lose = (...ranges: (readonly [number, number])[]) => {
 };
 /** All sectors of a line but those that hold its end. */
 const beginningOf = ({ offset, end }: { readonly offset: number; readonly end: number }) => [offset, end - (end % 512)] as const;
-/** Two entries, then their answers; the index may be kept as it was after some step. */
+/** Two entries, then their answers; the index may be kept as of a given step. */
 async function filled(keepAfter?: 'k0 booked' | 'both booked' | 'first answer'): Promise<void> {
   const kept = async (step: typeof keepAfter, ledger: Ledger) => {
     if (step !== keepAfter) return ledger;
@@ -88,8 +88,8 @@ async function filled(keepAfter?: 'k0 booked' | 'both booked' | 'first answer'):
   if (keepAfter) copyFileSync(join(folder, 'older'), place);
 }
 
-describe('an answer is recorded without a sync of its own', () => {
-  it('where the run of the machine is known, and the next booking takes it along', async () => {
+describe('the sync of a recorded answer', () => {
+  it('an answer needs no sync where the boot of the machine is known, and the next reservation syncs it', async () => {
     const ledger = await ledgerAt();
     const entry = await ledger.reserve(asking('k0'));
     machine.syncs = 0;
@@ -102,7 +102,7 @@ describe('an answer is recorded without a sync of its own', () => {
     expect(machine.syncs).toBe(3);
   });
 
-  it('but with one where it is not known, or where a witness is told of it', async () => {
+  it('an answer is synced where the boot is unknown, or where a witness hears of it', async () => {
     machine.boot = '';
     const ledger = await ledgerAt();
     const entry = await ledger.reserve(asking('k0'));
@@ -117,7 +117,7 @@ describe('an answer is recorded without a sync of its own', () => {
     expect(machine.syncs).toBe(1);
   });
 
-  it('says that the entry can still be had when the sync fails that it needs', async () => {
+  it('a failed sync of an answer reports that the entry can be resumed', async () => {
     machine.boot = '';
     const ledger = await ledgerAt();
     const entry = await ledger.reserve(asking('k0'));
@@ -128,8 +128,8 @@ describe('an answer is recorded without a sync of its own', () => {
   });
 });
 
-describe('a line that was taken over from the file', () => {
-  it('is written again and synced before it counts, with the answers before it: the disk may have none of them', async () => {
+describe('a line that was read from the chain file', () => {
+  it('a line read from the file is written and synced again before it counts, with the answers before it', async () => {
     const first = await ledgerAt();
     await first.settle(await first.reserve(asking('k0')), 'told');
     machine.failing = true;
@@ -146,7 +146,7 @@ describe('a line that was taken over from the file', () => {
 });
 
 describe('an entry without an answer', () => {
-  it('is taken up in the same run of the machine only', async () => {
+  it('an entry without an answer is resumed under the same boot only', async () => {
     const { sequence } = await (await ledgerAt()).reserve(asking('k0'));
     const same = await ledgerAt();
     expect(await same.unanswered?.('town', 'k0')).toMatchObject({ sequence });
@@ -161,8 +161,8 @@ describe('an entry without an answer', () => {
   });
 });
 
-describe('when the machine went down', () => {
-  it('answers that only the index kept are written again, whichever sectors of them were lost', async () => {
+describe('a ledger after a power cut', () => {
+  it('answers that only the index kept are written to the chain file again, whichever sectors were lost', async () => {
     await filled();
     const lines = linesOf();
     const whole = readFileSync(chain());
@@ -181,7 +181,7 @@ describe('when the machine went down', () => {
     expect(await (await ledgerAt()).verify()).toMatchObject({ ok: true, entries: 2 });
   });
 
-  it('answers that neither file kept are gone, whichever sectors of them were lost, and their requests pay again', async () => {
+  it('answers that neither file kept are lost, whichever sectors are missing, and their requests pay again', async () => {
     await filled('both booked');
     const lines = linesOf();
     const [from, to] = [lines.at(-2)!.offset, lines.at(-1)!.end];
@@ -204,7 +204,7 @@ describe('when the machine went down', () => {
   it.each([
     ['first answer', '3/10'],
     ['both booked', '1/5'],
-  ] as const)('a booking that was being written behind lost answers: with the index of "%s" %s is spent', async (kept, total) => {
+  ] as const)('a reservation behind lost answers counts: with the index of "%s" %s is spent', async (kept, total) => {
     await filled(kept);
     const last = await ledgerAt();
     await last.reserve(asking('k2'));
@@ -217,7 +217,7 @@ describe('when the machine went down', () => {
     expect((await ledger.verify()).ok).toBe(true);
   });
 
-  it('a booking is never lost: its line missing is refused, whatever the index is and whatever follows', async () => {
+  it('a ledger without the line of a reservation is refused, whatever its index and whatever follows', async () => {
     const at = (kind: Link['kind']) => linesOf().filter(({ link }) => link.kind === kind);
     await filled();
     const whole = readFileSync(chain());
@@ -234,20 +234,20 @@ describe('when the machine went down', () => {
     }
   });
 
-  it('an answer that knows of a booking which is not there shows that it was lost, also without the index', async () => {
+  it('an answer that refers to a missing reservation shows its loss, even without the index', async () => {
     await filled('k0 booked');
     const second = linesOf()[2];
     const whole = readFileSync(chain());
     lose(beginningOf(second!));
     await expect(ledgerAt()).rejects.toMatchObject(refused);
-    // The last line alone, with the booking and the first answer before it gone.
+    // The last line alone, with the reservation and the first answer before it lost.
     writeFileSync(chain(), whole);
     const lines = linesOf();
     lose([lines[2]!.offset, beginningOf(lines[3]!)[1]]);
     await expect(ledgerAt()).rejects.toMatchObject(refused);
   });
 
-  it('a last answer that is not as it was written, and not just missing, is refused', async () => {
+  it('a last answer that was altered, not just lost, is refused', async () => {
     await filled();
     const bytes = readFileSync(chain());
     bytes[linesOf().at(-1)!.end - 20]! ^= 1;
@@ -255,7 +255,7 @@ describe('when the machine went down', () => {
     await expect(ledgerAt()).rejects.toMatchObject(refused);
   });
 
-  it('an index that made up an answer to pin smaller accounts is refused', async () => {
+  it('an index with a forged answer that pins smaller totals is refused', async () => {
     await filled();
     const books = emptyBooks();
     let end: End = beginning;

@@ -47,8 +47,8 @@ const codeOf = (work: Promise<unknown>) =>
     (error: Fault) => error.code,
   );
 
-describe('rows of accounts that are behind', () => {
-  it('are followed to the same totals by whoever opens the ledger, and verify', async () => {
+describe('account rows that lag behind the chain', () => {
+  it('opening a ledger with lagging rows gives the same totals, and it verifies', async () => {
     const ledger = await room.ledgerAt();
     await book(ledger, 0, 5);
     expect(entriesInRow()).toBeLessThan(5);
@@ -64,7 +64,7 @@ describe('rows of accounts that are behind', () => {
     expect(entriesInRow()).toBe(10);
   });
 
-  it('never lag by more links than are looked through', async () => {
+  it('rows never lag by more links than opening reads', async () => {
     const ledger = await room.ledgerAt();
     for (let i = 0; i < 3 * rowsBehind; i++) {
       await book(ledger, i, 1);
@@ -72,7 +72,7 @@ describe('rows of accounts that are behind', () => {
     }
   });
 
-  it('are refused when no link of the last ones pins them, and give nothing back when one does', async () => {
+  it('rows that none of the last links pins are refused, and older pinned rows give no budget back', async () => {
     const first = await room.ledgerAt();
     await book(first, 0, 3);
     await first.close();
@@ -96,7 +96,7 @@ describe('rows of accounts that are behind', () => {
     ['an account that is gone', 'DELETE FROM account'],
     ['a share that is gone', 'DELETE FROM analyst'],
     ['a share of nobody', `INSERT INTO analyst VALUES ('elsewhere', 'eve', 'x', 'y')`],
-  ])('are refused when they were changed while they waited: %s', async (_what, sql) => {
+  ])('lagging rows that were changed are refused: %s', async (_what, sql) => {
     const ledger = await room.ledgerAt();
     await book(ledger, 0, rowsBehind + 3);
     onIndex((db) => db.exec(sql));
@@ -112,7 +112,7 @@ describe('rows of accounts that are behind', () => {
       ).toBe('LEDGER_CORRUPT');
   });
 
-  it('a link changed in the index does not change the totals that are worked out from it', async () => {
+  it('a link changed in the index does not change the totals computed from it', async () => {
     const ledger = await room.ledgerAt();
     await book(ledger, 0, 5);
     onIndex((db) => db.exec(`UPDATE link SET body = replace(body, '1/', '1/9') WHERE sequence = 4`));

@@ -35,26 +35,29 @@ export interface Store {
   readonly index: Index;
   readonly chain: ChainFile;
   readonly witness: Witness | undefined;
-  /** Entries are taken up only in the run of the machine they were booked in, so that an answer need not be synced before it is told. */
+  /**
+   * Entries are resumed only under the boot of the machine they were reserved in,
+   * so an answer need not be synced before it is given out.
+   */
   readonly boot: string | undefined;
-  /** Brings the index up to the chain file and returns where both stand; under the write lock. */
+  /** Brings the index up to the chain file and returns the state of both; under the write lock. */
   readonly reconciled: () => Standing;
-  /** The same where there is nothing to bring up; undefined where the write lock is needed. */
+  /** The same if nothing is missing; undefined if the write lock is needed. */
   readonly agreed: () => Standing | undefined;
-  /** The books as a committed link left them: what they say follows from the chain alone, and holds as long as its end is the same. */
+  /** Accounts after a committed link: they follow from the chain alone, and hold as long as its end is the same. */
   readonly remember: (standing: Standing | undefined) => void;
-  /** Whether somebody else has booked while this one did lately. */
+  /** True if others have reserved costs recently. */
   readonly crowded: () => boolean;
-  /** Writes the rows of accounts that still wait to be written; nothing depends on it. */
+  /** Writes pending account rows; nothing depends on it. */
   readonly bringRowsUp: () => void;
   /** Refuses files that were replaced or deleted while they were open. */
   readonly checkFiles: () => void;
-  /** The same for the chain file alone, which is the first that a recovery replaces. */
+  /** The same for the chain file alone, which a recovery replaces first. */
   readonly checkChain: () => void;
   readonly close: () => void;
 }
 
-/** The file itself, whatever links lead to it: SQLite keeps its log beside the real name, and so must the chain file be. */
+/** The real path behind all links: SQLite keeps its log next to the real name, so the chain file must be there too. */
 export function realPlace(place: string): string {
   for (let name = resolve(place), hops = 0; hops < 40; hops++) {
     try {
@@ -69,13 +72,13 @@ export function realPlace(place: string): string {
   return place;
 }
 
-/** SQLite would wait for ever for what a device, a pipe or a file of the system has to say. */
+/** SQLite would wait for ever on a device, a pipe or a system file. */
 export function checkKinds(place: string): void {
   for (const path of [place, `${place}-wal`, `${place}-shm`, `${place}-journal`]) {
     const found = statSync(path, { throwIfNoEntry: false });
     if (found && !found.isFile()) throw noLedgerFile(path);
   }
-  // Files of /proc and its like say that they are empty; nothing can be made beside them.
+  // Files of /proc and the like report size zero; nothing can be created next to them.
   if (statSync(place, { throwIfNoEntry: false })?.size !== 0 || existsSync(chainPath(place))) return;
   const beside = `${place}.${process.pid}.tmp`;
   rmSync(beside, { force: true });
@@ -93,8 +96,8 @@ const noLedgerFile = (path: string): Fault =>
   });
 
 /**
- * A file that is there is never opened here: closing it would drop every lock this process holds
- * on it (POSIX), also those of other connections, and another process could then take the write-ahead log away under them.
+ * An existing file is never opened here: closing it would drop every lock of this process on it (POSIX), also those of other connections,
+ * and another process could then remove the write-ahead log under them.
  */
 function makeFile(place: string): void {
   checkKinds(place);
@@ -137,7 +140,7 @@ export async function openStore(named: string, witness?: Witness): Promise<Store
   });
 }
 
-/** A ledger of this format with both its copies; made, rebuilt or upgraded where that loses nothing. */
+/** A ledger of this format with both its copies; created, rebuilt or upgraded where that loses nothing. */
 function prepare(db: Connection, place: string): void {
   const path = chainPath(place);
   if (formatOf(db, place) === 'present') {
@@ -168,9 +171,9 @@ function storeOn(db: Connection, place: string, witness: Witness | undefined): S
     checked = version();
   };
   let remembered: Standing | undefined;
-  /** Which of the commits of others `remembered` and `checked` are after. */
+  /** Data version that `remembered` and `checked` belong to. */
   let after: number | undefined;
-  /** How many times in a row nobody else had booked since the last look. */
+  /** Number of consecutive reads without a commit by another connection. */
   let alone = 0;
   const standingAt = (last: Stored | undefined): Standing => {
     if (!last) return { end: beginning, books: index.books(undefined), last: undefined };
@@ -184,7 +187,7 @@ function storeOn(db: Connection, place: string, witness: Witness | undefined): S
   };
   const standing = (): { readonly found: Standing; readonly whole: boolean } => {
     const now = seen();
-    // What this connection has committed last is still the end of the index, unless another one has committed since.
+    // The last commit of this connection is the end of the index, unless another connection has committed since.
     const known = now === after ? remembered : undefined;
     if (!known) checkTables();
     const last = known ? known.last?.stored : index.last();
@@ -202,7 +205,7 @@ function storeOn(db: Connection, place: string, witness: Witness | undefined): S
   const reconciled = (thorough = false): Standing => {
     const { found, whole } = standing();
     if (whole && !thorough) return found;
-    // They are about to change, and if the transaction fails they have not.
+    // The accounts are about to change, and if the transaction fails they have not.
     remembered = undefined;
     return catchUp(index, chain, found);
   };
@@ -236,7 +239,7 @@ function storeOn(db: Connection, place: string, witness: Witness | undefined): S
       checkChain: () => checkFiles('chain'),
       close: () => {
         chain.close();
-        // Closing would touch shared memory that is not there any more, and end the process.
+        // Closing would touch shared memory that no longer exists, and crash the process.
         const now = identity(`${place}-shm`);
         if (now.ino !== -1 && now.size < shared) abandoned.set(place, db);
         else db.close();
@@ -248,15 +251,15 @@ function storeOn(db: Connection, place: string, witness: Witness | undefined): S
   }
 }
 
-/** Looks without anybody else's bookings after which rows may wait. */
+/** Reads without other commits after which rows may wait. */
 const quiet = 4;
-/** As many links are followed in memory; reading the rows anew is quicker than following more. */
+/** Number of links that are applied in memory; beyond it reading the rows again is quicker. */
 const nearby = 4;
 
-/** Kept from the garbage collector, which would close them. */
+/** References that protect them from the garbage collector, which would close them. */
 const abandoned = new Map<string, Connection>();
 
-/** Takes over the links that the index lacks. */
+/** Reads the links that the index lacks. */
 function catchUp(index: Index, chain: ChainFile, from: Standing): Standing {
   const { books } = from;
   let { end, last } = from;
@@ -276,16 +279,16 @@ function catchUp(index: Index, chain: ChainFile, from: Standing): Standing {
   const { kind, length, why } = step.value;
   if (kind === 'damaged') throw new Broken(`the chain file is damaged after entry ${end.sequence} (${why ?? 'it was cut'})`);
   if (kind === 'cut') throw new Broken(`the chain file was cut after entry ${end.sequence}`);
-  // Nobody was ever told anything about a line that was not finished.
+  // Nothing was given out on the account of an unfinished line.
   if (kind === 'torn') chain.write(end.offset, Buffer.alloc(length - end.offset));
-  // A line may have been read from memory that never reached the disk; answers before it, too, after a sync that failed.
+  // A line may have been read from memory that never reached the disk; so may answers before it, after a failed sync.
   if (missed.length > 0) for (const link of [...unsynced, ...missed]) chain.write(link.offset, lineOf(link));
   if (kind === 'torn' || missed.length > 0) chain.sync();
   chain.room(end.offset + 1);
   return { end, books, last };
 }
 
-/** `chain` looks only at what a recovery replaces first, and at what carries the lock. */
+/** `chain` checks only the file that a recovery replaces first, and the one that carries the lock. */
 function filesOf(place: string, writeAhead: boolean, chain: ChainFile): (among?: 'all' | 'chain') => void {
   const shared = `${place}-shm`;
   const known = (path: string) => ({ path, ...identity(path) });
@@ -294,7 +297,7 @@ function filesOf(place: string, writeAhead: boolean, chain: ChainFile): (among?:
   return (among = 'all') => {
     for (const { path, dev, ino, size } of among === 'all' ? all : first) {
       const now = identity(path);
-      // Shared memory that was cut would end the process when it is touched.
+      // Truncated shared memory would crash the process when it is touched.
       if (now.dev !== dev || now.ino !== ino || (path === shared && now.size < size)) throw replaced(path);
     }
   };
@@ -313,7 +316,7 @@ const replaced = (path: string): Fault =>
     { place: { file: path } },
   );
 
-/** A witness that has seen more, or something else, knows of spending that both files have lost. */
+/** A witness with more entries, or another one, has seen costs that both files have lost. */
 export function askWitness(store: Pick<Store, 'witness' | 'index' | 'place'>): void {
   const told = store.witness?.head();
   if (!told) return;

@@ -16,8 +16,8 @@ const boundTo = (query: object) => {
   return { ...own, ...agreementOf(policy, own.measures) };
 };
 
-describe('answers beside known totals', () => {
-  it('agree with the margin cell by cell, in whole numbers, and stay as they were where they did', () => {
+describe('answers under known totals', () => {
+  it('answers agree with the margin cell by cell, in whole numbers, and stay unchanged where they agreed', () => {
     const { agree, measures } = boundTo({ kind: 'crosstab', columns: ['region', 'party'] });
     expect(measures).toHaveLength(2);
     const margin = [10n, 20n, 0n];
@@ -26,7 +26,7 @@ describe('answers beside known totals', () => {
     expect(table!.slice(5)).toEqual([4n, 4n, 4n, 4n, 4n, 0n, 0n, 0n, 0n, 0n]);
   });
 
-  it('agree in their sum where they go by other columns, and where some of the margin is asked for', () => {
+  it('answers agree with the margin in their sum when they go by other columns or select a part of it', () => {
     const sum = (bound: ReturnType<typeof boundTo>) =>
       bound
         .agree([
@@ -39,13 +39,13 @@ describe('answers beside known totals', () => {
     expect(sum(boundTo(some))).toBe(20n);
   });
 
-  it('are left alone where other columns decide who is counted', () => {
+  it('answers stay unchanged where other columns decide who is counted', () => {
     const some = boundTo({ kind: 'count', by: ['region'], where: [{ column: 'party', op: '=', value: 'a' }] });
     expect(some.measures).toHaveLength(1);
     expect(some.agree([[1n, 2n, 3n]])).toEqual([[1n, 2n, 3n]]);
   });
 
-  it('are left alone where what is worked out from other columns decides, and agree where it only says the cell', () => {
+  it('answers stay unchanged where a derived column decides who is counted, and agree where it only gives the cell', () => {
     const derive = { first: { cases: [{ when: { column: 'party', op: '=', value: 'a' }, value: 1 }], otherwise: 0 } };
     for (const where of [
       [{ column: 'first', op: '=', value: 1 }],
@@ -73,7 +73,7 @@ describe('answers beside known totals', () => {
   });
 });
 
-/** The law of discrete Laplace noise on -far .. far. */
+/** Distribution of discrete Laplace noise on -far .. far. */
 function law(scale: number): { readonly far: number; readonly at: Float64Array } {
   const far = Math.ceil(16 * scale) + 4;
   const at = Float64Array.from({ length: 2 * far + 1 }, (_, k) => Math.exp(-Math.abs(k - far) / scale));
@@ -81,7 +81,7 @@ function law(scale: number): { readonly far: number; readonly at: Float64Array }
   return { far, at: at.map((p) => p / sum) };
 }
 
-/** With which probability t N_1 - (N_1 + .. + N_t) is beyond `most`, N of this law: exactly, but for the ends of the law. */
+/** Probability that |t N_1 - (N_1 + .. + N_t)| is beyond `most`, N of this distribution: exact except for the tails. */
 function beyond(scale: number, t: number, most: number): number {
   const { far, at } = law(scale);
   let others = Float64Array.from([1]);
@@ -101,19 +101,19 @@ function beyond(scale: number, t: number, most: number): number {
 }
 
 describe('intervals of answers that were made to agree', () => {
-  it('hold with 95 % for any scale and any number of cells, as far as the law says', () => {
+  it('confidence intervals of adjusted answers have 95 % coverage for any scale and number of cells', () => {
     for (const scale of [0.3, 0.7, 1, 2, 6])
       for (const t of [2, 3, 5, ...(scale <= 2 ? [12] : [])]) {
         const { far, at } = law(scale);
         let half = 0;
         let rest = 1 - at[far]!;
         while (rest > 0.05) rest -= 2 * at[far + ++half]!;
-        // The half width is whole: what is off by no more stays so when it is rounded up or down.
+        // The half width is an integer, so an error within it stays within it after rounding.
         expect([scale, t, beyond(scale, t, t * half) <= 0.05 + 1e-9]).toEqual([scale, t, true]);
       }
   });
 
-  it('hold in tables as they are finished, and cells err less than they did', () => {
+  it('confidence intervals cover in finished tables, and cells have smaller errors than before', () => {
     const truth = [
       [40n, 30n, 20n, 10n, 0n],
       [9n, 8n, 7n, 6n, 5n],
@@ -133,7 +133,7 @@ describe('intervals of answers that were made to agree', () => {
         ];
         const [table] = finishBatch(bound, { measures }, false);
         table!.rows.forEach(({ value, low, high }, c) => {
-          // The last region has nobody in it: exact.
+          // The last region is empty: exact.
           if (c >= 10) return;
           cells++;
           const x = Number(exact[c]);

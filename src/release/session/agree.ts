@@ -3,10 +3,13 @@ import { type Agreeing, agreeingWith, totalMeasure } from '../../query/count/mar
 import type { Measure } from '../../query/count/measure.js';
 import { wholeNumbers } from './tidy.js';
 
-/** More cells of a margin are not read along with every answer. */
+/** Margins with more cells are not read along with every answer. */
 const mostCells = 10_000;
 
-/** Noisy counts that agree with totals that everybody knows (agree.proof.md): what has to be read along, and how counts are moved. */
+/**
+ * Noisy counts made consistent with totals that everybody knows (agreement.proof.md): the further measures to read,
+ * and the adjustment.
+ */
 export interface Agreement {
   readonly measures: readonly Measure[];
   readonly agree: (values: readonly (readonly bigint[])[]) => readonly (readonly bigint[])[];
@@ -29,7 +32,7 @@ export function agreementOf(policy: Policy, measures: readonly Measure[]): Agree
   };
 }
 
-/** The nearest counts with the known totals: what is missing from a total is divided evenly among its cells, in whole numbers. */
+/** Nearest counts with the known totals: the difference is divided evenly among the cells, in integers. */
 function moved(values: readonly bigint[], { groupOf, groups, from }: Agreeing, margin: readonly bigint[]): readonly bigint[] {
   const known = new Array<bigint>(groups).fill(0n);
   from.forEach((group, k) => {
@@ -41,7 +44,7 @@ function moved(values: readonly bigint[], { groupOf, groups, from }: Agreeing, m
   });
   const out = [...values];
   for (const [group, own] of cells.entries()) {
-    // Nobody is in a part of nobody.
+    // A part of an empty group is empty.
     if (known[group] === 0n) {
       for (const cell of own) out[cell] = 0n;
       continue;

@@ -16,10 +16,10 @@ export interface Allowance extends RoomToSpend {
   readonly spent: Standing;
   readonly reading: Reading;
 }
-/** What a plan tells of the room that it was given. */
+/** Fields of a plan that come from its allowance. */
 export const toldOf = ({ share, spent, route, reading }: Allowance) => ({ share, spent, route, reading });
 
-/** An analysis speaks about the neighbours that it was proven for. */
+/** An analysis covers the definition of neighbouring data sets that it was proven for. */
 export function refuseUnproven(policy: Policy, reading: Reading): void {
   if (addsRemoves(policy) && !reading.comesAndGoes)
     throw new Fault(
@@ -35,7 +35,7 @@ export function refuseUnproven(policy: Policy, reading: Reading): void {
     );
 }
 
-/** What a request touches, beside what was spent before it. */
+/** Records that a request depends on, and the costs spent before it. */
 interface Touched {
   readonly spent: Standing;
   readonly record: RecordClass;
@@ -44,8 +44,8 @@ interface Touched {
 }
 
 /**
- * What a request that touches every record of a class may spend, per proven route: pure base epsilon, and rho when delta allows it. What it
- * reads decides which routes speak about it.
+ * Allowance of a request that depends on every record of a class, per proven route: pure base epsilon,
+ * and rho when delta allows it. What it reads decides which routes cover it.
  */
 export function allowanceOf(
   desk: Desk,

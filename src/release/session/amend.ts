@@ -29,9 +29,8 @@ export interface NewTerms {
 }
 
 /**
- * What a cost per row also covers when the secret changes. Nothing else carries over: what was spent per row says nothing about all rows of a person, per
- * tuple nothing about rows, and per row nothing about how the cost was spread over the answers. Nor does a cost per person cover a row: a row that names
- * another person changes two of them.
+ * Secrets to which a cost carries over when the secret changes. A cost per row bounds neither all rows of a person nor the costs of
+ * single answers, and a cost per tuple bounds no row. Nor does a cost per person bound a row: one that names another person changes two.
  */
 const covered: Readonly<Record<string, readonly string[]>> = {
   answer: ['row', 'step'],
@@ -40,14 +39,14 @@ const covered: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Takes over the terms of a policy for good. Budget and ties may change; whose secret the costs are about may not, once something was spent, and what was
- * given away for nothing may not become a secret. Terms whose promise is broken already are refused (amend.proof.md).
+ * Replaces the terms of an account for good. Budget and ties may change; the secret may not change once costs were spent,
+ * nor may facts released at no cost become secret. Terms that are already broken are refused (amend.proof.md).
  */
 export async function amendTerms(ledger: Ledger, { policy, account }: NewTerms, reason: string): Promise<Amended> {
   refuseUnready(policy);
   const terms = termsOf(policy);
   const { ok, reason: damage } = await ledger.verify();
-  // What was given away is read from the entries themselves, so all of them must be as they were written.
+  // Facts released at no cost are read from the entries, so the whole chain must verify.
   if (!ok)
     throw new Fault('LEDGER_CORRUPT', `The ledger does not verify: ${damage}.`, 'Restore it from a backup; nothing was changed.');
   let before: string | null = null;
@@ -65,7 +64,7 @@ export async function amendTerms(ledger: Ledger, { policy, account }: NewTerms, 
   };
 }
 
-/** Terms that an account cannot take over, whoever wants it. */
+/** Terms that an account can never take over. */
 function refuseForGood({ terms, spent }: Account, entries: readonly Entry[], { policy, account }: NewTerms): void {
   if (entries.length > 0) refuseOtherSecret(terms.summary, termsOf(policy).summary);
   refuseForgotten(spent, policy);
@@ -73,7 +72,7 @@ function refuseForGood({ terms, spent }: Account, entries: readonly Entry[], { p
   refuseBroken(withOthers(account, spent), { policy, account });
 }
 
-/** A promise must hold when it is made: what was spent counts under the new terms. */
+/** A promise must hold when it is made: earlier costs count under the new terms. */
 function refuseBroken(spent: Spent, { policy, account }: NewTerms): void {
   const { epsilon, kept } = privacyLoss(account, spent);
   if (kept) return;
@@ -107,15 +106,18 @@ function brokenBelief(spent: Spent, { policy, account }: NewTerms): Fault {
   return new Fault('BUDGET_EXCEEDED', message, hint, { details: { total, lost: toNumber(lost) } });
 }
 const short = (x: number): string => Number(x.toPrecision(4)).toString();
-/** Four digits, never below the number: a bound stays one. */
+/** Four digits, rounded up: a bound stays one. */
 function shortUp(x: number): string {
   const near = Number(x.toPrecision(4));
   return short(near >= x ? near : above(near));
 }
-/** One more in the fourth digit. */
+/** The next larger number of four digits. */
 const above = (x: number): number => Number((x + 10 ** (Math.floor(Math.log10(x)) - 3)).toPrecision(4));
 
-/** The least epsilon of four digits that is accepted. Capacities are rounded down, so that of 1.1 need not hold a loss of 1.1. */
+/**
+ * Least epsilon of four digits that is admitted. Capacities are rounded down,
+ * so that a capacity of 1.1 need not admit a loss of 1.1.
+ */
 function leastEpsilon(lost: number, spent: Spent, { policy, account }: NewTerms): string {
   const isAccepted = keptAt(policy, account, spent);
   const next = Number(shortUp(lost));
@@ -125,7 +127,7 @@ function leastEpsilon(lost: number, spent: Spent, { policy, account }: NewTerms)
   return shortUp(found === undefined ? lost : toNumber(found));
 }
 
-/** What a ledger says that knows other terms, with a hint that leads somewhere: amending is named only where it would not be refused. */
+/** The ledger's mismatch fault with a hint that works: amending is suggested only where it would be admitted. */
 export async function withWayOut(error: unknown, ledger: Ledger, terms: NewTerms): Promise<unknown> {
   const { policy } = terms;
   if (!(error instanceof Fault) || error.code !== 'LEDGER_MISMATCH') return error;
@@ -153,7 +155,7 @@ function whyNot(...[account, entries, terms]: Parameters<typeof refuseForGood>):
   }
 }
 
-/** Whether the account of this policy could take over its terms. */
+/** True if the account of this policy could take over its terms. */
 export async function canAmend(ledger: Ledger, terms: NewTerms): Promise<boolean> {
   const { population } = terms.policy;
   const account = await ledger.account(population);
@@ -173,7 +175,7 @@ function refuseOtherSecret(before: string, after: string): void {
     );
 }
 
-/** What was spent on a relation is kept under its name: without it the same tuples would have a budget again. */
+/** Costs on a relation are kept under its name: under another name the same tuples would have a fresh budget. */
 function refuseForgotten({ pure, zcdp }: Spent, policy: Policy): void {
   if (policy.protect.secret !== 'edge') return;
   const classes = [...pure.perRecord.keys(), ...zcdp.perRecord.keys()].filter(isPart);
@@ -188,7 +190,7 @@ function refuseForgotten({ pure, zcdp }: Spent, policy: Policy): void {
 
 function refuseGivenAway(entries: readonly Entry[], policy: Policy): void {
   for (const entry of entries) {
-    // An entry that booked no cost gave something away, whatever it says; along pairs, and beside known totals, it says what.
+    // An entry without a cost released facts even if it lists none; along pairs, and under known totals, it lists them.
     const silent = entry.profile.perRecord.size === 0 && !entry.relied.some(saysWhyExact);
     const relied = silent ? [rowsThemselves, ...entry.relied] : entry.relied;
     const [secret] = nowSecret(relied, policy);

@@ -14,7 +14,7 @@ import { replayedOf } from './replayed.js';
 import { readingOf } from './request-key.js';
 
 export type AskedFor<T> = Omit<Request<T>, 'key'> & {
-  /** Canonical text of what is asked and with how much budget; two requests with one text are the same request. */
+  /** Canonical text of the request and its budget; two requests with one text are the same request. */
   readonly canonical: string;
 };
 
@@ -26,7 +26,7 @@ export interface Analysis<T> {
   readonly plan: Plan;
   readonly mechanisms: readonly Mechanism[];
   readonly relied?: readonly Relied[];
-  /** Of the data that will be read, before anything is booked (charge.ts). */
+  /** Check of the data that will be read, before anything is reserved (charge.ts). */
   readonly still?: (look: Look) => Promise<void>;
   readonly execute: (engine: Pinned, paid: Paid) => Promise<T>;
 }
@@ -37,7 +37,7 @@ interface Paying {
   readonly replaying: Desk['replaying'];
 }
 
-/** Pays for and runs an analysis whose whole cost is one profile; asked again, the recorded result is told. */
+/** Pays for and runs an analysis whose whole cost is known in advance; a repeated request returns the recorded result. */
 export async function paidAnalysis<T>(
   { policy, charge, replaying }: Paying,
   request: Analysis<T>,

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 
-/** Who runs this process, as the operating system knows them: a name in the environment is only what somebody calls themselves. */
+/** User of this process, as known to the operating system: a name in the environment is only a claim. */
 export function systemAnalyst(): string {
   try {
     return userInfo().username;

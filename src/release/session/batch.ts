@@ -31,7 +31,10 @@ import { tidy, withErrorsOf } from './tidy.js';
 import { type Unanswered, unansweredFor } from './unanswered.js';
 import { waysOut } from './ways-out.js';
 
-/** Queries that are planned, paid for and answered together: whether they fail cannot depend on the noise drawn, so one that was cut off is completed. */
+/**
+ * Queries that are planned, paid for and answered together. Whether they fail cannot depend on the noise,
+ * so an interrupted release is completed later.
+ */
 export async function planBatch(session: Session, desk: Desk, query: unknown, options: AskOptions): Promise<Plan> {
   const prepared = await prepare(session, desk, query, options);
   const plan = sayingInstead(describe(session, prepared), options);
@@ -69,7 +72,7 @@ export async function releaseBatch(session: Session, desk: Desk, query: unknown,
       ...withSampling(table, declaredFor(policy, table.query)),
       ...doubtOf(errors, k),
     }));
-    // A replayed answer is told with the plan it was made under, not with today's.
+    // A recorded answer comes with the plan it was made under, not with today's.
     const made = sayingInstead(answer.plan, options);
     const receipt = receiptOf({ policy, ...paid, ...answer, plan: made });
     if (paid.replayed) desk.replaying?.(replayedOf({ ...made, errors }, receipt));
@@ -77,32 +80,32 @@ export async function releaseBatch(session: Session, desk: Desk, query: unknown,
   });
 }
 
-/** The plan with a warning for what is computed in place of what was asked for; the record has none of it, whoever asks. */
+/** The plan with warnings about what is computed instead of the request. They are not recorded. */
 const sayingInstead = (plan: Plan, { instead = [] }: AskOptions): Plan =>
   instead.length > 0 ? { ...plan, warnings: [...instead, ...(plan.warnings ?? [])] } : plan;
 
-/** What was foreseen of a table is told with it. */
+/** The warning that was planned for a table is attached to it. */
 function doubtOf(errors: Plan['errors'], k: number): Pick<AnswerTable, 'mostlyNoise'> {
   const said = errors[k]?.mostlyNoise;
   return said === undefined ? {} : { mostlyNoise: said };
 }
 
-/** What the ledger keeps for replay. */
+/** Answer as recorded in the ledger. */
 export interface Recorded {
   readonly plan: Plan;
   readonly profile: StoredProfile;
   readonly noisy: NoisyAnswer;
-  /** What the numbers count; absent where they were recorded under the words of whoever asked. */
+  /** Counts that the numbers stand for; absent where the answer was recorded under the text of its request. */
   readonly counted?: readonly Counted[];
-  /** How many records there were: what is said of the numbers stays as it was, whatever has come to the data since. */
+  /** Number of records at that time: statements about the numbers stay the same when the data grows. */
   readonly records?: number;
-  /** When the data was asked: an entry may have been booked long before. */
+  /** Time when the data was read: the entry may have been reserved long before. */
   readonly at?: string;
-  /** Which of the measures are whole tables, and of which rows: for whoever puts answers together. */
+  /** For each measure, the whole table it is, if any, and the rows it counts: for code that combines answers. */
   readonly told?: { readonly ground: string; readonly tables: readonly (WholeTable | null)[] };
 }
 
-/** Noisy numbers as they were recorded, in the order in which they are asked for now. */
+/** Recorded noisy numbers, in the order of the present request. */
 function inOrder({ noisy, counted }: Recorded, asked: Pick<Bound, 'counted' | 'former'>): NoisyAnswer {
   if (!counted) return noisy;
   const left = counted.map(({ of, keys }, k) => ({ of, keys, vector: noisy.measures[k]! }));
@@ -122,8 +125,8 @@ function inOrder({ noisy, counted }: Recorded, asked: Pick<Bound, 'counted' | 'f
 }
 
 /**
- * An answer as long as any can be: what is recorded is filled up to its length, so that neither the room it takes nor a failure for want of room tells
- * about the noise. Counts have fewer digits than this, sums are kept in 128 bits, and noise a thousand scales wide is drawn with probability e^-1000.
+ * Longest possible answer: records are padded to its length, so that neither their size nor a full disk depends on the noise.
+ * Counts have fewer digits than this, sums have 128 bits, and noise of a thousand scales has probability e^-1000.
  */
 const widestAnswer = ({ measures }: BoundBatch, mechanisms: readonly MechanismOf[]): NoisyAnswer => ({
   measures: measures.map((m, k): NoisyVector => {
@@ -136,11 +139,11 @@ const widestAnswer = ({ measures }: BoundBatch, mechanisms: readonly MechanismOf
   }),
 });
 
-/** With what known totals make of the noisy numbers, and what they count in the one form of every way to ask. */
+/** The adjustment to known totals, and the counted measures in canonical form. */
 type Bound = BoundBatch &
   Pick<Agreement, 'agree'> & {
     readonly counted: readonly Counted[];
-    /** The form before docs/decisions/0095, with all bounds. */
+    /** The canonical form before docs/decisions/0095, with all bounds. */
     readonly former: readonly Counted[];
   };
 
@@ -151,15 +154,18 @@ interface Prepared {
   readonly share: Rational;
   readonly standing: Standing;
   readonly label: string;
-  /** What makes two requests the same. */
+  /** Identity of the request. */
   readonly key: string;
-  /** The entry it was booked under before, and never answered. */
+  /** The unanswered entry that already paid for it. */
   readonly completes?: number;
-  /** How many records there are; absent where the secret is no record of the data. */
+  /** Number of records; absent where the secret is not a record of the data. */
   readonly records?: number;
 }
 
-/** What is asked, and the key that it is recorded under: whatever counts the same has the same, however it is asked (docs/decisions/0085). */
+/**
+ * The bound query and the key of its record: queries that count the same have the same key,
+ * however they are written (docs/decisions/0085).
+ */
 async function bindFor(session: Session, desk: Desk, query: unknown, options: AskOptions) {
   const { policy } = session;
   const own = bindBatch(parseBatch(query), policy);
@@ -172,7 +178,7 @@ async function bindFor(session: Session, desk: Desk, query: unknown, options: As
   const written = JSON.stringify(['batch', askedText(options), ...identityOf(bound, policy)]);
   const { key } = keysBy(counted);
   const before = keysBy(former);
-  // What was recorded before questions had one form was recorded under its words, and full paths.
+  // Answers from before the canonical form were recorded under their text, with full paths.
   const keys = {
     key,
     former: [...(before.key === key ? [] : [before.key]), ...before.former, ...session.keysOf(written).former],
@@ -180,7 +186,7 @@ async function bindFor(session: Session, desk: Desk, query: unknown, options: As
   return { bound, key: await keyOnRecord(desk, keys, options.fresh) };
 }
 
-/** Whether a release of this would be told from the record. */
+/** True if a release of this would be answered from the record. */
 export async function isBatchRecorded(session: Session, desk: Desk, query: unknown, options: AskOptions): Promise<boolean> {
   const { key } = await bindFor(session, desk, query, options);
   return !options.fresh && (await desk.ledger.replay(session.policy.population, key)) !== undefined;
@@ -220,14 +226,14 @@ async function prepare(session: Session, desk: Desk, query: unknown, options: As
 interface PlansFor {
   readonly share: Rational;
   readonly plans: readonly NoisePlan[];
-  /** The first that would be admitted. */
+  /** The first plan that would be admitted. */
   readonly best?: NoisePlan;
 }
 
-/** With the share that was asked for; or with one that fits, where none was. */
+/** Plans with the requested share; with the largest share that fits, where none was requested. */
 function plansFor(session: Session, bound: BoundBatch, options: AskOptions, standing: Standing, about: About): PlansFor {
   const { measures } = bound;
-  // A quota may have room for another noise than the best one.
+  // A quota may admit another noise than the best one.
   const admitted = (p: NoisePlan) => p.fits && (!standing.own || session.admits(p.profile, { measures }, standing));
   const withShare = (share: Rational): PlansFor => {
     const plans = chooseNoise(measures, session.account, share, standing);
@@ -240,7 +246,10 @@ function plansFor(session: Session, bound: BoundBatch, options: AskOptions, stan
   return less ? withShare(less) : asked;
 }
 
-/** The shares that an unanswered entry may have been planned with: what a share was cut to by a quota that has changed since shows in what was booked. */
+/**
+ * Shares that an unanswered entry may have been planned with:
+ * its recorded cost shows a share that was reduced by a quota which has changed since.
+ */
 function* asBooked(
   session: Session,
   { entry, before }: Unanswered,
@@ -260,12 +269,12 @@ function* asBooked(
 }
 
 type Judging = { readonly bound: BoundBatch; readonly records: number | undefined };
-/** What can be foreseen of tables by the laws of their noise. */
+/** Expected errors of tables, by the distributions of their noise. */
 function errorsOf(session: Session, { bound, records }: Judging, laws: readonly Law[]): Plan['errors'] {
   const foreseen = bound.foresee(laws.map((law) => inDoubles(law)));
   return records === undefined ? foreseen : foreseen.map((error) => judged(error, records, session.policy));
 }
-/** The same of recorded numbers: what is asked now may have other tables than what they were recorded for. */
+/** The same for recorded numbers: the present request may form other tables than the recorded one. */
 const foreseenOf = (session: Session, judging: Judging, { measures }: NoisyAnswer): Plan['errors'] =>
   errorsOf(
     session,
@@ -306,7 +315,7 @@ function describe(session: Session, prepared: Prepared): Plan {
   });
 }
 
-/** Turns stored noisy integers into tables; public arithmetic only. */
+/** Turns recorded noisy integers into tables; public arithmetic only. */
 export function finishBatch(
   bound: BoundBatch & Partial<Pick<Agreement, 'agree'>>,
   answer: NoisyAnswer,

@@ -23,35 +23,41 @@ import type { Replayed } from './replayed.js';
 import { sameProfile } from './same-profile.js';
 import type { Trail } from './trail.js';
 
-/** What every release needs, whatever is being asked. */
+/** Context of every release, whatever the request. */
 export interface Desk {
   readonly policy: Policy;
   readonly engine: Engine;
   readonly ledger: Ledger;
   readonly account: Account;
-  /** Asked before an account is opened under its population's name: would it be a second budget (policy/population.ts)? */
+  /** Called before an account is opened under its population's name: refuses a second budget (policy/population.ts). */
   readonly opening: (others: readonly string[]) => void;
-  /** Asked then, too: has its data another account (data-claims.ts)? */
+  /** Called then, too: refuses data that has another account (data-claims.ts). */
   readonly claims?: DataClaims;
-  /** Who pays, as the operating system or the service knows them. */
+  /** Payer, as known to the operating system or the service. */
   readonly analyst: string;
-  /** What they call themselves. */
+  /** Name that the analyst goes by. */
   readonly as?: string;
-  /** A name for one asking: the same request under another name is another request, under the same name it is told from the record. */
+  /**
+   * Name of one run of a request: under another name it is another request,
+   * under the same name it is answered from the record.
+   */
   readonly once?: string;
-  /** What is asked, in the words of whoever asks: kept with the answer, so that it can be told again by the number of its entry. No part of the request. */
+  /**
+   * The request in the caller's own words: kept with the answer, so that it can be shown by entry number.
+   * Not part of the request key.
+   */
   readonly asked?: AskedInWords;
-  /** Tell what is on record, or nothing: never pays. */
+  /** Return the recorded answer or nothing: never pays. */
   readonly recordedOnly?: true;
   /** Called with every recorded answer that is given. */
   readonly replaying?: (replayed: Replayed) => void;
-  /** Told of everything that is booked. */
+  /** Receives the outcome of every reservation. */
   readonly outcomes?: Outcomes;
-  /** Asked before anything is booked, where somebody is there to be asked; throws where they do not agree. */
+  /** Called before anything is reserved, where somebody can confirm; throws where they do not agree. */
   readonly decide?: (plan: Plan) => Promise<void>;
-  /** Told of what a database was asked, also where that failed. */
+  /** Receives the queries sent to a database, also after a failure. */
   readonly trail?: (trail: Trail) => void;
-  /** The data whose ties the account's bounds were worked out for; absent when they rest on no data. */
+  /** Content of the data whose ties the account's bounds were computed for; absent when they depend on no data. */
   readonly tiesOf?: string;
 }
 
@@ -62,39 +68,42 @@ export interface AskedInWords {
   readonly once?: string;
 }
 
-/** One thing to be paid for and then answered. `T` is plain data (it is recorded, and told again when the same is asked). */
+/** One request, to be paid for and then answered. `T` is plain data, as it is recorded and given out again. */
 export interface Request<T> {
-  /** What is asked and with how much budget (release/session/request-key.ts): two requests with one key are the same request. */
+  /** Request and budget as a hash (release/session/request-key.ts): two requests with one key are the same request. */
   readonly key: string;
   /** Keys that version 0.2 may have recorded it under. */
   readonly former?: readonly string[];
-  /** For the ledger's list; from the request's own text only. */
+  /** Label in the ledger's list; from the request's own text only. */
   readonly label: string;
-  /** Everything that will be drawn: what is booked is their cost, and they draw for nobody else. */
+  /** All mechanisms to be drawn: their cost is reserved, and they draw for this request only. */
   readonly mechanisms: readonly Mechanism[];
-  /** As it was told; what has none is decided by whoever made the request. */
+  /** The plan that was shown; a request without one was confirmed by its caller. */
   readonly plan?: Plan;
   readonly reading: Reading;
-  /** The request that paid for what is drawn, of which this is one part; `mechanisms` is empty then. */
+  /** The earlier request that paid for these draws, of which this is one part; `mechanisms` is empty then. */
   readonly prepaid?: Prepaid;
-  /** What it takes for known to everybody, and so pays nothing for; in the words of release/session/relied.ts. */
+  /** Facts that it takes for known to everybody and pays nothing for; in the words of release/session/public-facts.ts. */
   readonly relied?: readonly string[];
-  /** Ask the data as it is now and pay, whatever is recorded. */
+  /** Read the data as it is now and pay, whatever is recorded. */
   readonly fresh?: boolean;
   /**
-   * Present where the noise drawn cannot decide whether it fails, so that an entry nobody was answered for may be taken up again. `length`: what its text
-   * is filled up to, as room on a disk depends on it.
+   * Present where failures do not depend on the noise, so that an unanswered entry may be resumed. `length`:
+   * length that its text is padded to, because disk space depends on it.
    */
   readonly resumable?: { readonly length: number };
-  /** Refuses, before anything is booked, where the public facts that the plan was made by have changed in the data that will be read. */
+  /** Refuses, before anything is reserved, if the public facts behind the plan have changed in the data to be read. */
   readonly still?: (look: Look) => Promise<void>;
-  /** Reads the data and adds the noise; runs only after the cost is durably booked. */
+  /** Reads the data and adds the noise; runs only after the cost is durably reserved. */
   readonly execute: (engine: Pinned, paid: Paid) => Promise<T>;
 }
 
-/** What a recorded request paid for and did not draw. Each part may be drawn once: that, and nothing else, is booked for it. */
+/**
+ * Mechanisms that a recorded request paid for and did not draw. Each part may be drawn once:
+ * only that is reserved for it.
+ */
 export interface Prepaid {
-  /** Of the request that paid. */
+  /** Key of the request that paid. */
   readonly key: string;
   readonly mechanisms: readonly Mechanism[];
   readonly part: number;
@@ -104,17 +113,17 @@ export interface Charged<T> {
   readonly answer: T;
   readonly entry: Entry;
   readonly replayed: boolean;
-  /** False when the answer was paid for but could not be written down: asked again, it is paid for again. */
+  /** False when the answer was paid for but could not be recorded: the same request then pays again. */
   readonly recorded: boolean;
 }
 
-/** Whether what was just told can be told again. */
+/** Outcome of a charge: whether its answer can be given out again. */
 export const outcomeOf = ({ entry, recorded }: Pick<Charged<unknown>, 'entry' | 'recorded'>): Outcome =>
   recorded ? { state: 'recorded', entry: entry.sequence } : { state: 'spent', entry: entry.sequence, resumable: false };
 
 /**
- * The one way to the data: tell the recorded answer if this was asked before, else book durably, then read, then record, then tell. Which of these happens, and
- * how it ends, depends on the ledger and on public structure only, never on the rows (charge.proof.md, docs/decisions/0008, 0013).
+ * The only way to the data: return the recorded answer, or reserve durably, read, record, then return.
+ * The path and its outcome depend on the ledger and public structure only, never on rows (charge.proof.md, docs/decisions/0008, 0013).
  */
 export async function charge<T>(desk: Desk, request: Request<T>): Promise<Charged<T>> {
   const ready = await sayingOutcome(notSpent, () => prepare<T>(desk, request));
@@ -132,7 +141,7 @@ export async function charge<T>(desk: Desk, request: Request<T>): Promise<Charge
   }
 }
 
-/** What there is to book for. The data is held from here to the answer: what is counted is what the ties were read from. */
+/** Prepared charge. The data is held open from here to the answer: ties and counts come from the same content. */
 interface Ready {
   readonly present: Present;
   readonly key: string;
@@ -147,7 +156,7 @@ async function prepare<T>(desk: Desk, request: Request<T>): Promise<Ready | Char
   const before = request.fresh ? undefined : await ledger.replay(policy.population, key);
   if (before) return fromRecord(before);
   if (desk.recordedOnly) throw notOnRecord();
-  // What will be refused, or was paid for already, is nobody's decision any more.
+  // A request that will be refused, or was paid for already, needs no confirmation.
   const isOpen = ({ fits, refusal, completes }: Plan) => fits && refusal === undefined && completes === undefined;
   if (request.plan && isOpen(request.plan)) await desk.decide?.(request.plan);
   const present = await presentAccount(desk);
@@ -182,13 +191,13 @@ function reservationOf<T>(desk: Desk, request: Request<T>, { present: { account 
   };
 }
 
-/** Parts of one payment are no parts of another. */
+/** Makes keys of parts distinct between payments. */
 const partKey = (key: string, { sequence, hash }: Entry): string =>
   createHash('sha256')
     .update(JSON.stringify([key, sequence, hash]))
     .digest('hex');
 
-/** The entry that paid, and that it paid for these very mechanisms under the present ties. */
+/** The entry that paid, checked to have paid for these mechanisms under the present ties. */
 async function payerOf(desk: Desk, request: Request<unknown>, prepaid: Prepaid): Promise<Entry> {
   const { policy, ledger } = desk;
   const { population } = policy;
@@ -227,7 +236,7 @@ async function pay<T>(desk: Desk, request: Request<T>, reservation: Reservation,
   if (recorded === undefined || recorded === made.text)
     return { answer: made.answer, entry, replayed: false, recorded: recorded !== undefined };
   if (request.fresh && entry.resumed) {
-    // Somebody else completed it, perhaps with data from before this was asked.
+    // Another process completed it, perhaps with data from before this request.
     desk.outcomes?.forget(entry.sequence);
     return pay(desk, request, reservation, data);
   }
@@ -235,10 +244,10 @@ async function pay<T>(desk: Desk, request: Request<T>, reservation: Reservation,
   return { answer, entry, replayed: false, recorded: true };
 }
 
-/** Longer words are not kept. */
+/** Longer texts are not kept. */
 const mostWords = 65_536;
 
-/** The words take the same room whatever the answer is: the length that it is filled up to grows by theirs. */
+/** The request's text takes the same space whatever the answer is: the padded length grows by it. */
 function recordText(answer: unknown, asked: AskedInWords | undefined, length: number): string {
   const text = JSON.stringify(answer);
   const words = asked === undefined ? '' : JSON.stringify(asked);
@@ -257,7 +266,7 @@ function leaveTrail({ trail, outcomes }: Desk, { sequence, analyst, label }: Ent
   trail?.(left);
 }
 
-/** Somebody who asked the same was answered between looking into the record and booking. */
+/** Somebody else's identical request was answered between the lookup and the reservation. */
 async function meanwhile<T>({ ledger }: Desk, { population, key }: Entry): Promise<Charged<T>> {
   const found = await ledger.replay(population, key);
   if (!found) throw new Fault('LEDGER_CORRUPT', 'A recorded answer is gone.', 'Run "fugu ledger POLICY verify".');
@@ -286,19 +295,22 @@ async function reserve(desk: Desk, reservation: Reservation): Promise<Entry> {
   });
 }
 
-/** A ledger knows whether it booked; whether that may be taken up again is known here. */
+/** The ledger knows whether it reserved; whether the entry may be resumed is known here. */
 const bookedBy = ({ outcome = notSpent }: Fault, { resumable = false }: Reservation): Outcome =>
   outcome.state === 'spent' ? { ...outcome, resumable: outcome.resumable && resumable } : outcome;
 
 const writing = <T>(outcomes: Outcomes | undefined, work: () => Promise<T>): Promise<T> =>
   outcomes ? outcomes.during(work) : work();
 
-/** What time it is, and by a clock that nobody sets. */
+/** Wall-clock time, and monotonic time that nobody can set. */
 const now = () => ({ told: Date.now(), measured: performance.now() });
-/** An entry may be dated so much before it was asked for, and a clock be set by so little. */
+/** Tolerance, in milliseconds, for the date of an entry and for a changed clock. */
 const unsure = 1000;
 
-/** Faults of a ledger say whether they booked; anything else has to be looked up. Where the clock was set meanwhile the date of an entry says nothing: told as spent, which may overstate. */
+/**
+ * Ledger faults state whether they reserved; after any other error the ledger is searched. If the clock was changed
+ * meanwhile, dates prove nothing: any unanswered entry of the request then counts as spent, which may overstate.
+ */
 async function seenInLedger(
   { ledger, outcomes }: Desk,
   reservation: Reservation,
@@ -317,14 +329,14 @@ async function seenInLedger(
 }
 
 /**
- * Whatever goes wrong once the budget is booked ends in one and the same fault. Which limit was hit first, which cell could not be read, which line the file
- * broke at: all of that may depend on the data, and the budget pays for the answer only. That it failed at all remains visible (docs/known-limits.md).
+ * Every failure after the reservation ends in the same fault. Its cause (a limit, an unreadable cell, a broken line) may depend
+ * on the data, and the budget pays for the answer only. That it failed remains visible (docs/known-limits.md).
  */
 async function paidFor<T>(spent: Outcome, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    // For whoever runs the process and can read the data anyway.
+    // For the owner of the process, who can read the data anyway.
     if (process.env.FUGU_DEBUG) console.error(error);
     throw new Fault(
       'ENGINE_FAILED',
@@ -335,12 +347,12 @@ async function paidFor<T>(spent: Outcome, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** No room, no right, no turn: the answer was paid for and stands all the same. */
+/** No space, no permission, no lock: the answer was paid for and is given out all the same. */
 const unwritten: readonly FaultCode[] = ['DISK_FULL', 'DISK_FAILED', 'READ_ONLY', 'LEDGER_BUSY'];
 
 /**
- * What the ledger holds as the answer now; undefined where it could not be written down and is told all the same. What may be taken up again is told only
- * from the record: otherwise it could be told twice, with two noises, for the price of one.
+ * The recorded answer; undefined where recording failed and the answer is given out all the same. An entry that may be resumed
+ * is answered only from the record: otherwise two answers with two noises could be had for one cost.
  */
 async function record(desk: Desk, entry: Entry, text: string, spent: Outcome): Promise<string | undefined> {
   const { ledger, outcomes } = desk;
@@ -359,7 +371,10 @@ async function record(desk: Desk, entry: Entry, text: string, spent: Outcome): P
   });
 }
 
-/** A ledger that failed at writing an answer may know that it is there all the same, or that the entry cannot be taken up any more. */
+/**
+ * A ledger that failed to write an answer may know that it is recorded all the same,
+ * or that the entry cannot be resumed any more.
+ */
 function settledBy(error: unknown, spent: Outcome): Outcome | undefined {
   const said = error instanceof Fault ? error.outcome : undefined;
   if (said?.state === 'recorded') return said;
@@ -368,7 +383,7 @@ function settledBy(error: unknown, spent: Outcome): Outcome | undefined {
     : undefined;
 }
 
-/** Writing may fail after all was written. */
+/** Writing may fail after the answer was recorded. */
 async function recordSeen({ ledger }: Desk, { population, key, sequence }: Entry): Promise<Outcome | undefined> {
   const found = await ledger.replay(population, key).catch(() => undefined);
   return found?.entry.sequence === sequence ? { state: 'recorded', entry: sequence } : undefined;

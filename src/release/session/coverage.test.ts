@@ -32,7 +32,7 @@ const policy = samplePolicy([
 
 type Row = { readonly size: string; readonly age: number; readonly party: string; readonly w: number };
 type Shape = keyof typeof shapes;
-/** True values: in the middle of what is possible, and near its end. */
+/** True values: in the middle of their range, and near its end. */
 const shapes = {
   middle: (i: number) => ({ age: 20 + ((i * 37) % 60), party: ['dem', 'rep', 'other'][i % 3]!, w: 0.5 + (i % 4) / 2 }),
   end: (i: number) => ({ age: 88 - (i % 9 === 0 ? 20 : i % 3), party: i % 50 === 0 ? 'dem' : 'rep', w: 0.5 + (i % 4) / 2 }),
@@ -40,7 +40,7 @@ const shapes = {
 const rowsOf = (shape: Shape): Row[] =>
   Object.entries(sizes).flatMap(([size, n]) => Array.from({ length: n }, (_, i) => ({ size, ...shapes[shape](i) })));
 
-/** The noise of measure k whose effect is (l1, l2squared). */
+/** Noise distribution of measure k with sensitivity (l1, l2squared). */
 type Strength = (k: number, l1: bigint, l2squared: bigint) => AdditiveLaw;
 const laplace =
   (times: (k: number) => bigint): Strength =>
@@ -98,7 +98,7 @@ interface Tally {
   readonly query: string;
   readonly group: string;
   readonly covered: number;
-  /** How often an answer lies outside its own interval. */
+  /** Rate at which an answer lies outside its own interval. */
   readonly outside: number;
   /** Mean width of the interval over the width that holds 95 % of the answers. */
   readonly width: number;
@@ -157,9 +157,8 @@ afterAll(() => {
 });
 
 /**
- * Where intervals are wider than 95 % needs. A variance: the error of the mean is added, squared and in full, which shows in small groups. Near the end of
- * what is possible one side of an interval cannot miss, and under noise as large as the number the interval is all that is possible. AdditiveLaw of a few
- * steps passes its half width less often than 5 %.
+ * True where intervals are wider than 95 % needs: variances in small groups (the mean's error is added in full), values near
+ * their limits, noise as large as the number, and additive noise of a few steps, which passes its half width in under 5 %.
  */
 const mayBeWide = ({ query, group }: Tally, shape: Shape, strength: Strength): boolean =>
   strength === strengths['Laplace, few steps'] ||
@@ -178,8 +177,8 @@ const cases: readonly Case[] = [
   ['Gaussian, end, without groups', alone, 'end', strengths.Gaussian],
 ];
 
-describe('95 % intervals', () => {
-  it.each(cases)('hold the true value in 93 to 98 of 100 draws: %s', (title, queries, shape, strength) => {
+describe('95 % confidence intervals', () => {
+  it.each(cases)('confidence intervals cover the true value in 93 to 98 of 100 draws: %s', (title, queries, shape, strength) => {
     const found = coverages(world(queries, shape, strength));
     show(title, found);
     expect(found.filter(({ outside }) => outside > 0)).toEqual([]);
@@ -187,7 +186,7 @@ describe('95 % intervals', () => {
     expect(found.filter((tally) => tally.covered > 0.98 && !mayBeWide(tally, shape, strength))).toEqual([]);
   });
 
-  it('hold it as often, and their own answer always, when the table is tidied', () => {
+  it('confidence intervals of tidied tables have the same coverage, and always hold their own answer', () => {
     const found = coverages(
       world([...plain, { kind: 'histogram', column: 'size', name: 'table' }], 'end', strengths['Laplace, weak']),
       tidied,
@@ -196,12 +195,12 @@ describe('95 % intervals', () => {
     expect(found.filter(({ covered, outside }) => covered < 0.93 || outside > 0)).toEqual([]);
   });
 
-  it('are no wider than the answers stray, where groups are large', () => {
+  it('confidence intervals of large groups are as narrow as the spread of the answers', () => {
     const found = coverages(world(plain, 'middle', strengths['Laplace, weak'])).filter(({ group }) => group === 'large');
     for (const { width } of found) expect(width).toBeLessThan(1.15);
   });
 
-  it('of a count is the error planned for its measure', () => {
+  it('the half width for a count is the error planned for its measure', () => {
     const [counted] = bindBatch({ queries: [plain[0]!] }, policy).measures;
     for (const allotment of [pure(rational(1)), zcdp(rational(1, 128))]) {
       const { law, told } = noised(counted as CountedMeasure, allotment, () => true);
@@ -211,7 +210,7 @@ describe('95 % intervals', () => {
     }
   });
 
-  it('are those that were foreseen', () => {
+  it('the half widths are the expected errors of the plan', () => {
     for (const strength of [strengths.Laplace, strengths['Gaussian, weak']]) {
       const of = world(plain, 'end', strength);
       const found = coverages(of);
@@ -219,7 +218,7 @@ describe('95 % intervals', () => {
         const { halfWidth: told } = found.find(({ query, group }) => query === name && group === 'large')!;
         const planned = halfWidth / (perRow ? sizes.large : 1);
         if (perRow) {
-          // Planned for the worst true values; these are near them.
+          // Expected errors hold for the worst true values; these are near them.
           expect(told).toBeLessThan(1.02 * planned);
           expect(told).toBeGreaterThan(0.75 * planned);
         } else expect(told).toBeCloseTo(planned, 9);
@@ -228,7 +227,7 @@ describe('95 % intervals', () => {
   });
 });
 
-describe('the coverage test catches', () => {
+describe('the power of the coverage test', () => {
   const narrowed =
     (change: (row: AnswerRow) => AnswerRow): Finish =>
     (of, noisy) =>
@@ -236,7 +235,7 @@ describe('the coverage test catches', () => {
   const large = (tallies: readonly Tally[], name: string) =>
     tallies.find(({ query, group }) => query === name && group === 'large')!;
 
-  it('intervals of half the width', () => {
+  it('the coverage test detects intervals of half the width', () => {
     const half = narrowed((row) => ({
       ...row,
       low: (row.low! + (row.value ?? row.low!)) / 2,
@@ -245,7 +244,7 @@ describe('the coverage test catches', () => {
     for (const { covered } of coverages(world(plain, 'middle', strengths.Gaussian), half)) expect(covered).toBeLessThan(0.93);
   });
 
-  it('a kinked function interpolated between 65 points of the range', () => {
+  it('the coverage test detects a kinked function interpolated between 65 points of the range', () => {
     const points = 65;
     const of = world([plain[2]!], 'middle', strengths['Laplace, weak']);
     const { half } = noiseSum(of.laws as AdditiveLaw<number>[], 0.05);

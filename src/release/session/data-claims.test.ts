@@ -7,7 +7,7 @@ import type * as KnownData from '../ledger/known-data.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { DataClaims } from './data-claims.js';
 
-/** Looking sees nothing, as if the claims of another process were written between the look and one's own claim. */
+/** A lookup that finds nothing, as if another process wrote its claim between the lookup and the claim. */
 vi.mock('../ledger/known-data.js', async (original) => ({ ...(await original<typeof KnownData>()), claimsIn: () => [] }));
 
 let home: string;
@@ -28,7 +28,7 @@ async function openingIn(folder: string) {
   return (await new DataClaims(await readPolicy(policy), ledger).prepared())!;
 }
 
-it('data that another process claims between looking and claiming is refused, and no claim is left behind', async () => {
+it('data that another process claims between the lookup and the claim is refused, and no claim is left behind', async () => {
   home = mkdtempSync(join(tmpdir(), 'fugu-claims-'));
   vi.stubEnv('FUGU_REGISTRY', join(home, 'registry'));
   const [first, second] = [await openingIn(join(home, 'a')), await openingIn(join(home, 'b'))];
@@ -41,7 +41,7 @@ it('data that another process claims between looking and claiming is refused, an
   first.claim();
 });
 
-it('tables on a server are claimed by their names, also under another ledger, another user or another spelling', async () => {
+it('tables on a server are claimed by name, also under another ledger, user or spelling', async () => {
   home = mkdtempSync(join(tmpdir(), 'fugu-claims-'));
   vi.stubEnv('FUGU_REGISTRY', join(home, 'registry'));
   const openingOf = async (name: string, source: string, table: string) => {

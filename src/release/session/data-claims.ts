@@ -23,27 +23,30 @@ import type { Ledger, Reservation } from '../ledger/ledger.js';
 import type { Desk } from './charge.js';
 
 export interface ClaimOptions {
-  /** Registry of a service, beside that of its user and of the ledger. */
+  /** Registry of a service, in addition to that of its user and of the ledger. */
   readonly registry?: string;
   /** Why this account may be opened although its data has another one. */
   readonly newBudget?: string;
-  /** Hears that the user's own registry could not be written. */
+  /** Called if the user's own registry could not be written. */
   readonly caution?: (error: unknown) => void;
 }
 
 /** Larger files are read for their digest only when an account is opened. */
 const mostBytes = 256 * 2 ** 20;
 
-/** What a ledger calls when it opens the account. */
+/** Callbacks for the ledger when it opens the account. */
 interface Opening {
   readonly lookUp: () => void;
   readonly claim: NonNullable<Reservation['claim']>;
 }
 
-/** Content as it is looked up. */
+/** Content to look up in the registries. */
 interface Content {
   readonly digests: readonly string[];
-  /** Those that this account was open with, though its ledger does not hold it: opened again, it would be a second budget. */
+  /**
+   * Digests with which this account was open although its ledger no longer has it:
+   * opening it again would give a second budget.
+   */
   readonly lost: ReadonlySet<string>;
 }
 
@@ -70,7 +73,7 @@ interface Found {
   readonly others: readonly Claim[];
 }
 
-/** Each digest is judged by itself in each registry: a claim on one file says nothing about another file. */
+/** Each digest is checked separately in each registry: a claim on one file does not cover another file. */
 function claimsOn(registries: readonly Registry[], digests: readonly string[], account: DataAccount): readonly Found[] {
   return registries.flatMap((registry) =>
     digests.map((digest) => {
@@ -95,8 +98,8 @@ function unexplained(found: readonly Found[]): readonly (Found & { readonly othe
 }
 
 /**
- * Claims of one account on its data. Before the account is opened, the content of the files that hold the secret is looked up in the registries
- * (data-claims.proof.md): data of another account is refused unless a steward says why not. An account that exists is never refused.
+ * Claims of one account on its data. Before an account is opened, the content of the files with the secret is looked up in the registries
+ * (data-claims.proof.md): data of another account needs a steward's reason. An existing account is never refused.
  */
 export class DataClaims {
   readonly #account: DataAccount;
@@ -105,7 +108,7 @@ export class DataClaims {
   readonly #registries: readonly Registry[];
   readonly #options: ClaimOptions;
   #isOpen = false;
-  /** Digests that `newBudget` was given for: those of the first look. */
+  /** Digests that `newBudget` was given for: those of the first lookup. */
   #explained: ReadonlySet<string> | undefined;
   /** Digests that a steward claimed when the data was served: requests that come later learn nothing about other accounts. */
   #ahead: ReadonlySet<string> | undefined;
@@ -119,7 +122,7 @@ export class DataClaims {
     this.#options = options;
   }
 
-  /** Undefined where the account is open, or nothing is remembered. */
+  /** Undefined if the account is open, or if recognition is off. */
   async prepared(): Promise<Opening | undefined> {
     if (this.#registries.length === 0 || (await this.#isOpened())) return undefined;
     const digests = await digestsOf(await this.#states(), this.#secrets);
@@ -127,7 +130,7 @@ export class DataClaims {
     const ahead = this.#ahead;
     if (ahead && digests.some((digest) => !ahead.has(digest))) throw changedSinceServed();
     const lost = this.#rememberedOpen(digests);
-    // Opened by somebody else since the ledger was asked.
+    // Opened by another process since the ledger was read.
     if (lost.size > 0 && (await this.#isOpened())) return undefined;
     return { lookUp: () => this.#lookUp({ digests, lost }), claim: () => this.#claim({ digests, lost }) };
   }
@@ -137,7 +140,7 @@ export class DataClaims {
     return new Set(claimsOn(registries, digests, this.#account).flatMap(({ digest, own }) => (own ? [digest] : [])));
   }
 
-  /** Claims the data before anybody asks; refused as opening the account would be. */
+  /** Claims the data before the first request; refused as opening the account would be. */
   async claimAhead(): Promise<void> {
     if (await this.#isOpened()) return this.remember();
     const opening = await this.prepared();
@@ -146,7 +149,7 @@ export class DataClaims {
     this.#ahead = this.#explained;
   }
 
-  /** Remembers the content as it is now with an account that is open. No answer depends on whether that works. */
+  /** Remembers the present content for an open account. No answer depends on whether that works. */
   async remember(): Promise<void> {
     if (this.#registries.length === 0) return;
     try {
@@ -156,7 +159,7 @@ export class DataClaims {
       for (const registry of this.#registries) await this.#rememberIn(registry, files, state).catch(() => undefined);
       this.#remembered = state;
     } catch {
-      // Gone or changed meanwhile: the next release looks again.
+      // Removed or changed meanwhile: the next release looks again.
     }
   }
 
@@ -176,7 +179,10 @@ export class DataClaims {
     return Promise.all(this.#secrets.files.map(lookAt));
   }
 
-  /** Refuses data of another account, unless this one has claimed it before, and data of this one where its ledger has lost it. */
+  /**
+   * Refuses data of another account unless this one has claimed it before,
+   * and data of this account if its ledger lost it.
+   */
   #lookUp({ digests, lost }: Content): readonly Found[] {
     for (const digest of lost) this.#refuse(digest, hadBudget(this.#account));
     const found = claimsOn(this.#registries, digests, this.#account);
@@ -193,11 +199,11 @@ export class DataClaims {
     return this.#explained?.has(digest) ? this.#options.newBudget : undefined;
   }
 
-  /** In every registry or in none. Returns the reasons where the data has another account. */
+  /** Adds the claim in every registry or in none. Returns the reasons where the data has another account. */
   #claim(content: Content): string | undefined {
     const { digests, lost } = content;
     const found = this.#lookUp(content);
-    // A reason on record was given for the account that was lost.
+    // A recorded reason was given for the lost account.
     const reasons = new Map(reasonsIn(found));
     for (const digest of lost) {
       const reason = this.#reasonFor(digest);
@@ -256,7 +262,7 @@ export async function openingFor(desk: Pick<Desk, 'opening' | 'claims'>): Promis
   return { opening, claim: prepared.claim };
 }
 
-/** What is said of data that has the budget of another account, before anything is asked; nothing where it has none. */
+/** Warnings about data that has the budget of another account, before any request; empty where it has none. */
 export async function budgetElsewhere(policy: Policy, registry?: string): Promise<readonly string[]> {
   const secrets = secretsOf(policy);
   const registries = isNothing(secrets) ? [] : registriesOf(policy.ledger, registry);
@@ -266,7 +272,7 @@ export async function budgetElsewhere(policy: Policy, registry?: string): Promis
   return [...new Set(said.map(({ message, hint }) => `${message} ${hint}`))];
 }
 
-/** The same whatever the data is now: whether it has another account is for whoever serves it to learn. */
+/** The same message whatever the data is now: only its owner may learn whether it has another account. */
 const changedSinceServed = (): Fault =>
   new Fault(
     'LEDGER_MISMATCH',

@@ -24,20 +24,23 @@ import { sayingOutcome } from './outcome.js';
 import { tiedBy } from './privacy-unit.js';
 import { nowSecret, type Relied, reliedByOthers, stepIn } from './relied.js';
 
-/** What somebody else released, as it is entered. */
+/** Another publisher's release, as it is entered. */
 export interface Entering {
   readonly cost: Foreign;
-  /** Who released it, and what it was. */
+  /** The publisher and the release, in words. */
   readonly label: string;
-  /** The same receipt is the same entry; what is declared by a number is another one every time. */
+  /** The same receipt is the same entry; a cost declared by number is a new entry every time. */
   readonly receipt?: string;
-  /** Facts that were used at no cost there because everybody knows them (relied.ts). */
+  /** Facts that were used at no cost there because everybody knows them (public-facts.ts). */
   readonly relied?: readonly Relied[];
-  /** Written also where the budget does not allow it: it was spent. */
+  /** Recorded even if the budget does not allow it: it was spent. */
   readonly over?: boolean;
 }
 
-/** Books what somebody else has spent on these people, durably. Nothing of the data is read. An entry that comes back settled was there before: nothing was changed. */
+/**
+ * Records the cost of another publisher's release about these people, durably, without reading data.
+ * A settled entry was there before: nothing was changed.
+ */
 export async function enterSpent(desk: Desk, entering: Entering): Promise<Entry> {
   const { ledger, account, policy, analyst, as } = desk;
   if (policy.protect.secret === 'edge')
@@ -48,7 +51,7 @@ export async function enterSpent(desk: Desk, entering: Entering): Promise<Entry>
     );
   const { receipt } = entering;
   const own = (await ledger.entries(policy.population)).find(({ hash }) => hash === receipt);
-  // What this account has released itself is counted already.
+  // Releases of this account are counted already.
   if (own) return { ...own, settled: true };
   const [cost] = foreignCosts(entering.cost, policy);
   const profile = account.book(cost as Profile, readByOthers);
@@ -58,14 +61,14 @@ export async function enterSpent(desk: Desk, entering: Entering): Promise<Entry>
     .reserve({
       population: policy.population,
       terms: account.terms,
-      // Nobody's quota pays for it.
+      // No quota pays for it.
       analyst: `entered by ${analyst}`,
       ...(as !== undefined && { as }),
       key: enteredKey(receipt ?? `${Date.now()} ${entering.label}`),
       label: entering.label,
       profile,
       relied: [...reliedByOthers(policy), ...(entering.relied ?? [])],
-      // A receipt is one entry, also if it was cut off before it was recorded. A number is another one every time.
+      // A receipt is one entry, even if it was interrupted. A cost declared by number is a new entry every time.
       ...(receipt !== undefined && { unlessRecorded: true, resumable: true }),
       admit: (after, before, own) => entering.over || admit(withOthers(account, after), withOthers(account, before), own),
       ...opening,
@@ -81,7 +84,7 @@ export async function enterSpent(desk: Desk, entering: Entering): Promise<Entry>
   });
 }
 
-/** A receipt counts once; with a larger bound than before it would count for more than was booked. */
+/** A receipt counts once; with a larger bound than before it would cost more than was recorded. */
 function enteredBefore(entry: Entry, { perRecord }: Profile): Entry {
   const [booked, now] = [entry.profile.perRecord, perRecord].map((costs) => costs.get(everyRecord) ?? zero);
   if (compare(now!, booked!) <= 0) return entry;
@@ -93,7 +96,7 @@ function enteredBefore(entry: Entry, { perRecord }: Profile): Entry {
   );
 }
 
-/** Why no amount of this cost fits the budget: a rho counts only under routes that know Gaussian noise. */
+/** Reason why no amount of this cost fits the budget: a rho counts only under routes with a Gaussian bound. */
 function unreadable({ noise }: Profile, { routes, delta }: Account): string | undefined {
   if (noise === 'pure' || routes.some(isGaussian)) return undefined;
   const why = isZero(delta) ? 'this budget has no delta' : 'nothing is proven about Gaussian noise under the declared ties';
@@ -141,7 +144,7 @@ const shape = z.object({
 });
 type ReadReceipt = z.output<typeof shape>;
 
-/** Records whose cost is that of one row, or of all rows of one person. */
+/** Kinds of records whose cost is that of one row, or of all rows of one person. */
 const rowsOrPersons = new Set(['row', 'step', 'answer', 'person']);
 
 /**
@@ -189,7 +192,10 @@ const notOurs = (why: string): Fault =>
     'Say what it cost one person here with --epsilon or --rho.',
   );
 
-/** What their release used at no cost, where everybody knows it here, too; refused where the two kinds of neighbouring data sets differ. */
+/**
+ * Facts that another publisher's release used at no cost must be public here, too;
+ * refused where the definitions of neighbouring data sets differ.
+ */
 function comparableFacts({ guarantee, privacyUnit: unit }: ReadReceipt, policy: Policy): readonly Relied[] {
   const { secret } = unit ?? guarantee;
   if (!rowsOrPersons.has(secret)) throw notOurs(`protects another secret ("${secret}")`);
@@ -207,7 +213,7 @@ function comparableFacts({ guarantee, privacyUnit: unit }: ReadReceipt, policy: 
   return relied;
 }
 
-/** Receipts of version 0.2 do not list what was public: taken where their text shows that nothing was. */
+/** Receipts of version 0.2 do not list public facts: accepted where their text shows that there were none. */
 function olderFacts({ secret, sentences = [], assumptions = [] }: ReadReceipt['guarantee']): readonly Relied[] {
   if (secret === 'answer' || secret === 'step' || sentences.some((text) => text.includes('which everybody knows')))
     throw notOurs('is of version 0.2 and does not list what was public there');

@@ -78,22 +78,22 @@ function coverages(n: number, law: (l1: bigint, l2squared: bigint) => AdditiveLa
 const laplace = (l1: bigint): AdditiveLaw => ({ kind: 'laplace', scale: rational(l1) });
 const gaussian = (_: bigint, l2squared: bigint): AdditiveLaw => ({ kind: 'gaussian', variance: rational(l2squared * 64n) });
 
-describe('95 % intervals of what is calculated from aggregates', () => {
+describe('95 % confidence intervals of formulas over aggregates', () => {
   it.each([
     [300, 'Laplace', laplace],
     [3_000, 'Laplace', laplace],
     [3_000, 'Gaussian', gaussian],
     [100_000, 'Gaussian', gaussian],
-  ] as const)('hold the true value in 93 to 98 of 100 draws: %d rows, %s', (n, name, law) => {
+  ] as const)('confidence intervals of formulas cover the true value in 93 to 98 of 100 draws: %d rows, %s', (n, name, law) => {
     const held = coverages(n, law);
     for (const [what, part] of held) shown.push(`${name} ${n} ${what} ${(100 * part).toFixed(1)} %`);
-    // A deviation of a small group is told more widely than it need be (privacy/mechanism/ratio.proof.md, 5).
+    // Standard deviations of small groups have wider intervals than needed (privacy/mechanism/quotient.proof.md, 5).
     const wrong = [...held].filter(([what, part]) => part < 0.93 || (part > 0.98 && !(what === 'deviation' && n < 3000)));
     expect(wrong).toEqual([]);
     expect(held.size).toBe(7);
   });
 
-  it('would not if they were half as wide', () => {
+  it('confidence intervals of formulas at half the width do not reach the coverage', () => {
     for (const [what, part] of coverages(3_000, laplace, 0.5)) expect([what, part < 0.93]).toEqual([what, true]);
   });
 });

@@ -14,7 +14,7 @@ import { partsAsked, steadyWords } from './parts.js';
 import { closesGaussian, lastOfIt, type Plan, planned } from './plan.js';
 import { quotaFor, quotaUse } from './quota.js';
 
-/** What is said of a request by whoever makes it; all else of its plan follows. */
+/** Plan fields that the maker of a request supplies; all others follow from them. */
 export type OwnPlan = Omit<
   Plan,
   | 'measures'
@@ -34,7 +34,7 @@ export type OwnPlan = Omit<
   readonly share: Rational;
   readonly spent: Standing;
   readonly route: Route;
-  /** What would be drawn: what it costs, whether it fits and what is told of it follow. */
+  /** Mechanisms that would be drawn: they determine the cost, whether it fits, and the summary. */
   readonly mechanisms: readonly Mechanism[];
   readonly reading: Reading;
 };
@@ -44,9 +44,9 @@ export function framed(desk: Desk, promise: (route: Route) => Guarantee, own: Ow
   const { account, policy } = desk;
   const { share, spent, route, mechanisms, reading, ...rest } = own;
   const total = toNumber(account.epsilon);
-  // Rows are cut for every release that reads rows, whichever route proves it.
+  // Contribution bounds apply to every release that reads rows, whichever route proves it.
   const leftOut = reading.beyond ? undefined : account.routes.map((r) => r.amplifier.leftOut).find((l) => l !== undefined);
-  // What was booked already needs no more room.
+  // A cost that was reserved already needs no further budget.
   const quota = quotaFor(desk);
   const cost = costTogether(mechanisms);
   const free = mechanisms.length > 0 && cost.perRecord.size === 0;
@@ -79,7 +79,7 @@ export function framed(desk: Desk, promise: (route: Route) => Guarantee, own: Ow
   };
 }
 
-/** A promise that was broken before, by what others spent for instance, is not certified. */
+/** A promise that is already broken, for example by costs of other publishers, is not certified. */
 function broken(promised: Guarantee, loss: number): Guarantee {
   const lost = Number.isFinite(loss) ? `epsilon ${Number(loss.toPrecision(4))}` : 'more than anybody can bound';
   const words = `This promise is not kept: one record may have lost ${lost} already, more than the budget.`;

@@ -10,13 +10,13 @@ import { readingOf } from './request-key.js';
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /**
- * Two answers on one ground are about the same rows of the same files: budget and quotas may have changed between them, whose rows are counted may not. Files
- * are known by their place from the ledger, whatever they hold (docs/decisions/0008): whether that has changed shows in how well the answers agree.
+ * Digest of the rows that answers refer to: same rows of the same files, whatever the budget and quotas. Files are identified by place,
+ * not by content (docs/decisions/0008): changed content shows in how well the answers agree.
  */
 export const groundOf = (policy: Policy): string =>
   onFiles(policy, [dataSource(policy)], (file) => (isAbsolute(file) ? placeOfData(file, policy) : file));
 
-/** Whether a recorded answer is on the ground of a policy; version 0.2 wrote full paths. */
+/** Tests whether a recorded answer is on the ground of a policy; version 0.2 wrote full paths. */
 export function onGroundOf(policy: Policy): (ground: string | undefined) => boolean {
   const { source, table = null } = policy.data;
   const before = fullPaths(policy).map((path) => onFiles(policy, [path(source), table], path));
@@ -32,7 +32,7 @@ function onFiles(policy: Policy, source: readonly unknown[], place: (file: strin
       data.encoding ?? null,
       protect.secret,
       protect.unit ?? null,
-      // Which rows of a person are kept hangs on all that is declared of them, and under pairs on how many there are.
+      // The kept rows of a person depend on all declared columns, and under pairs on their number.
       protect.secret === 'person'
         ? [population, protect.maxRows ?? null, protect.pairs !== undefined, data.links ?? null, readingOf(policy)]
         : null,
@@ -55,7 +55,7 @@ export interface WholeTable {
   readonly of: string;
 }
 
-/** What a measure counts, where that is a whole table. */
+/** The whole table that a measure counts, if it is one. */
 export function wholeTable(measure: Measure, policy: Policy): WholeTable | undefined {
   const { counting } = measure;
   const whole =

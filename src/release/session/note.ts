@@ -9,11 +9,11 @@ import type { Desk } from './charge.js';
 import { openingFor } from './data-claims.js';
 import { isReading, nowSecret, type Relied, stepIn } from './relied.js';
 
-/** The latest of what was noted under a key. */
+/** The latest note under a key. */
 export const noted = async ({ ledger, policy }: Desk, key: string): Promise<string | undefined> =>
   (await ledger.replay(policy.population, key))?.answer;
 
-/** A note in the ledger. Nothing in it may depend on what is secret, and `relied` says why it does not. */
+/** A note in the ledger. Its content may not depend on secrets, and `relied` states why it does not. */
 export interface Note {
   readonly key: string;
   readonly label: string;
@@ -21,20 +21,20 @@ export interface Note {
   readonly relied: readonly Relied[];
 }
 
-/** Notes something with the ledger, for whoever reads it from whichever machine: an entry that costs nothing, and its answer. */
+/** Writes a note to the ledger, readable from every machine: an entry that costs nothing, and its answer. */
 export const note = (desk: Desk, noting: Note): Promise<void> => write(desk, noting, {});
 
-/** What each ledger is known to hold a note of, by population. */
+/** Notes known to be in each ledger, by population. */
 const kept = new WeakMap<Ledger, Set<string>>();
 
-/** A fact and what it rests on: one note. */
+/** One note: a fact and its reason. */
 export type FactsOfOne = readonly [fact: Relied, ...more: Relied[]];
 const keyOf = (fact: Relied): string =>
   createHash('sha256')
     .update(JSON.stringify(['public read', fact]))
     .digest('hex');
 
-/** Notes durably, once per account and fact, what is about to be read for nothing because everybody knows it. */
+/** Notes durably, once per account and fact, what is about to be read at no cost because everybody knows it. */
 export async function keepRelied(desk: Desk, name: string, relied: readonly FactsOfOne[]): Promise<void> {
   const { ledger, policy } = desk;
   const known = kept.get(ledger) ?? new Set<string>();
@@ -54,7 +54,10 @@ export async function keepRelied(desk: Desk, name: string, relied: readonly Fact
 
 const noteText = z.object({ relied: z.array(z.string()) });
 
-/** Refuses terms that read a public column in another way than it was read for nothing: rows that were told apart may be the same under them. */
+/**
+ * Refuses terms that read a public column in another way than when it was read at no cost:
+ * rows that were distinct may be the same under them.
+ */
 export async function refuseReadOtherwise(desk: Desk): Promise<void> {
   const { policy } = desk;
   for (const { name } of [...policy.columns.values()].filter((column) => column.public)) {

@@ -1,7 +1,7 @@
 import { Fault, type Outcome } from '../../base/errors.js';
 import type { Trail } from './trail.js';
 
-/** The words for what became of the budget; nobody else writes them. */
+/** Texts for the outcome of a charge; no other module writes them. */
 export function outcomeText(outcome: Outcome): string {
   if (outcome.state === 'not spent') return 'Nothing was spent.';
   const entry = `ledger entry ${outcome.entry}`;
@@ -17,7 +17,7 @@ export const notSpent: Outcome = { state: 'not spent' };
 /** Anything thrown, as the fault that users see. */
 export function asFault(error: unknown): Fault {
   if (error instanceof Fault) return error;
-  // For whoever runs the process and can read the data anyway.
+  // For the owner of the process, who can read the data anyway.
   if (process.env.FUGU_DEBUG) console.error(error);
   return new Fault('INTERNAL', 'Something went wrong inside Fugu.', 'Run again with FUGU_DEBUG=1 and report what it prints.');
 }
@@ -28,7 +28,7 @@ export function withOutcome(error: unknown, outcome: Outcome): Fault {
   return new Fault(code, message, hint, { ...(place && { place }), details: { ...details }, outcome });
 }
 
-/** Whatever is thrown in here says this outcome, unless it says one already. */
+/** Attaches this outcome to whatever is thrown inside, unless it has one already. */
 export async function sayingOutcome<T>(outcome: Outcome, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
@@ -40,18 +40,18 @@ export async function sayingOutcome<T>(outcome: Outcome, work: () => T | Promise
 type Paid = Exclude<Outcome, { state: 'not spent' }>;
 
 /**
- * What a process has paid for so far, for whoever ends it: a command may pay several times, be stopped by a signal, or fail at something that knows nothing
- * of budgets.
+ * Outcomes of a process so far, for its exit: a command may pay several times, be stopped by a signal,
+ * or fail in code that has nothing to do with budgets.
  */
 export class Outcomes {
   readonly #entries = new Map<number, Paid>();
   readonly #writing = new Set<Promise<unknown>>();
   #arose = false;
   #doubtful = false;
-  /** Told of what a database was asked, where somebody wants to know. */
+  /** Receives the queries sent to a database, where there is a listener. */
   follow?: (trail: Trail) => void;
 
-  /** From here on it is a question whether something was spent. */
+  /** From here on something may have been spent. */
   arise(): void {
     this.#arose = true;
   }
@@ -59,11 +59,11 @@ export class Outcomes {
     this.#arose = true;
     if (outcome.state !== 'not spent') this.#entries.set(outcome.entry, outcome);
   }
-  /** Somebody else's after all. */
+  /** Drops an entry that another process completed. */
   forget(entry: number): void {
     this.#entries.delete(entry);
   }
-  /** A booking failed in a way that does not say whether it is in the ledger, and the ledger could not be asked. */
+  /** A reservation failed without stating whether it is in the ledger, and the ledger could not be read. */
   doubt(): void {
     this.#doubtful = true;
   }
@@ -89,7 +89,10 @@ export class Outcomes {
   get entries(): readonly Paid[] {
     return [...this.#entries.values()];
   }
-  /** Of all together: the latest entry without an answer, else the latest; undefined where nothing could have been spent, or nobody knows. */
+  /**
+   * Outcome of all together: the latest entry without an answer, else the latest;
+   * undefined where nothing could have been spent, or where it is unknown.
+   */
   get whole(): Outcome | undefined {
     const { entries } = this;
     const unanswered = entries.findLast(({ state }) => state === 'spent');

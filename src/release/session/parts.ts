@@ -8,12 +8,15 @@ import { inOrder, isEverything, type Range, type Values } from '../../privacy/me
 import { type Account, type SteadySpending, usedShare } from '../accountant/account.js';
 import { type About, kinds } from '../accountant/by-slice.js';
 
-/** What is spent and left where a public column has some values, in epsilon of the policy, ties included: for whoever asks about all of them at once and about nobody else. */
+/**
+ * Spent and remaining budget of some values of a public column, in epsilon of the policy, ties included:
+ * for a request about all of these values and no others.
+ */
 export interface PartUse {
   /** In words: "week 3", "week 3 to 5", "region north or south". */
   readonly part: string;
   readonly column: string;
-  /** Of whole numbers, both of them in it; a number beyond the last declared one is read as that. */
+  /** Bounds of an integer range, both included; numbers beyond the last declared one count as that one. */
   readonly from?: number;
   readonly to?: number;
   /** Of codes; "(missing)" for records that have none. */
@@ -22,14 +25,14 @@ export interface PartUse {
   readonly remaining: number;
 }
 
-/** The part of the data that a request is about, for every public column it asks about. */
+/** The part of the data that a request is about, for every public column it restricts. */
 export function partsAsked(policy: Policy, account: Account, spent: Spent, about: About): readonly PartUse[] {
   const each = slicingsOf(policy).flatMap((by) => {
     const values = about.get(by.slicing);
     return values && !isEverything(values) ? [useOf(account, spent, by, values)] : [];
   });
   if (each.length < 2) return each;
-  // Where two columns are asked about at once, those who have all of these values.
+  // A request that restricts two columns is about the records with all of these values.
   const part = each.map((own) => own.part).join(', ');
   const column = each.map((own) => own.column).join(' and ');
   return [...each, { part, column, values: [part], ...leftFor(account, spent, about) }];
@@ -43,10 +46,10 @@ export const steadyWords = (
   each: toNumber(each),
 });
 
-/** So many parts of one column are told at most, the latest of them: each asks the ties. */
+/** Largest number of parts of one column that are shown, the latest ones: each needs a computation over the ties. */
 const mostTold = 60;
 
-/** What was spent by parts, for every public column by which something was booked. */
+/** Spent and remaining budget by part, for every public column with recorded costs. */
 export function partsSpent(policy: Policy, account: Account, spent: Spent): readonly PartUse[] {
   return slicingsOf(policy)
     .filter(({ slicing }) => isBySlice(spent.pure, slicing) || isBySlice(spent.zcdp, slicing))
@@ -57,7 +60,7 @@ export function partsSpent(policy: Policy, account: Account, spent: Spent): read
     );
 }
 
-/** Declared values that have spent the same, in a row; codes one by one. */
+/** Ranges of declared values with equal costs; codes one by one. */
 function piecesOf({ pure, zcdp }: Spent, { slicing, column, first, last }: SlicingColumn): readonly Values[] {
   if (column.type === 'category')
     return [...codesOf(column).map((_, k) => ({ ranges: [{ from: k, to: k }], missing: false })), { ranges: [], missing: true }];

@@ -15,36 +15,36 @@ import type { PartUse } from './parts.js';
 import type { QuotaUse } from './quota.js';
 import type { WayOut } from './ways-out.js';
 
-/** What a release would cost and how wrong it would be. Plain data; made without reading the data or spending anything. */
+/** Cost and expected error of a release. Plain data; made without reading the data or spending anything. */
 export interface Plan {
   readonly label: string;
   /** Share of the whole budget this would use, in epsilon of the policy (ties included). */
   readonly epsilon: number;
   readonly budget: { readonly total: number; readonly spent: number; readonly remaining: number; readonly delta: number };
-  /** The part of the data it is about, where it asks for values of a public column, and what is spent and left there. */
+  /** The part of the data it is about, where it selects values of a public column, with its spent and remaining budget. */
   readonly parts?: readonly PartUse[];
-  /** With a budget per step: what every step may spend, for as long as there are steps. */
+  /** Budget of every step for an endless stream, under a budget per step. */
   readonly steady?: { readonly column: string; readonly each: number };
-  /** What this analyst may spend and has spent, where the policy gives a quota. */
+  /** Quota of this analyst and its use, where the policy sets one. */
   readonly quota?: QuotaUse;
-  /** The ledger entry it was booked under before and never answered: asked now it is completed, and nothing more is spent. */
+  /** The unanswered ledger entry that already paid for it: a release completes that entry and spends nothing more. */
   readonly completes?: number;
   /** The recorded answer that a release would give, free; the figures above and below are those of that answer. */
   readonly recorded?: { readonly entry: number; readonly at: string };
-  /** Whether the ledger would take it, as things stand. */
+  /** True if the ledger would admit it in the present state. */
   readonly fits: boolean;
-  /** What a release would be refused with. */
+  /** Refusal that a release would meet. */
   readonly refusal?: string;
-  /** What should be known before anything is spent. */
+  /** Warnings before anything is spent. */
   readonly warnings?: readonly string[];
-  /** Where it does not fit, or is mostly noise: the best ways out, with the error each would leave. */
+  /** The best remedies, with the error of each, if it does not fit or is mostly noise. */
   readonly waysOut?: readonly WayOut[];
   readonly mechanism: string;
-  /** Which proven route from noise to leakage was taken, and why this noise. */
+  /** The proven route from noise to leakage, and the reason for this noise. */
   readonly route: string;
   readonly why: string;
   readonly measures: readonly PlannedMeasure[];
-  /** Where its rows become counts: in the database, or here; absent where an analysis reads rows in its own way. */
+  /** Place where its rows become counts: the database, or this process; absent where an analysis reads rows itself. */
   readonly counting?: HowCounted;
   readonly errors: readonly Foreseen[];
   readonly candidates: readonly {
@@ -54,12 +54,12 @@ export interface Plan {
     readonly fits: boolean;
   }[];
   readonly whatIf: readonly WhatIf[];
-  /** How many records the answer is about when maxTies or maxUsed leaves some out; as public as the ties. */
+  /** Number of records in the answer when maxTies or maxUsed leaves some out; as public as the ties. */
   readonly records?: { readonly used: number; readonly leftOut: number };
   readonly guarantee: Guarantee;
 }
 
-/** A mechanism as plans and receipts tell it, its law in exact fractions. */
+/** A mechanism as shown in plans and receipts, its distribution in exact fractions. */
 export interface PlannedMeasure extends Told {
   readonly noise: Law<string>;
   /** The columns it reads, where it counts rows. */
@@ -74,13 +74,16 @@ export const planned = ({ told: { name, cells, ...more }, law }: Mechanism, meas
   ...more,
 });
 
-/** What pays for nothing: no declared pair of values moves it, or nothing but public columns does. */
+/**
+ * Explanation of an answer without noise: its sensitivity is zero along the declared pairs,
+ * or it depends on public columns only.
+ */
 export const noNoise = 'No noise: this is public under the policy.';
 
-/** The same of what follows from totals that everybody knows. */
+/** The same for answers that follow from totals that everybody knows. */
 const knownAlready = 'No noise: known.';
 
-/** The kind of noise, as plans tell it. */
+/** Kind of noise, as shown in plans. */
 export const kindOfNoise = ({ kind, mechanisms }: NoisePlan): string =>
   mechanisms.length > 0 && mechanisms.every(({ law }) => law.kind === 'none') ? 'none' : kind;
 
@@ -104,7 +107,7 @@ function choice(best: NoisePlan, others: readonly NoisePlan[]): string {
   return `${lawWords(best.kind)} noise: its expected error is ${Number(ratio.toPrecision(2))} times smaller ${than}`;
 }
 
-/** Said where pure noise takes the Gaussian noise from later questions. */
+/** Warning where pure noise closes Gaussian noise to later questions. */
 export const closesGaussian =
   'After this, later questions can use Gaussian noise only by paying more for what was released before.';
 
@@ -113,13 +116,13 @@ const short = (x: number): string => (Math.abs(x) >= 1000 ? thousands(Math.round
 
 const counting = new Set<string>(['count', 'histogram', 'crosstab', 'cdf', 'ranges']);
 const isCount = ({ query, perRow }: Foreseen): boolean => counting.has(query.kind) && !perRow;
-/** The largest error of a plain count that is foreseen. */
+/** The largest expected error of a plain count. */
 export const worstCount = (errors: readonly Foreseen[]): Foreseen | undefined =>
   errors
     .filter(isCount)
     .reduce<Foreseen | undefined>((worst, e) => (worst && worst.halfWidth >= e.halfWidth ? worst : e), undefined);
 
-/** The most that a count can come to, in what it counts: records, the rows of persons who may have several, weights. */
+/** Largest possible count, in its own unit: records, the rows of persons who may have several, weights. */
 function mostCounted({ query }: Foreseen, records: number, policy: Policy): { readonly most: number; readonly words: string } {
   const { protect, columns } = declaredFor(policy, query);
   const each = protect.secret === 'person' ? protect.maxRows! : 1;
@@ -135,7 +138,10 @@ function mostCounted({ query }: Foreseen, records: number, policy: Policy): { re
   };
 }
 
-/** How far an error is beyond a tenth of all there can be of what is counted, and what to say of it: such a table tells next to nothing. */
+/**
+ * Ratio of an error to the largest possible count, if above a tenth, and its description:
+ * such a table is hardly informative.
+ */
 function beyondTenth(
   error: Foreseen,
   records: number,
@@ -147,13 +153,13 @@ function beyondTenth(
   return by > 1 / 10 ? { by, words: `±${short(error.halfWidth)}, more than a tenth of ${words}.` } : undefined;
 }
 
-/** What is foreseen of a table, with a word where it is mostly noise. */
+/** The expected error of a table, with a warning where it is mostly noise. */
 export function judged(error: Foreseen, records: number, policy: Policy): Foreseen {
   const beyond = beyondTenth(error, records, policy);
   return beyond ? { ...error, mostlyNoise: `Mostly noise: the 95 % error of each number is ${beyond.words}` } : error;
 }
 
-/** The same of the worst of several tables. */
+/** The same for the worst of several tables. */
 export function mostlyNoise(errors: readonly Foreseen[], records: number, policy: Policy): string | undefined {
   const noisy = errors.flatMap((error) => {
     const beyond = beyondTenth(error, records, policy);
@@ -167,7 +173,7 @@ const takesAll = 'This takes all that is left to spend';
 /** A warning that holds only while something is spent. */
 export const isAboutSpending = (warning: string): boolean => warning.startsWith(takesAll);
 
-/** Said where all that is left is taken, above all where that is less than was meant. */
+/** Warning where all that remains is spent, above all where that is less than the default share. */
 export function lastOfIt(share: Rational, left: Rational, epsilon: Rational, parts: readonly PartUse[] = []): string | undefined {
   if (!isPositive(left) || compare(share, left) !== 0) return undefined;
   const taken = short(toNumber(multiply(left, epsilon)));
@@ -176,7 +182,7 @@ export function lastOfIt(share: Rational, left: Rational, epsilon: Rational, par
   return `${takesAll}${where}, epsilon ${taken}: nothing new can be released${where && ' there'} afterwards.${few}`;
 }
 
-/** A delta this large lets whole records be told: one in the number of records is what publishing one of them at random would cost. */
+/** Warning where delta is at least one in the number of records: that would permit publishing a random record in full. */
 export const looseDelta = (delta: Rational, records: number): string | undefined =>
   records > 0 && compare(multiply(delta, rational(records)), rational(1)) >= 0
     ? `Delta ${toNumber(delta)} is at least one in the number of records: publishing a record at random would be within it.`

@@ -6,17 +6,17 @@ import { openAccount } from '../accountant/open-account.js';
 import type { Desk } from './charge.js';
 import { lookAt, publicReads } from './public-read.js';
 
-/** The data as it is now, and the account of it. Whoever asked closes the data. */
+/** The data as it is now, and its account. The caller closes the data. */
 export interface Present {
   readonly data: Pinned;
   readonly account: Account;
 }
-/** The account that was last worked out again for a desk, and the content it was worked out for. */
+/** The account last computed again for a release context, and the content it was computed for. */
 const known = new WeakMap<Desk, { readonly id: string; readonly account: Account }>();
 
 /**
- * Where the bounds rest on who is tied to whom and the data has changed, the ties are read again: by the same bounds the request goes on, under others it
- * would need another plan. So the outcome depends on the ties, which are public, and not on whether a value has changed.
+ * Reads the ties again where bounds depend on them and the data has changed: under the same bounds the request goes on, under
+ * others it needs another plan. So the outcome depends on the public ties, and not on whether a value has changed.
  */
 export async function presentAccount(desk: Desk): Promise<Present> {
   const data = await desk.engine.pin();
@@ -41,7 +41,10 @@ async function accountOf(desk: Desk, data: Pinned): Promise<Account> {
   return account;
 }
 
-/** What a plan was made by and prints: capacities, conditions (which name the records that are used), assumptions. */
+/**
+ * Fields that a plan was made from and prints: capacities, conditions (which name the records that are used),
+ * assumptions.
+ */
 const boundsOf = ({ routes }: Account): string =>
   JSON.stringify(
     routes.map(({ amplifier, conditions, pureCapacity, gaussian, how }) => [

@@ -3,26 +3,29 @@ import { type Neighbours, neighboursOf } from '../../policy/neighbours.js';
 import type { Policy, SecretKind } from '../../policy/policy.js';
 import type { Relied } from './relied.js';
 
-/** The record that the cost of a receipt is about, how much of it is used, and what neighbouring data sets have in common. */
+/**
+ * The record that the cost of a receipt protects, its contribution bounds,
+ * and the columns on which neighbouring data sets agree.
+ */
 export interface PrivacyUnit {
   readonly secret: SecretKind;
   /** Column that names the record a row belongs to. */
   readonly column?: string;
   /** One record, in words. */
   readonly record: string;
-  /** Contribution bound: at most so many rows of one record are used. */
+  /** Contribution bound: largest number of rows of one record that are used. */
   readonly maxRows: number;
-  /** The same for every table beside the data. */
+  /** The same for every further table. */
   readonly tables?: Readonly<Record<string, number>>;
   readonly neighbours: Neighbours;
   /** Public columns: neighbouring data sets agree on them. */
   readonly public: readonly string[];
-  /** Columns and relations that tie records: the attacker knows them. */
+  /** Columns and relations that tie records; the attacker knows them. */
   readonly ties: readonly string[];
   /** Digests of the protected pairs of values and of the known totals. */
   readonly pairs?: string;
   readonly known?: string;
-  /** Facts that the release used at no cost, as its ledger entry holds them (relied.ts). */
+  /** Facts that the release used at no cost, as in its ledger entry (public-facts.ts). */
   readonly relied: readonly Relied[];
 }
 

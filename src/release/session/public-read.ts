@@ -21,15 +21,19 @@ import { type FactsOfOne, keepRelied } from './note.js';
 import { readingIn, stepIn } from './relied.js';
 
 /**
- * A read of the data that nobody pays for. Its result must be the same on all neighbouring data sets, because of what `relies` says (public-read.proof.md).
+ * A read of the data that costs nothing. Its result must be the same on all neighbouring data sets,
+ * for the reason that `relies` states (public-read.proof.md).
  */
 export interface PublicRead<Asked, Result> {
   readonly name: string;
-  /** Why the result is public, in one sentence; docs/unpaid-reads.md lists it. */
+  /** Reason why the result is public, in one sentence; docs/unpaid-reads.md lists it. */
   readonly relies: string;
-  /** The fault for policies under which it is not. */
+  /** Fault for policies under which the result is not public. */
   readonly refusal?: (policy: Policy, asked: Asked) => Fault | undefined;
-  /** Facts the ledger keeps before anything is read, each list under its first: terms that make a secret of one are refused from then on. */
+  /**
+   * Facts that the ledger keeps before anything is read, each list under its first:
+   * terms that protect one of them are refused from then on.
+   */
   readonly relied?: (policy: Policy, asked: Asked) => readonly FactsOfOne[];
   readonly read: (data: Pinned, policy: Policy, asked: Asked) => Promise<Result>;
 }
@@ -101,16 +105,19 @@ const stepRows = define<StepRowsAsked, StepRows>({
   }),
 });
 
-/** All reads that nobody pays for. There is no other way to the data but `charge` and the steward's own reads (app/api/steward-read.ts). */
+/**
+ * All reads that cost nothing.
+ * The only other ways to the data are `charge` and the steward's own reads (app/api/steward-read.ts).
+ */
 export const publicReads = { records, ties, membersOfSeveral, relationSize, columns, content, moment, stepRows };
 const registered: ReadonlySet<unknown> = new Set(Object.values(publicReads));
 
-/** Reads pinned data through the registry, and nothing else of it. */
+/** Reads pinned data through this registry, and nothing else of it. */
 export type Look = <Asked, Result>(read: PublicRead<Asked, Result>, ...asked: Given<Asked>) => Promise<Result>;
-/** Nothing has to be said where nothing is asked. */
+/** Arguments of a read; optional where it takes none. */
 export type Given<Asked> = undefined extends Asked ? [asked?: Asked] : [asked: Asked];
 
-/** For whoever holds pinned data before payment. Reads that leave a note need a ledger and go through `readPublic`. */
+/** For callers that hold pinned data before payment. Reads that leave a note need a ledger and go through `readPublic`. */
 export const lookAt =
   (policy: Policy, data: Pinned): Look =>
   async <Asked, Result>(read: PublicRead<Asked, Result>, ...[given]: Given<Asked>) => {
@@ -124,7 +131,7 @@ export const lookAt =
 export const lookInto = <T>(engine: Engine, policy: Policy, work: (look: Look) => Promise<T>): Promise<T> =>
   pinned(engine, (data) => work(lookAt(policy, data)));
 
-/** Refuses, keeps the notes durably, reads: in this order. */
+/** Refuses, writes the notes durably, reads: in this order. */
 export async function readPublic<Asked, Result>(
   desk: Desk,
   read: PublicRead<Asked, Result>,

@@ -44,7 +44,7 @@ const reservations = fc.array(
   { minLength: 4, maxLength: 24 },
 );
 
-/** Books what is admitted; false when a quota or the budget was broken in the end. */
+/** Reserves what is admitted; false when a quota or the budget was exceeded in the end. */
 async function keepsAll(asked: readonly { analyst: string; noise: 'pure' | 'zcdp'; parts: number }[], withQuota: boolean) {
   const ledger = memoryLedger();
   for (const [k, { analyst, noise, parts }] of asked.entries()) {
@@ -69,7 +69,7 @@ async function keepsAll(asked: readonly { analyst: string; noise: 'pure' | 'zcdp
 }
 
 describe('quotas', () => {
-  it('are never exceeded, nor is the budget, in any order of reservations by anybody', async () => {
+  it('no order of reservations exceeds a quota or the budget', async () => {
     let booked = 0;
     await fc.assert(
       fc.asyncProperty(reservations, async (asked) => {
@@ -82,7 +82,7 @@ describe('quotas', () => {
     expect(booked).toBeGreaterThan(500);
   });
 
-  it('would be without the test: the property can tell', async () => {
+  it('the property fails when admission does not check the quota', async () => {
     await expect(
       fc.assert(
         fc.asyncProperty(reservations, async (asked) => (await keepsAll(asked, false)).within),
@@ -91,7 +91,7 @@ describe('quotas', () => {
     ).rejects.toThrow();
   });
 
-  it('refuse with what remains, plan as they refuse, and hand out no more than is left of them', async () => {
+  it('a quota refuses with the remaining amount, plans predict the refusal, and --all spends no more than remains', async () => {
     const ledger = memoryLedger();
     const query = { kind: 'count' };
     const bob = await sessionOf('bob', ledger);
@@ -111,7 +111,7 @@ describe('quotas', () => {
     await expect((await sessionOf('eve', ledger)).release(query, { epsilon: '0.01' })).rejects.toMatchObject({
       code: 'BUDGET_EXCEEDED',
     });
-    // Recorded answers are everybody's.
+    // Recorded answers are free for everybody.
     expect((await (await sessionOf('eve', ledger)).release(query, { epsilon: '0.19' })).receipt.ledger.replayed).toBe(true);
     const uses = await quotaUses(policy, account, ledger);
     expect(uses.map((u) => [u.analyst, u.total, Number(u.spent.toFixed(9))])).toEqual([
@@ -121,7 +121,7 @@ describe('quotas', () => {
     ]);
   });
 
-  it('are listed for whoever paid themselves, also where what others spent and they wrote down is more of the budget', async () => {
+  it('quotas are listed for analysts who paid, even if they entered larger costs of other publishers', async () => {
     const ledger = memoryLedger();
     const pay = (analyst: string, key: string, profile: Profile) =>
       ledger.reserve({ population: policy.population, terms: account.terms, analyst, key, label: '', profile, admit: () => {} });
@@ -130,7 +130,7 @@ describe('quotas', () => {
     expect((await quotaUses(policy, account, ledger)).map((u) => u.analyst)).toEqual(['ann', 'cleo', 'eve']);
   });
 
-  it('leave the budget itself binding: their sum may exceed it', async () => {
+  it('the budget limits analysts even if the sum of their quotas exceeds it', async () => {
     const ledger = memoryLedger();
     for (const [analyst, epsilon] of [['ann', '0.7'], ['bob', '0.25']] as const) // biome-ignore format: one line
       await (await sessionOf(analyst, ledger)).release({ kind: 'count' }, { epsilon });
@@ -139,14 +139,17 @@ describe('quotas', () => {
     });
   });
 
-  it('are no part of the terms, so that changing them needs no amendment', async () => {
+  it('quotas are not part of the terms, so that changing them needs no amendment', async () => {
     const without = await readPolicy(shop.write('without.yaml', policyYaml({ budget: '{ epsilon: 1, delta: 1e-6 }' })));
     expect(without.digest).toBe(policy.digest);
     expect(toNumber(policy.budget.analysts!.named.get('ann')!)).toBe(0.7);
   });
 
-  it.each(['{ each: -0.1 }', '{ each: many }', '[0.2]', '{ each: [1, 2] }'])('are refused when written as %s', async (quotas) => {
-    const file = shop.write('bad.yaml', policyYaml({ budget: `{ epsilon: 1, analysts: ${quotas} }` }));
-    await expect(readPolicy(file)).rejects.toMatchObject({ code: 'POLICY_INVALID' });
-  });
+  it.each(['{ each: -0.1 }', '{ each: many }', '[0.2]', '{ each: [1, 2] }'])(
+    'a policy with the quotas %s is refused',
+    async (quotas) => {
+      const file = shop.write('bad.yaml', policyYaml({ budget: `{ epsilon: 1, analysts: ${quotas} }` }));
+      await expect(readPolicy(file)).rejects.toMatchObject({ code: 'POLICY_INVALID' });
+    },
+  );
 });

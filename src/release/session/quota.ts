@@ -7,17 +7,17 @@ import { withOthers } from '../accountant/others.js';
 import type { Entry, Ledger } from '../ledger/ledger.js';
 import { enteredIn } from './entered-key.js';
 
-/** What one analyst may spend of the budget; undefined where only the budget itself binds. */
+/** Limit of one analyst on the budget; undefined where only the budget itself limits. */
 export const quotaOf = ({ analysts }: Budget, analyst: string): Rational | undefined =>
   analysts?.named.get(analyst) ?? analysts?.each;
 
-/** What the policy lets this analyst spend, as the ledger's admission wants it. */
+/** Limit of this analyst under the policy, as the ledger's admission test needs it. */
 export function quotaFor({ policy, analyst }: { readonly policy: Policy; readonly analyst: string }): Quota | undefined {
   const epsilon = quotaOf(policy.budget, analyst);
   return epsilon && { analyst, epsilon };
 }
 
-/** How far one analyst's quota is used, in epsilon of the policy. */
+/** Use of one analyst's quota, in epsilon of the policy. */
 export interface QuotaUse {
   readonly analyst: string;
   readonly total: number;
@@ -25,14 +25,14 @@ export interface QuotaUse {
   readonly remaining: number;
 }
 
-/** By the reading that decides for `all` that was spent. */
+/** Taken from the reading that decides for `all`. */
 export function quotaUse(account: Account, { analyst, epsilon }: Quota, own: Spent, all: Spent): QuotaUse {
   const spent = toNumber(multiply(usedShareOf(account, own, all), account.epsilon));
   const total = toNumber(epsilon);
   return { analyst, total, spent, remaining: Math.max(0, total - spent) };
 }
 
-/** Every quota that is named in the policy or was drawn on, for lists: from the totals that the chain pins, however many entries there are. */
+/** Every quota that the policy names or that was used, for lists: from pinned totals, whatever the number of entries. */
 export async function quotaUses(
   policy: Policy,
   account: Account,
@@ -47,18 +47,18 @@ export async function quotaUses(
     const quota = quotaFor({ policy, analyst });
     if (!quota) continue;
     const own = await ledger.spent(population, analyst);
-    // Who has only written down what others spent has drawn on no quota.
+    // An analyst who only entered the releases of others has used no quota.
     const onlyEntered = entered.some((e) => e.analyst === analyst) && areSame(own, spentBy(entered, analyst));
     if (named?.has(analyst) || !onlyEntered) uses.push(quotaUse(account, quota, own, all));
   }
   return uses;
 }
 
-/** To the last class: what is more by some record may be no more of the budget. */
+/** Equal in every class: a cost that is larger for one record need not use more of the budget. */
 const areSame = (a: Spent, b: Spent): boolean =>
   isDeepStrictEqual([toStored(a.pure), toStored(a.zcdp)], [toStored(b.pure), toStored(b.zcdp)]);
 
-/** What these entries add up to, or one analyst's part of it. */
+/** Total cost of these entries, or of one analyst's part of them. */
 export const spentBy = (entries: readonly Entry[], analyst?: string): Spent =>
   entries
     .filter((e) => analyst === undefined || e.analyst === analyst)

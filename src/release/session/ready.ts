@@ -3,7 +3,10 @@ import type { EngineSource } from '../../data/engine/source.js';
 import { reads } from '../../data/terms/source.js';
 import type { Policy } from '../../policy/policy.js';
 
-/** What a draft leaves to be said must be said before anything is promised: which domains are public knowledge, and whether records know each other. */
+/**
+ * Refuses a draft: its open questions must be answered before any promise,
+ * namely which domains are public knowledge and whether records know each other.
+ */
 export function refuseUnready(policy: Policy): void {
   const { unconfirmed, undecided, file } = policy;
   if (unconfirmed.length > 0)
@@ -21,7 +24,10 @@ export function refuseUnready(policy: Policy): void {
     );
 }
 
-/** Text that was forgotten, or a relation read in another way, would make other records and other effects than this policy declares. */
+/**
+ * Refuses data opened for another policy: columns stored without their text, or other relations,
+ * would give other records and sensitivities.
+ */
 export function refuseOtherReading(opened: EngineSource, policy: Policy): void {
   if (!reads(opened, policy))
     throw new Fault(

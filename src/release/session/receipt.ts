@@ -9,7 +9,7 @@ import type { Entry } from '../ledger/ledger.js';
 import type { Plan, PlannedMeasure } from './plan.js';
 import { type PrivacyUnit, privacyUnitOf } from './privacy-unit.js';
 
-/** The noisy answer and the proof of what was promised. */
+/** The noisy answer and the evidence of its promise. */
 export interface Release {
   readonly tables: readonly AnswerTable[];
   readonly receipt: Receipt;
@@ -19,12 +19,12 @@ export interface Release {
 export interface Receipt {
   readonly fugu: string;
   readonly label: string;
-  /** As the world reads it: never a path (policy/population.ts). */
+  /** Public name of the data: never a path (policy/population.ts). */
   readonly population: string;
-  /** When the answer was made; a recorded answer keeps its own date, whatever has become of the data since. */
+  /** Time of the answer; a recorded answer keeps its own date, however the data has changed since. */
   readonly at: string;
   readonly guarantee: Guarantee;
-  /** The record that the cost is about; receipts of version 0.2 have none. */
+  /** The record that the cost protects; absent in receipts of version 0.2. */
   readonly privacyUnit: PrivacyUnit;
   /** epsilon of the policy's budget used by this release, and what is left after it. */
   readonly epsilon: number;
@@ -33,18 +33,18 @@ export interface Receipt {
   readonly measures: readonly PlannedMeasure[];
   readonly profile: StoredProfile;
   readonly whatIf: readonly WhatIf[];
-  /** What was said before it was spent. */
+  /** Warnings that were shown before it was paid. */
   readonly warnings?: readonly string[];
-  /** How many records the answer is about when maxTies or maxUsed leaves some out. */
+  /** Number of records in the answer when maxTies or maxUsed leaves some out. */
   readonly records?: { readonly used: number; readonly leftOut: number };
   readonly ledger: {
     readonly entry: number;
     readonly hash: string;
-    /** Told from the record of an earlier release, with its date; nothing was spent. */
+    /** True if answered from the record of an earlier release, with its date; nothing was spent. */
     readonly replayed: boolean;
-    /** Completes an entry that was booked earlier and never answered; nothing more was spent. */
+    /** Completes an entry that was reserved earlier and never answered; nothing more was spent. */
     readonly resumed?: true;
-    /** Present when the answer could not be written down: asked again, it is paid for again. */
+    /** Present when the answer could not be recorded: the same request then pays again. */
     readonly recorded?: false;
   };
 }
@@ -56,7 +56,7 @@ export function receiptOf(parts: {
   entry: Entry;
   replayed: boolean;
   recorded: boolean;
-  /** When the data was asked; when it was booked, where that is not known. */
+  /** Time when the data was read; time of the reservation, where that is not known. */
   at?: string;
 }): Receipt {
   const { policy, plan, entry, replayed, recorded, profile } = parts;

@@ -42,9 +42,12 @@ const open = fc.subarray([...names]);
 const after = fc.tuple(fc.constantFrom('answer' as const, 'row' as const, 'step' as const), open);
 
 type Remember = typeof reliedOn;
-/** Under the new terms some measure moves with a class that it booked nothing for under the old ones: the ledger would be too low. */
+/**
+ * Under the new terms some measure depends on a class without a recorded cost under the old ones:
+ * the recorded total would be too low.
+ */
 const understated = (queries: readonly Query[], before: Policy, now: Policy): boolean => {
-  // Values of public columns aside: what booked nothing under them was paid by all of them.
+  // Classes by values of public columns are left out: a cost that was not recorded by value counts for all values.
   const classes = (policy: Policy) =>
     bindBatch({ queries }, policy).measures.map((m) => [...m.effects.keys()].filter(isOfRecords));
   const [booked, moved] = [classes(before), classes(now)];
@@ -56,15 +59,15 @@ const law = (remember: Remember) =>
     const refused = nowSecret(remember(bindBatch({ queries }, before).measures, before), now).length > 0;
     expect(refused).toBe(understated(queries, before, now));
   });
-/** FUGU_SEEDS=2000 looks longer. */
+/** FUGU_SEEDS=2000 runs more cases. */
 const numRuns = 8 * Number(process.env.FUGU_SEEDS ?? 50);
 
-describe('what a batch takes for known', () => {
-  it('is exactly what makes its booked cost too low under terms that call it a secret', () => {
+describe('the facts that a batch takes for known', () => {
+  it('the recorded facts are exactly those that make the recorded cost too low under terms that protect them', () => {
     fc.assert(law(reliedOn), { numRuns });
   });
 
-  it('is more than what cost nothing, and more than the columns: half a memory breaks the law', () => {
+  it('recording only the free measures, or only the columns, breaks the property', () => {
     const onlyFree: Remember = (measures, policy) =>
       reliedOn(
         measures.filter((m) => m.effects.size === 0),
@@ -76,21 +79,21 @@ describe('what a batch takes for known', () => {
       expect(() => fc.assert(law(forgetful), { numRuns: 2000 })).toThrow();
   });
 
-  it('is nothing where rows are secret as wholes', () => {
+  it('no facts are recorded where whole rows are secret', () => {
     const policy = policyOf('row', ['form']);
     const { measures } = bindBatch({ queries: [{ kind: 'histogram', column: 'form' }] }, policy);
     expect(reliedOn(measures, policy)).toEqual([]);
     expect(reliedOn(measures, policyOf('answer', ['form']))).toContain(column('form'));
   });
 
-  it('a step that totals took for known may not become a secret, whatever else is', () => {
+  it('a step that running totals took for known may not become a secret, whatever else does', () => {
     for (const secret of ['answer', 'row', 'step'] as const) {
       expect(nowSecret([stepIn('age')], policyOf(secret, ['age']))).toEqual([]);
       expect(nowSecret([stepIn('age')], policyOf(secret, ['form']))).toEqual([stepIn('age')]);
     }
   });
 
-  it('that another version noted, and this one cannot read, may not become anything else', () => {
+  it('a fact that another version recorded in an unknown form refuses any other terms', () => {
     expect(nowSecret(['place in age'], policyOf('row', ['form']))).toEqual(['place in age']);
   });
 });

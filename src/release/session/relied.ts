@@ -9,24 +9,17 @@ import { hiddenSteps } from '../../query/count/public-steps.js';
 import type { Account } from '../accountant/account.js';
 
 /**
- * What a release gave away for nothing because the terms declare it known: the ledger keeps it with the entry, so that terms which would have charged for it
- * are refused later (relied.proof.md).
- * `step in X`: none for a record's place in X, whatever the secret is; also where only the rows of each step of X were counted, or ties bounded what its values carry.
- * `reading D of X`: the same for the values of X as a column of the digest D has them; another reading may join rows that were told apart.
- * `pairs X`: none at all, because no pair of the digest X moves it and nobody is tied.
- * `known X`: none at all, because it follows from totals of the digest X that everybody knows.
- * `secret columns [..]`: a cost for all that a row may hold was booked for the answers to these, as they were all that were secret.
- * `table T`: none for the rows of T, because it is public. `rows of T by U`: what its rows tell was booked for whom column U names.
- * `rows`: no cost was booked for the row as a whole. `column X`: none for the answers to X. `relation R`: none for the tuples of R.
+ * Fact that a release used at no cost because the terms declare it known. The ledger keeps it with the entry, so that terms
+ * under which it would be secret are refused later. The forms, from `step in X` to `relation R`: public-facts.proof.md.
  */
 export type Relied = string;
 
 export const rowsThemselves: Relied = 'rows';
 export const column = (name: string): Relied => `column ${name}`;
 export const stepIn = (name: string): Relied => `step in ${name}`;
-/** How a public column is read, which decides which rows have the same value in it. */
+/** Definition by which a public column is read; it decides which rows have the same value in it. */
 export const readingIn = (policy: Policy, name: string): Relied => `reading ${readingDigest(policy, name) ?? 'none'} of ${name}`;
-/** Whether it is how a public column was read. */
+/** True if it states how a public column was read. */
 export const isReading = (what: Relied): boolean => what.startsWith('reading ');
 export const relation = (name: string): Relied => `relation ${name}`;
 const openTable = (name: string): Relied => `table ${name}`;
@@ -34,30 +27,30 @@ const ownedTable = (name: string, unit: string): Relied => `rows of ${name} by $
 const secretColumns = 'secret columns ';
 const pairsOf = (digest: string): Relied => `pairs ${digest}`;
 const knownOf = (digest: string): Relied => `known ${digest}`;
-/** Told without noise, and it says why: along pairs, because everybody knows it, or because the rows of each step are public. */
+/** True if it explains an exact answer: zero sensitivity along pairs, known to everybody, or public rows of each step. */
 export const saysWhyExact = (what: Relied): boolean =>
   what.startsWith(pairsOf('')) || what.startsWith(knownOf('')) || what.startsWith(stepIn(''));
 
-/** What is booked for a row as a whole counts for the answers that are secret: other columns may have been read for nothing. */
+/** A cost of the whole row covers its secret answers only: public columns may have been read at no cost. */
 export const reliedByRow = ({ protect, columns }: Policy, { perRecord }: Profile): readonly Relied[] =>
   protect.secret === 'answer' && perRecord.size === 1 && perRecord.has(everyRecord)
     ? [...columns.values()].filter((c) => c.public).map((c) => column(c.name))
     : [];
-/** The same of what others told, who may have read columns that are not declared here. */
+/** The same for releases of other publishers, who may have read columns that are not declared here. */
 export const reliedByOthers = ({ protect, columns }: Policy): readonly Relied[] =>
   protect.secret === 'answer'
     ? [`${secretColumns}${JSON.stringify([...columns.values()].filter((c) => !c.public).map((c) => c.name))}`]
     : [];
-/** Whether it is about columns that nothing was booked for. */
+/** True if it lists the columns that were secret, so that no cost covers others. */
 export const saysWhichColumns = (what: Relied): boolean => what.startsWith(secretColumns);
 
-/** Public columns that the bounds of ties were worked out by: amounts of noise tell at which of their values tied records stand. */
+/** Public columns used in the bounds under ties: the scale of the noise reveals the values at which tied records stand. */
 export const reliedByTies = (policy: Policy, { routes }: Pick<Account, 'routes'>): readonly Relied[] =>
   slicingsOf(policy)
     .filter(({ slicing }) => routes.some(({ amplifier }) => amplifier.slicings?.has(slicing)))
     .map(({ column: { name } }) => stepIn(name));
 
-/** What the measures of a batch take for known: the columns whose answers they move with and book no cost for. */
+/** Facts that the measures of a batch take for known: columns that they depend on at no cost. */
 export function reliedOn(measures: readonly Measure[], policy: Policy): readonly Relied[] {
   const { protect, columns, known: totals } = policy;
   const tables = [...new Set(measures.flatMap(({ seen }) => seen?.tables ?? []))].sort();
@@ -75,7 +68,7 @@ export function reliedOn(measures: readonly Measure[], policy: Policy): readonly
   return [...(exact ? [rowsThemselves] : []), ...[...new Set(known)].sort().map(column)];
 }
 
-/** Of what was relied on, what these terms make secret. */
+/** The facts that these terms make secret. */
 export const nowSecret = (relied: Iterable<Relied>, policy: Policy): readonly Relied[] =>
   [...new Set(relied)].filter((what) => isSecret(what, policy));
 
@@ -87,10 +80,10 @@ function isSecret(what: Relied, policy: Policy): boolean {
     relations,
   } = policy;
   const owned = /^rows of (\S+) by (.*)$/s.exec(what);
-  // Of a table that is gone nothing more is told; by another unit it would be about others.
+  // A removed table answers nothing more; with another unit the cost would be that of other people.
   if (owned) return policy.tables?.has(owned[1]!) === true && policy.tables.get(owned[1]!)!.unit !== owned[2];
   if (what.startsWith(openTable(''))) return policy.tables?.get(what.slice(openTable('').length))?.public === false;
-  // Other pairs may be moved by it, and ties carry what any record tells.
+  // Other pairs may have non-zero sensitivity, and ties carry the privacy loss of any record.
   if (what.startsWith(knownOf(''))) return policy.known === undefined || what !== knownOf(policy.known.digest);
   if (what.startsWith(pairsOf(''))) return pairs === undefined || what !== pairsOf(pairs.digest) || dependence.length > 0;
   if (saysWhichColumns(what)) {
@@ -105,6 +98,6 @@ function isSecret(what: Relied, policy: Policy): boolean {
   const name = what.slice(what.indexOf(' ') + 1);
   if (what === column(name)) return secret === 'answer' && columns.get(name)?.public !== true;
   if (what === relation(name)) return (secret === 'edge' || secret === 'person') && relations.get(name)?.private !== false;
-  // A note that only another version can read.
+  // A note in a form that only another version can read.
   return true;
 }

@@ -1,7 +1,7 @@
 import type { Plan } from './plan.js';
 import type { Receipt } from './receipt.js';
 
-/** A recorded answer that a request is given: its entry, its date and the plan that it was made by. */
+/** A recorded answer for a request: its entry, its date and the plan it was made under. */
 export interface Replayed {
   readonly entry: number;
   readonly at: string;

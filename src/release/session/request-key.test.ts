@@ -19,7 +19,7 @@ const at = (folder: string, text: string) => parsePolicy(text, `${folder}/policy
 const server = (address: string, table: string) =>
   rows('ledger: ledger.db\n').replace('people.csv', `"${address}"${table === '' ? '' : `, table: ${table}`}`);
 
-/** Made by version 0.2 for /srv/town/policy.yaml and the request "asked". */
+/** Keys that version 0.2 made for /srv/town/policy.yaml and this request. */
 const of02 = {
   rows: {
     key: 'ffb288695647259c3715f0086c1ee1789cd08c4f037f6b7f2fe0f33ebd9ffb4f',
@@ -32,7 +32,7 @@ const of02 = {
 };
 
 describe('the key of a request', () => {
-  it('is the same after the folder of data, policy and ledger was moved', async () => {
+  it('the key is the same after the folder of data, policy and ledger was moved', async () => {
     for (const [text, name] of [
       [rows, 'data:/srv/town/people.csv'],
       [edges, 'data:/srv/town/ties/friends.csv'],
@@ -44,7 +44,7 @@ describe('the key of a request', () => {
     }
   });
 
-  it('is another one for other data beside the same ledger', async () => {
+  it('the key differs for other data next to the same ledger', async () => {
     const [a, b] = [await at('/srv/town', rows()), await at('/srv/town', rows().replace('people', 'others'))];
     expect(requestKeys(a, 'asked').key).not.toBe(requestKeys(b, 'asked').key);
     expect(groundOf(a)).not.toBe(groundOf(b));
@@ -52,7 +52,7 @@ describe('the key of a request', () => {
     expect(requestKeys(here, 'asked').key).not.toBe(requestKeys(there, 'asked').key);
   });
 
-  it('of version 0.2 is among its former ones, with the data where it was and after a move', async () => {
+  it('the key of version 0.2 is among the former keys, before and after a move', async () => {
     expect(requestKeys(await at('/srv/town', rows()), 'asked').former).toEqual([of02.rows.key]);
     expect(requestKeys(await at('/srv/town', edges()), 'asked').former).toEqual([of02.edges.key]);
     expect(onGroundOf(await at('/srv/town', rows()))(of02.rows.ground)).toBe(true);
@@ -64,7 +64,7 @@ describe('the key of a request', () => {
     expect(onGroundOf(await at('/mnt/town', rows()))(of02.rows.ground)).toBe(false);
   });
 
-  it('does not depend on the folder in which a command is run, where data lies on a server', async () => {
+  it('the key of data on a server does not depend on the working directory', async () => {
     const key = async (address: string, table = 'people') =>
       requestKeys(await at('/srv/town', server(address, table)), 'asked').key;
     const here = process.cwd();

@@ -12,8 +12,8 @@ export interface RequestKeys {
 }
 
 /**
- * What is asked of which files under which terms; files by their place from the ledger, so that a folder that was moved keeps its answers. What the files
- * hold does not enter: a key that changed with the data would tell whoever asks twice, or reads the ledger, that it had changed (docs/decisions/0008).
+ * Key of a request: query, files and terms; files by place relative to the ledger, so that a moved folder keeps its answers. The content of
+ * the files is left out: a key that depended on it would reveal changes in the data (docs/decisions/0008).
  */
 export function requestKeys(policy: Policy, canonical: string): RequestKeys {
   const { data, ledger, relations, tables, movableDigest, digest } = policy;
@@ -34,7 +34,7 @@ export function requestKeys(policy: Policy, canonical: string): RequestKeys {
 
 const hashOf = (asked: readonly unknown[]): string => createHash('sha256').update(JSON.stringify(asked)).digest('hex');
 
-/** As version 0.2 wrote it. */
+/** The form of version 0.2. */
 function askedBefore(policy: Policy, canonical: string, path: FullPath): readonly unknown[] {
   const { source, table, encoding } = policy.data;
   return [
@@ -48,7 +48,10 @@ function askedBefore(policy: Policy, canonical: string, path: FullPath): readonl
   ];
 }
 
-/** How cells and tuples are read (domains, bounds, bins): not part of the terms, but the same words about another domain are another request. */
+/**
+ * Definition of cells and tuples (domains, bounds, bins): not part of the terms,
+ * but the same query on another domain is another request.
+ */
 export const readingOf = ({ columns, relations, tables }: Policy): string =>
   textOf([
     [...columns.values()].map(bare),

@@ -35,7 +35,8 @@ import { type AskOptions, deskOf, type Session } from './session.js';
 import { unansweredFor } from './unanswered.js';
 
 /**
- * Running totals over a horizon of steps: paid for once, before the first step, and told as the steps come (charge.proof.md, "Parts of what was paid for").
+ * Running totals over a horizon of steps: paid for once, before the first step,
+ * and released as the steps come (charge.proof.md, "Parts of what was paid for").
  */
 export interface TotalsAsked {
   readonly query: unknown;
@@ -54,8 +55,8 @@ export interface PreparedTotals {
 }
 
 /**
- * A measure as it is counted over the steps of a horizon. A record may change its step, unless everybody knows it: those of a step stay there and are booked by it. Of a person nobody knows
- * which rows are kept; and the answers of a row stay where the row is.
+ * Measure over the steps of a horizon. A record may change its step, unless steps are public: its cost is then recorded by step.
+ * Of a person nobody knows which rows are kept; the answers of a row stay where the row is.
  */
 function overSteps({ policy }: Session, measure: CountedMeasure, { steps, horizon }: TotalsAsked): CountedMeasure {
   if (policy.protect.secret === 'answer') return measure;
@@ -72,13 +73,16 @@ function movesOf(session: Session, asked: TotalsAsked): (record: RecordClass) =>
   return (record) => (answers || keepsStep(record) ? 'within a step' : 'between steps');
 }
 
-/** The steps of the horizon, where records are booked by them: alone, or with other public columns where those who agree in all of them move less. */
+/**
+ * Steps of the horizon, where costs are recorded by them: alone,
+ * or with other public columns where records that agree in all of them have lower sensitivity.
+ */
 function stepsTouched(session: Session, { effects }: CountedMeasure, asked: TotalsAsked): Omit<PartTouched, 'cost'> | undefined {
   const step = slicingOfSteps(session, asked);
   const least = (of: Slicing) => largest(effects, 'l1', sliceOf(of));
   const [slicing] = readingsOf(session.policy)
     .filter((of) => step !== undefined && columnsIn(of).includes(step) && effects.has(sliced(of)))
-    // Where no step of the horizon is asked about there is nobody to fit the noise to, and it is fitted to everybody.
+    // If a request selects no step of the horizon, no record restricts the noise, and it is fitted to everybody.
     .filter((of) => least(of) > 0n)
     .sort((a, b) => Number(least(a) - least(b)));
   if (slicing === undefined) return undefined;
@@ -89,7 +93,7 @@ const sliceOf =
   (record) =>
     isSlice(record) && boxIn(record).of === of;
 
-/** What totals are made of, and the records that their noise is fitted to. */
+/** The counted measure of totals, and the records whose sensitivity sets their noise. */
 export function countedOf(
   session: Session,
   asked: TotalsAsked,
@@ -110,13 +114,13 @@ export function countedOf(
   return { counted, measure, scope, ...(part && { part: { ...part, cost } }) };
 }
 
-/** Spends nothing and reads nothing: how wrong each total will be, whatever the data. */
+/** Spends nothing and reads nothing: the error of each total, whatever the data. */
 export async function prepareTotals(session: Session, asked: TotalsAsked, options: AskOptions): Promise<PreparedTotals> {
   const { policy, account } = session;
   const { steps, horizon } = asked;
   const bound = bindBatch(parseBatch(asked.query), policy);
   const [query] = bound.queries;
-  // What is calculated from numbers does not add up, even where it is made of one.
+  // Results calculated from other numbers do not add up, even from a single one.
   const asOne = addedUp(query!.kind === 'formula' ? [] : bound.measures);
   if (horizon > steps.count)
     throw new Fault(
@@ -193,7 +197,7 @@ function planOf(session: Session, { allowance, totals, measure, query, asked, op
       totals.mechanism.law.kind === 'none'
         ? noNoise
         : `${lawWords(totals.mechanism.law.kind)} noise by ${totals.way.how}: the least mean squared error over ${horizon} steps.`,
-    // Of a total, over all steps: sums of many noises, near a normal law.
+    // Expected error of a total over all steps: a sum of many noises, near a normal distribution.
     errors: [
       {
         name: measure.name,
@@ -207,7 +211,7 @@ function planOf(session: Session, { allowance, totals, measure, query, asked, op
     ],
     candidates: [],
   });
-  // Where neighbouring data sets may differ in it, nothing rests on it.
+  // No bound depends on the step if neighbouring data sets may differ in it.
   if (hiddenSteps(session.policy, steps.column)) return plan;
   const known = `Everybody knows at which ${steps.column} a record stands.`;
   return { ...plan, guarantee: { ...plan.guarantee, assumptions: [...plan.guarantee.assumptions, known] } };

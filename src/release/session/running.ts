@@ -31,14 +31,14 @@ export interface TotalOfCell {
   readonly standardError: number;
 }
 
-/** What the ledger keeps of the payment: enough to make the very mechanism again. */
+/** Payment as recorded in the ledger: enough to make the same mechanism again. */
 interface Booked {
   readonly plan: Plan;
   readonly profile: StoredProfile;
   readonly allotment: { readonly noise: Allotment['noise']; readonly amount: string };
   readonly way: string;
 }
-/** What it keeps of one instalment: the noisy numbers of its steps. */
+/** One instalment as recorded: the noisy numbers of its steps. */
 interface Instalment {
   readonly from: number;
   readonly to: number;
@@ -62,7 +62,7 @@ export async function openTotals(session: Session, asked: TotalsAsked, options: 
     ],
     ...(options.fresh && { fresh: true }),
     resumable: { length: 0 },
-    // Nothing is drawn yet, so nothing can go wrong that depends on a noise.
+    // Nothing is drawn yet, so no failure can depend on the noise.
     execute: async () => ({
       plan,
       profile,
@@ -73,7 +73,7 @@ export async function openTotals(session: Session, asked: TotalsAsked, options: 
   return sayingOutcome(outcomeOf(paid), () => new OpenTotals(asked, prepared, answer, paid, session));
 }
 
-/** A part that was booked, and whose record is gone, is not drawn again. */
+/** A part that was reserved, and whose record is lost, is not drawn again. */
 async function chargeOnce(session: Session, request: AskedFor<Instalment>): Promise<Charged<Instalment>> {
   try {
     return await session.charge(request);
@@ -88,7 +88,7 @@ async function chargeOnce(session: Session, request: AskedFor<Instalment>): Prom
   }
 }
 
-/** Numbers of one instalment at most. */
+/** Largest number of values in one instalment. */
 const atOnce = 8192;
 
 class OpenTotals {
@@ -128,12 +128,15 @@ class OpenTotals {
     this.receipt = receiptOf({ policy, plan: booked.plan, profile: booked.profile, ...paid });
   }
 
-  /** Every step up to here was told. */
+  /** Every step up to this one was released. */
   get told(): number {
     return this.#told;
   }
 
-  /** The next instalment: as it is recorded, or up to `through` as the data is now; nothing where there is none yet. */
+  /**
+   * The next instalment: the recorded one, or a new one up to `through` from the present data;
+   * undefined if there is none yet.
+   */
   async next(session: Session, through: number): Promise<readonly StepTotals[] | undefined> {
     const { measure, key } = this.#prepared;
     const { way, mechanism } = this.#totals;
@@ -160,7 +163,7 @@ class OpenTotals {
     return sayingOutcome({ state: 'recorded', entry: entry.sequence }, () => this.#totalsOf(answer, entry.sequence, replayed));
   }
 
-  /** A number cannot be longer, but for noise beyond a thousand widths. */
+  /** Largest length of a number, except for noise beyond a thousand scales. */
   async #digits(session: Session): Promise<number> {
     const { most, mechanism } = this.#totals;
     const noise = BigInt(Math.ceil(1000 * deviation(inDoubles(mechanism.law))));

@@ -8,12 +8,12 @@ import type { Account, Entry, Ledger } from '../ledger/ledger.js';
 import { systemAnalyst } from './analyst.js';
 
 const prefix = 'same-data:';
-/** Each attempt fails only where somebody else spent between reading and booking. */
+/** An attempt fails only if another process spends between reading and reserving. */
 const attempts = 100;
 
 /**
- * Declares, for good, that all that an account has spent was spent on the data of this policy (release/accountant/sources.proof.md).
- * Entries that hold the declaration cost nothing; none is made where nothing is left to declare.
+ * Declares, for good, that all costs of an account were spent on the data of this policy
+ * (release/accountant/sources.proof.md). The entries of a declaration cost nothing; none is made if nothing is left to declare.
  */
 export async function declareSameData(ledger: Ledger, policy: Policy, reason: string): Promise<readonly Entry[]> {
   const made: Entry[] = [];
@@ -43,7 +43,7 @@ async function openedAccount(ledger: Ledger, { population }: Policy): Promise<Ac
   );
 }
 
-/** What is left to declare, one profile for each kind of noise. */
+/** Costs still to be declared, one for each kind of noise. */
 async function undeclared(ledger: Ledger, policy: Policy, spent: Spent): Promise<readonly Profile[]> {
   const before = await ledger.keyed(policy.population, prefix);
   const own = declaredOwn(accountSource(policy), spent);
@@ -65,16 +65,16 @@ interface Declaration {
   readonly policy: Policy;
 }
 
-/** Books a declaration about exactly what it was derived from; undefined where the account has changed since. */
+/** Reserves a declaration about exactly the costs it was derived from; undefined where the account has changed since. */
 async function book(ledger: Ledger, { account, profile, reason, policy }: Declaration): Promise<Entry | undefined> {
   const state = textOf(account.spent);
   let isStale = false;
   try {
     return await ledger.reserve({
       population: policy.population,
-      // What data was read is no part of the terms: those of the account stay, also where the policy's differ.
+      // The data that was read is not part of the terms: the account's terms stay, even where the policy's differ.
       terms: account.terms,
-      // Nobody's quota pays for it.
+      // No quota pays for it.
       analyst: `declared by ${systemAnalyst()}`,
       key: `${prefix}${createHash('sha256')
         .update(JSON.stringify([state, toStored(profile)]))
@@ -93,5 +93,5 @@ async function book(ledger: Ledger, { account, profile, reason, policy }: Declar
   }
 }
 
-/** Costs only grow, so equal texts say that nothing was spent or declared between. */
+/** Costs only grow, so equal texts prove that nothing was spent or declared between. */
 const textOf = ({ pure, zcdp }: Spent): string => JSON.stringify([toStored(pure), toStored(zcdp)]);

@@ -39,32 +39,32 @@ export interface SessionParts {
   readonly policy: Policy;
   readonly engine: Engine;
   readonly ledger: Ledger;
-  /** Who pays: the ledger lists them and quotas hang on it. Whoever runs the process when absent. */
+  /** Payer: listed in the ledger, and quotas depend on it. The user of the process when absent. */
   readonly analyst?: string;
-  /** What they call themselves; listed, never relied on. */
+  /** Name that the analyst goes by; listed, never relied on. */
   readonly as?: string;
-  /** Told of everything that is booked. */
+  /** Receives the outcome of every reservation. */
   readonly outcomes?: Outcomes;
-  /** Asked before anything is booked; throws where whoever pays does not agree. */
+  /** Called before anything is reserved; throws where the payer does not agree. */
   readonly decide?: (plan: Plan) => Promise<void>;
-  /** Told of what a database was asked for each entry, also where that failed. */
+  /** Receives the queries sent to a database for each entry, also after a failure. */
   readonly trail?: (trail: Trail) => void;
-  /** Told how much of the opening is done where ties are read from the data, of 100. */
+  /** Receives the progress of opening, in percent, where ties are read from the data. */
   readonly progress?: (done: number, total: number) => void;
-  /** How data that has a budget already is known again. */
+  /** Recognition of data that already has a budget. */
   readonly claims?: ClaimOptions;
 }
 
-/** Who pays, and who is asked and told. */
+/** The payer, and the callbacks of one release. */
 export type Payer = Pick<Desk, 'analyst' | 'as' | 'once' | 'outcomes' | 'decide' | 'trail' | 'recordedOnly' | 'replaying'>;
 
 export interface AskOptions extends Asked {
   /** Clamp counts at zero and make totals agree. */
   readonly tidy?: boolean;
   readonly label?: string;
-  /** Sentences about what is computed in place of what was asked for. No part of the request. */
+  /** Sentences about what is computed instead of the request. Not part of the request key. */
   readonly instead?: readonly string[];
-  /** Ask the data as it is now and pay for it, also when an answer to the same request is recorded. */
+  /** Read the data as it is now and pay for it, even if an answer to the same request is recorded. */
   readonly fresh?: boolean;
 }
 
@@ -89,7 +89,10 @@ export async function createSession(parts: SessionParts): Promise<Session> {
   return new Session(desk);
 }
 
-/** Account of a policy on its data: every declared file and tie is read, nothing is spent. Throws what every release would be refused with. */
+/**
+ * Account of a policy on its data: reads every declared file and tie, spends nothing.
+ * Throws the fault that every release would meet.
+ */
 export async function accountOnData(policy: Policy, engine: Engine, progress: Progress = () => undefined) {
   const { amplifiers, unused, readsData, id } = await lookInto(engine, policy, async (look) => {
     const declared = await look(publicReads.ties, { progress: (done) => progress(50 * done, 100) });
@@ -114,7 +117,7 @@ export class Session {
     deskOf = (session) => session.#desk;
   }
 
-  /** The same data, account and ledger, for somebody else who pays. */
+  /** The same data, account and ledger, for another payer. */
   of(payer: Payer): Session {
     const { analyst, ...told } = payer;
     const {
@@ -130,12 +133,12 @@ export class Session {
     } = this.#desk;
     return new Session({ ...desk, ...told, analyst });
   }
-  /** The same for whoever reads recorded answers and can pay for nothing. */
+  /** The same for a reader of recorded answers, who cannot pay. */
   reader(replaying: NonNullable<Desk['replaying']>): Session {
     const { once, analyst } = this.#desk;
     return this.of({ analyst, recordedOnly: true, replaying, ...(once !== undefined && { once }) });
   }
-  /** The same for one question, whose words are kept with its answer. */
+  /** The same for one question, whose text is kept with its answer. */
   asking(question: unknown, { epsilon, label }: AskOptions): Session {
     const { once } = this.#desk;
     const asked = {
@@ -154,12 +157,12 @@ export class Session {
     return this.#desk.account;
   }
 
-  /** What was spent, with what is set aside for others. */
+  /** Spent costs, including those set aside for other publishers. */
   async spent(): Promise<Spent> {
     return withOthers(this.account, await this.#desk.ledger.spent(this.policy.population));
   }
 
-  /** What was spent, for whoever is about to spend more: refused where a release would be, whatever it asks. */
+  /** Spent costs before a further request: throws where every release would be refused. */
   async standing(): Promise<Standing> {
     const { policy, account } = this;
     const desk = this.#desk;
@@ -173,12 +176,15 @@ export class Session {
     return quota ? { ...spent, own: { spent: await desk.ledger.spent(population, desk.analyst), quota } } : spent;
   }
 
-  /** Claims the data for this account before anybody asks, so that whoever serves it meets a refusal, not whoever asks first. */
+  /**
+   * Claims the data for this account before the first request, so that the person who sets up a service meets a refusal,
+   * not the first analyst.
+   */
   async claimAhead(): Promise<void> {
     await this.#desk.claims?.claimAhead();
   }
 
-  /** Books what another publisher has spent on these people. */
+  /** Records the cost of another publisher's releases about these people. */
   enter(entering: Entering): Promise<Entry> {
     return enterSpent(this.#desk, entering);
   }
@@ -188,7 +194,7 @@ export class Session {
     return this.#desk.ledger.entries(this.policy.population);
   }
 
-  /** Some of it. */
+  /** A page of them. */
   page(page: Page): Promise<readonly Entry[]> {
     return this.#desk.ledger.page(this.policy.population, page);
   }
@@ -205,7 +211,7 @@ export class Session {
     return found.sort((a, b) => a.entry.sequence - b.entry.sequence);
   }
 
-  /** Whether the account has entries at all: without any, no answer is on record. */
+  /** True if the account has entries: without any, no answer is on record. */
   async hasEntries(): Promise<boolean> {
     return (await this.page({ after: 0, most: 1 })).length > 0;
   }
@@ -221,12 +227,12 @@ export class Session {
     return requestKeys(this.policy, once === undefined ? canonical : JSON.stringify(['once', once, canonical]));
   }
 
-  /** Pays for and runs one request; analysis and patterns are made of these. */
+  /** Pays for and runs one request; analyses and patterns are built on it. */
   charge<T>({ canonical, ...request }: AskedFor<T>): Promise<Charged<T>> {
     return charge(this.#desk, { ...request, ...this.keysOf(canonical) });
   }
 
-  /** Notes something that is no secret with the ledger, for nothing, and gives back the latest that was noted under a key. */
+  /** Writes a public note to the ledger, at no cost, and returns the latest one under that key. */
   note(noting: Note): Promise<void> {
     return note(this.#desk, noting);
   }
@@ -243,7 +249,7 @@ export class Session {
     return releaseBatch(this, this.#desk, query, options);
   }
 
-  /** Whether it is on record, so that a release reads no data. */
+  /** True if the answer is on record, so that a release reads no data. */
   isRecorded(query: unknown, options: AskOptions = {}): Promise<boolean> {
     return isBatchRecorded(this, this.#desk, query, options);
   }
@@ -254,27 +260,30 @@ export class Session {
   }
 
   readonly #known: { records?: Promise<number> } = {};
-  /** How many records there are, which is public. */
+  /** Number of records, which is public. */
   records(): Promise<number> {
     return workedOutOnce(this.#known, 'records', () => this.read(publicReads.records));
   }
 
-  /** The words of the database, by which it is foreseen what is left to it. */
+  /** SQL dialect of the engine: plans predict from it the part of the work that is left to the database. */
   get dialect(): Dialect {
     return this.#desk.engine.dialect;
   }
 
-  /** Bytes that rows and ties which are held may take. */
+  /** Memory limit in bytes for rows and ties. */
   get room(): number {
     return this.#desk.engine.room;
   }
 
-  /** What the columns of the data, or of a table beside it, are called. */
+  /** Column names of the data, or of another table. */
   async sourceColumns(table?: string): Promise<readonly string[]> {
     return (await this.read(publicReads.columns, table)).map(({ name }) => name);
   }
 
-  /** A registered fact about the data that is public under this policy; refused where it is not, and noted in the ledger where terms could make it secret. */
+  /**
+   * A registered fact about the data that is public under this policy; refused where it is not,
+   * and noted in the ledger where later terms could make it secret.
+   */
   read<Asked, Result>(read: PublicRead<Asked, Result>, ...asked: Given<Asked>): Promise<Result> {
     return readPublic(this.#desk, read, ...asked);
   }
@@ -283,7 +292,7 @@ export class Session {
   stepRows(asked: StepRowsAsked): Promise<StepRows> {
     return this.read(publicReads.stepRows, asked);
   }
-  /** The same for as long as the data is: where nothing else tells, by its content. */
+  /** Stays the same as long as the data does; a digest of the content where there is no cheaper sign. */
   moment(): Promise<object | string> {
     return this.read(publicReads.moment);
   }
@@ -293,12 +302,12 @@ export class Session {
     return framed(this.#desk, this.#promise, own);
   }
 
-  /** Would the ledger take this on top of what was spent? */
+  /** True if the ledger would admit this in addition to earlier costs. */
   admits(profile: Profile, reading: Reading, standing: Standing): boolean {
     return refusalOf(this.account, quotaFor(this.#desk), standing, profile, reading) === undefined;
   }
 
-  /** What a request that touches every record of a class may spend (allowance.ts). */
+  /** Allowance of a request that depends on every record of a class (allowance.ts). */
   async allowance(
     options: AskOptions,
     record: RecordClass = everyRecord,
@@ -311,12 +320,12 @@ export class Session {
     return allowanceOf(this.#desk, options, { spent, record, reading, ...(part && { part }) });
   }
 
-  /** Pays for and runs an analysis whose whole cost is one profile; asked again, the recorded result is told. */
+  /** Pays for and runs an analysis whose whole cost is known in advance; a repeated request returns the recorded result. */
   analyse<T>(request: Analysis<T>): Promise<{ readonly result: T; readonly receipt: Receipt }> {
     return paidAnalysis({ policy: this.policy, charge: (asked) => this.charge(asked), replaying: this.#desk.replaying }, request);
   }
 
-  /** What an attacker may have gained so far about one record, ties included; where records are added and removed, about its presence. */
+  /** Upper bound on the privacy loss of one record so far, ties included; under add-remove, about its presence. */
   async gained(): Promise<number> {
     return gained(this.account, await this.spent());
   }

@@ -16,7 +16,7 @@ describe('a tidied table', () => {
     measures: [{ noise: { kind: 'laplace' as const, scale: `${scale}` }, values: truth.map((n) => `${BigInt(n) + draw()}`) }],
   });
 
-  it('keeps intervals that hold the truth as often as they say, also where everybody is in one cell of many', () => {
+  it('tidying keeps the coverage of confidence intervals, even if all records are in one cell of many', () => {
     const rounds = 200;
     let [large, all, without] = [0, 0, 0];
     for (let round = 0; round < rounds; round++) {
@@ -35,11 +35,11 @@ describe('a tidied table', () => {
     // 95 % of 200, less five standard errors.
     expect(large / rounds).toBeGreaterThan(0.95 - 5 * Math.sqrt((0.05 * 0.95) / rounds));
     expect(all / (rounds * truth.length)).toBeGreaterThan(0.94);
-    // The tidied number with its own noise around it would not do.
+    // The interval of the tidied number with its own noise would not cover.
     expect(without / rounds).toBeLessThan(0.6);
   });
 
-  it('keeps the intervals of shares, widened where the tidied part lies beyond them', () => {
+  it('tidying keeps the intervals of shares, widened where the tidied share lies outside', () => {
     const few = codes.slice(0, 12);
     const shared = bindBatch({ queries: [{ kind: 'histogram', column: 'place' }] }, samplePolicy([category('place', few)]));
     for (let round = 0; round < 10; round++) {
@@ -52,7 +52,7 @@ describe('a tidied table', () => {
     }
   });
 
-  it('has no negative counts and the error of the noise', () => {
+  it('a tidied table has no negative counts and the error of the noise', () => {
     const recorded = answer();
     const [[plain], [tidied]] = [finishBatch(bound, recorded, false), finishBatch(bound, recorded, true)];
     expect(plain!.rows.some((row) => row.value! < 0)).toBe(true);

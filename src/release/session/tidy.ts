@@ -3,9 +3,8 @@ import type { Measure } from '../../query/count/measure.js';
 import { nearestCounts } from '../../query/nearest-counts.js';
 
 /**
- * Post-processing that survey tables want: no negative counts, and one total. Every measure that puts each row into exactly one cell estimates the
- * same number of rows; their totals are averaged (weight 1/variance) and each such measure is moved to the nearest non-negative vector with that total.
- * Only public numbers go in, so it costs nothing; it trades unbiasedness of small cells for lower error.
+ * Post-processing for survey tables, at no cost: totals of measures that partition the rows are averaged (weight 1/variance), and each
+ * moves to the nearest non-negative vector with that total. Lower error, at the price of bias in small cells.
  */
 export function tidy(
   measures: readonly Measure[],
@@ -37,7 +36,7 @@ const isPartition = (m: Measure): boolean =>
   m.counting.keys.length > 0 &&
   m.counting.keys.every((key) => key.kind === 'bin' || key.kind === 'joint' || (key.kind === 'code' && key.missing === 'cell'));
 
-/** Rounds to whole numbers and keeps the (whole) total: the largest remainders are rounded up. */
+/** Rounds to whole numbers with the same (whole) total: the largest remainders are rounded up. */
 export function wholeNumbers(values: readonly number[]): bigint[] {
   const floors = values.map(Math.floor);
   const missing = Math.round(values.reduce((a, b) => a + b, 0)) - floors.reduce((a, b) => a + b, 0);
@@ -47,8 +46,8 @@ export function wholeNumbers(values: readonly number[]): bigint[] {
 }
 
 /**
- * Tidying pulls large cells of sparse tables down by more than their noise, so error bars stay those of the numbers as they were noised, widened to hold the
- * tidied one: no less than the stated coverage.
+ * Tidying lowers large cells of sparse tables by more than their noise,
+ * so confidence intervals stay those of the noisy numbers, widened to hold the tidied one: at least the stated coverage.
  */
 export const withErrorsOf = (tidied: readonly AnswerTable[], noised: readonly AnswerTable[]): readonly AnswerTable[] =>
   tidied.map((table, t) => ({ ...table, rows: table.rows.map((row, r) => withErrorOf(row, noised[t]!.rows[r]!)) }));

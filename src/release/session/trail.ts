@@ -1,6 +1,6 @@
 /**
- * By which names the log of a database knows what it was asked for one entry of the ledger. Nothing in it depends on the data, and it is for whoever keeps an audit
- * log: receipts are published, and do not hold it.
+ * Names under which a database logs the queries for one ledger entry. For audit logs; independent of the data's content,
+ * and absent from receipts, which are published.
  */
 export interface Trail {
   readonly entry: number;

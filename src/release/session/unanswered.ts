@@ -4,13 +4,13 @@ import type { Entry } from '../ledger/ledger.js';
 import type { Desk } from './charge.js';
 import { quotaOf, spentBy } from './quota.js';
 
-/** An entry that nobody was answered for, and how things stood when it was booked: a request that takes it up is planned as it was then. */
+/** An unanswered entry, and the costs before it: a request that resumes it is planned as it was then. */
 export interface Unanswered {
   readonly entry: Entry;
   readonly before: Standing;
 }
 
-/** What a request would take up, unless it is told from the record. */
+/** The entry that a request would resume, unless it is answered from the record. */
 export async function unansweredFor(
   { ledger, policy, account }: Desk,
   key: string,

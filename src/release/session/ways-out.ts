@@ -22,7 +22,7 @@ import { chooseNoise } from '../accountant/choose.js';
 import { openAccount } from '../accountant/open-account.js';
 import { worstCount } from './plan.js';
 
-/** What would have to change for an answer worth having, and how wrong it would then be. */
+/** A change that would make an answer worth having, and the error it would then have. */
 export interface WayOut {
   readonly change: string;
   /** The largest 95 % error of a count. */
@@ -38,11 +38,14 @@ interface Stuck {
   readonly fits: boolean;
 }
 
-/** Beyond this a larger epsilon is no way out. */
+/** Largest epsilon that is offered as a remedy. */
 const mostEpsilon = 10;
 const usualDelta = rational(1, 1_000_000);
 
-/** The three best ways out of a budget that is too small, by the error they leave. Worked out by the planner itself, from public numbers only. */
+/**
+ * The three best remedies for a budget that is too small, by their error. Computed by the planner itself,
+ * from public numbers only.
+ */
 export function waysOut(stuck: Stuck): readonly WayOut[] {
   const { policy, account, batch, fits } = stuck;
   const { epsilon, delta } = account;
@@ -75,11 +78,11 @@ export function waysOut(stuck: Stuck): readonly WayOut[] {
     .slice(0, 3);
 }
 
-/** The same account with other budgets: each is worked out once, which under many ties takes longer than any plan. */
+/** The same account with other budgets: each is computed once, which under many ties takes longer than any plan. */
 const otherwise = new WeakMap<Account, Map<string, Account>>();
 const amplifiersOf = ({ routes }: Account) => [...new Set(routes.map(({ amplifier }) => amplifier))];
 
-/** Three digits, as people type it, and never more than it is. */
+/** Three digits, as people type it, rounded down. */
 function downTo(x: Rational): Rational {
   const digits = 2 - Math.floor(Math.log10(toNumber(x)));
   const unit = 10n ** BigInt(Math.max(0, digits));
@@ -87,8 +90,8 @@ function downTo(x: Rational): Rational {
 }
 
 /**
- * The error with the share that was asked for, or with the most that is left: what is left by one route is not always there for every kind of noise, so
- * less is tried where it is not.
+ * The error with the requested share or the largest remaining one.
+ * What remains by one route need not be available to every kind of noise, so smaller shares are tried next.
  */
 function within(
   { policy, spent, share, fits }: Stuck,
@@ -107,5 +110,5 @@ function within(
 }
 
 const half = rational(1, 2);
-/** Less than this part of the budget is worth no answer. */
+/** A smaller part of the budget is worth no answer. */
 const crumb = rational(1, 1000);

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { sha256 } from './chain.js';
 
 /**
- * Stands for the machine running without interruption: what a process has written is then seen by every other, synced or not. Undefined where the system
- * does not say.
+ * Identifies the current boot of the machine: under one boot all processes see each other's writes, synced or not.
+ * Undefined where the system does not provide it.
  */
 export function bootOf(): string | undefined {
   try {

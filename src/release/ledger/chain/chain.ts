@@ -2,8 +2,8 @@ import { hash as hashOf } from 'node:crypto';
 import type { StoredProfile } from '../../../privacy/mechanism/profile.js';
 
 /**
- * The ledger is one chain of links over all populations. A link's body is the exact text that is hashed together with the hash before it, so no
- * link can be changed, removed or moved without every later hash changing. `after` pins the account as it stood after the link, `root` all accounts.
+ * The ledger is one chain of links over all populations. Each hash covers the body and the hash before it, so no link can be
+ * changed, removed or moved without changing all later hashes. `after` pins the account after the link, `root` all accounts.
  */
 export type Link = OpenLink | SpendLink | AmendLink | AnswerLink | RecoverLink | UpgradeLink;
 interface LinkBase {
@@ -12,7 +12,7 @@ interface LinkBase {
   readonly at: number;
   /** Absent in links written before there was a chain file, as is `since`. */
   readonly root?: string;
-  /** The last link before it that is no answer: it and all before it were durable when this one was written. */
+  /** The last link before it that is no answer: it and all before it were durable when this link was written. */
   readonly since?: number;
 }
 interface AccountLink extends LinkBase {
@@ -23,22 +23,22 @@ export interface OpenLink extends AccountLink {
   readonly kind: 'open';
   readonly digest: string;
   readonly summary: string;
-  /** Why it may be opened although an account of this name may have been lost, or its data has another one. */
+  /** Reason to open it although an account of this name may have been lost, or its data has another one. */
   readonly reason?: string;
 }
 export interface SpendLink extends AccountLink {
   readonly kind: 'spend';
   readonly analyst: string;
-  /** What the analyst calls themselves. */
+  /** Name that the analyst goes by. */
   readonly as?: string;
   readonly key: string;
   readonly label: string;
   readonly profile: StoredProfile;
-  /** Absent when nothing was. */
+  /** Absent when empty. */
   readonly relied?: readonly string[];
-  /** The terms it was booked under, where it may be taken up again until it is answered. */
+  /** Terms it was reserved under, if it may be resumed until it is answered. */
   readonly resumable?: string;
-  /** The run of the machine it was booked in, where it may be taken up only in that (boot.ts). */
+  /** Boot of the machine it was reserved under, if it may be resumed only under that (boot.ts). */
   readonly boot?: string;
 }
 export interface AmendLink extends AccountLink {
@@ -47,13 +47,16 @@ export interface AmendLink extends AccountLink {
   readonly summary: string;
   readonly reason: string;
 }
-/** Written before the answer is told: an entry without one was never told to anybody, unless the machine went down since. */
+/**
+ * Written before the answer is given out: the answer of an entry without one was never given out,
+ * unless the machine crashed since.
+ */
 export interface AnswerLink extends AccountLink {
   readonly kind: 'answer';
   readonly of: number;
   readonly answer: string;
 }
-/** What was before it may be incomplete: the accounts it names are closed, and no account is opened without a reason. */
+/** Entries before it may be missing: the accounts it names are closed, and no account is opened without a reason. */
 export interface RecoverLink extends LinkBase {
   readonly kind: 'recover';
   readonly reason: string;
@@ -75,12 +78,12 @@ export const answerHash = (entryHash: string, answer: string): string => sha256(
 /** A link as both copies hold it. */
 export interface Stored {
   readonly sequence: number;
-  /** Where its line begins in the chain file. */
+  /** Offset of its line in the chain file. */
   readonly offset: number;
   readonly hash: string;
   readonly body: string;
 }
-/** The same bytes for the link that was asked for last: what a booking has written, the next one compares. */
+/** Bytes of a link's line, memoized for the last link: the line that one reservation writes is compared by the next. */
 export function lineOf(link: Pick<Stored, 'hash' | 'body'>): Buffer {
   if (latest?.link === link) return latest.line;
   const line = Buffer.from(`${link.hash} ${link.body}\n`, 'utf8');
@@ -94,7 +97,7 @@ export interface End {
   /** The last link that is no answer. */
   readonly since: number;
   readonly hash: string;
-  /** Where the next line goes. */
+  /** Offset of the next line. */
   readonly offset: number;
 }
 export const beginning: End = { sequence: 0, since: 0, hash: genesis, offset: 0 };
@@ -102,11 +105,11 @@ export const endOf = ({ sequence, offset, hash, body }: Stored, { kind, since = 
   sequence,
   since: kind === 'answer' ? since : sequence,
   hash,
-  // As long as its line: a hash, a space, the body and a newline.
+  // Length of a line: a hash, a space, the body and a newline.
   offset: offset + 66 + Buffer.byteLength(body),
 });
 
-/** Something does not fit the chain; `at` is the first link that does not. */
+/** A link or line does not fit the chain; `at` is the first link that does not. */
 export class Broken extends Error {
   readonly at: number | undefined;
   constructor(reason: string, at?: number) {

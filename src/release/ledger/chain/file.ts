@@ -19,24 +19,24 @@ import { Broken, beginning, type End, lineOf, type Stored } from './chain.js';
 import { type Ending, type Links, linksFrom } from './lines.js';
 
 /**
- * The chain as text, one line `HASH BODY` per link, written in place into space that was filled with zeros before: a full disk is met while nothing is
- * spent, and making a line durable moves no other block. At least one zero follows the last line, so a file that was cut is not taken for one that ends.
+ * The chain as text, one line `HASH BODY` per link, written into preallocated zeros: a full disk is noticed before anything
+ * is spent, and a sync moves no other block. At least one zero follows the last line, so that a truncated file is recognised.
  */
 export interface ChainFile {
   readonly path: string;
   readonly identity: () => { readonly dev: number; readonly ino: number };
-  /** Whether exactly this line is at its offset; `last` when nothing follows, for which one byte is looked at. */
+  /** Tests that exactly this line is at its offset; `last` when nothing follows, for which one byte is read. */
   readonly holds: (link: Stored) => 'last' | 'followed' | false;
-  /** Whether there is no line at all. */
+  /** True if the file has no line. */
   readonly blank: () => boolean;
-  /** The links that follow, and how the file ends. */
+  /** The links after `end`, and how the file ends. */
   readonly linksFrom: (end: End) => Links;
-  /** Makes room for so many bytes, durably. */
+  /** Allocates this number of bytes, durably. */
   readonly room: (bytes: number) => void;
   readonly read: (offset: number, length: number) => Buffer;
   readonly write: (offset: number, bytes: Buffer) => void;
   readonly sync: () => void;
-  /** Syncs what was written here and not synced since. */
+  /** Syncs writes of this process that are not synced yet. */
   readonly flush: () => void;
   readonly close: () => void;
 }
@@ -46,7 +46,10 @@ const firstRoom = 1 << 16;
 
 export const chainPath = (place: string): string => `${place}.chain`;
 
-/** Whether there is one; whatever else has its name, a dangling link too, is no sign that there was none. */
+/**
+ * True if the chain file exists. Anything else with its name, even a dangling link, is an error:
+ * it does not show that there was no chain file.
+ */
 export function hasChainFile(path: string): boolean {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found && !found.isFile()) throw new Broken('the chain file is not a regular file');
@@ -72,7 +75,7 @@ function read(fd: number, offset: number, length: number): Buffer {
   return bytes.subarray(0, held);
 }
 
-/** A file of these lines, whole and durable before it has its name. */
+/** A file of these lines, complete and durable before it gets its name. */
 export function makeChainFile(path: string, lines: Iterable<Buffer>): void {
   const temporary = `${path}.${process.pid}.tmp`;
   rmSync(temporary, { force: true });
@@ -158,7 +161,7 @@ export function readChain(path: string): { readonly links: readonly Stored[]; re
   }
 }
 
-/** How many links a chain file says it has, sound or not, and whether the zeros after its last line are there. */
+/** Largest number of links that a chain file claims, sound or not, and whether the zeros after its last line are present. */
 export function claimsOf(path: string): { readonly highest: number; readonly unfinished: boolean; readonly endSeen: boolean } {
   const bytes = readFileSync(path);
   const last = bytes.findLastIndex((byte) => byte !== 0);
@@ -168,7 +171,7 @@ export function claimsOf(path: string): { readonly highest: number; readonly unf
     const stop = bytes.indexOf(0x0a, at);
     const end = stop < 0 ? last + 1 : stop;
     const numbers = [...bytes.toString('latin1', at, end).matchAll(/"sequence":(\d{1,15})/g)].map((found) => Number(found[1]));
-    // A line that was not finished is none.
+    // A line that was not finished does not count.
     if (stop >= 0) highest = Math.max(highest, ...numbers);
     at = end + 1;
   }

@@ -53,7 +53,7 @@ export function* linksFrom(read: Read, from: End): Links {
   }
 }
 
-/** A line of which only the last byte is lost may have been told: it is taken for whole. */
+/** The answer of a line that lost only its last byte may have been given out: the line counts as complete. */
 function allButItsEnd(line: Buffer, end: End): { link: Link; stored: Stored } | undefined {
   const zero = line.indexOf(0);
   for (const length of [zero, zero - 1]) {
@@ -104,8 +104,8 @@ function endingAt(read: Read, end: End): Ending {
 }
 
 /**
- * Whether this may be what was not synced yet when the machine went down: answers and after them at most one other line, each sector written or still as it
- * was. A line that knows of a durable one after `end` shows that something else was lost.
+ * True if this may be a tail that was not synced before a crash: answers, then at most one other line, each sector written or unchanged.
+ * A line that refers to a durable one after `end` shows that something else was lost.
  */
 function isUnfinished(tail: Buffer, end: End): boolean {
   const grown = sectorsOf(end.offset, tail.length).every(([start, stop]) => {
@@ -129,7 +129,7 @@ function isUnfinished(tail: Buffer, end: End): boolean {
   return true;
 }
 
-/** What a line says, whether or not it fits. */
+/** The link in a line, even if it does not fit the chain. */
 function linkOf(line: Buffer): Link | undefined {
   try {
     return JSON.parse(parseLine(line)!.body) as Link;

@@ -1,16 +1,16 @@
 import { spawnSync } from 'node:child_process';
 import { Fault } from '../../../base/errors.js';
 
-/** Somebody else who remembers how far the chain has come: what both files have lost together is noticed there. */
+/** An external memory of the head of the chain: it notices entries that both files have lost. */
 export interface Witness {
-  /** The latest head it was told, or none. */
+  /** The latest head that was reported to it, or none. */
   readonly head: () => { readonly sequence: number; readonly hash: string } | undefined;
   readonly tell: (sequence: number, hash: string) => void;
 }
 
 const deadline = 10_000;
 
-/** A program: `COMMAND get` prints "SEQUENCE HASH" or nothing, `COMMAND put SEQUENCE HASH` keeps it. Run without a shell. */
+/** A program: `COMMAND get` prints "SEQUENCE HASH" or nothing, `COMMAND put SEQUENCE HASH` stores it. Run without a shell. */
 export function commandWitness(command: string): Witness {
   const [program, ...words] = command.split(/\s+/).filter(Boolean);
   const run = (...more: string[]): string => {

@@ -1,19 +1,19 @@
 import { Broken, type End, type Link, linkHash, type SpendLink, type Stored, sha256 } from '../chain/chain.js';
 import { book, emptyText, paidBy, spentFromText, spentToText } from './total.js';
 
-/** A resumable entry that has no answer yet; `request` stands for its key, profile, terms and run of the machine. */
+/** A resumable entry that has no answer yet; `request` is a hash of its key, cost, terms and boot. */
 export type Pending = readonly [sequence: number, request: string];
-/** Older ones are not taken up any more: the list is written with every booking. */
+/** Older ones are not resumed any more: the list is written with every reservation. */
 const pendingKept = 64;
 
-/** An account as a link leaves it, all of it pinned by the link's `after`. */
+/** An account after a link, all of it pinned by the link's `after`. */
 export interface AccountState {
   readonly digest: string;
   readonly summary: string;
-  /** The text of what was spent. */
+  /** Text of the total cost. */
   readonly totals: string;
   readonly entries: number;
-  /** Something it paid for may have been lost: nothing is booked until its terms are amended. */
+  /** True if entries that paid from it may be lost: nothing is reserved until its terms are amended. */
   readonly closed: boolean;
   readonly pending: readonly Pending[];
   /** Hash of every analyst's total. */
@@ -31,12 +31,12 @@ export function stateHash(state: AccountState): string {
   hashed.set(state, hash);
   return hash;
 }
-/** What links pinned before there was a chain file. */
+/** State hash that links pinned before there was a chain file. */
 const formerStateHash = ({ digest, summary, totals }: AccountState): string => sha256(JSON.stringify([digest, summary, totals]));
 
-/** Where accounts are kept: in memory while a chain is walked, or in the index. */
+/** The accounts: in memory while a chain is walked, or in the index. */
 export interface Books {
-  /** Whether something may have been lost, so that a population without an account may have had one. */
+  /** True if entries may have been lost, so that a population without an account may have had one. */
   readonly incomplete: () => boolean;
   /** State hash of every account. */
   readonly states: () => ReadonlyMap<string, string>;
@@ -45,7 +45,7 @@ export interface Books {
   readonly share: (population: string, analyst: string) => string;
   readonly keep: (change: Change) => void;
 }
-/** What a link does to the books. */
+/** Changes that a link makes to the accounts. */
 export interface Change {
   readonly accounts: ReadonlyMap<string, AccountState>;
   readonly share?: { readonly population: string; readonly analyst: string; readonly totals: string };
@@ -65,15 +65,15 @@ function rootAfter(books: Books, change: Change): string {
 export const requestOf = (key: string, profile: SpendLink['profile'], digest: string, boot: string | undefined): string =>
   sha256(JSON.stringify([key, profile, digest, boot ?? null]));
 
-/** A link before it is numbered and pinned. */
+/** A link without its number and pins. */
 export type Draft = Link extends infer L ? (L extends Link ? Omit<L, 'sequence' | 'after' | 'root' | 'since'> : never) : never;
 
-/** What link number `sequence` changes. Deterministic, so that walking the chain again gives the same accounts to the last byte. */
+/** Changes made by link number `sequence`. Deterministic, so that walking the chain again gives identical accounts. */
 export function changeBy(books: Books, link: Draft, sequence: number): Change {
   if (link.kind === 'upgrade') return { accounts: new Map() };
   if (link.kind === 'recover') {
     for (const population of link.closes) known(books, population, sequence);
-    // What was rebuilt may have lost an answer that was told, so nothing is unanswered for sure any more.
+    // A rebuilt ledger may have lost an answer that was given out, so no entry is known to be unanswered any more.
     const accounts = [...books.states().keys()].map((population) => {
       const account = known(books, population, sequence);
       return [population, { ...account, closed: account.closed || link.closes.includes(population), pending: [] }] as const;
@@ -113,7 +113,7 @@ function known(books: Books, population: string, sequence: number): AccountState
   return account;
 }
 
-/** The link that this draft becomes after `end`; the books are as it leaves them. */
+/** The link that this draft becomes after `end`; `books` is the state after it. */
 export function linkFrom(books: Books, end: End, draft: Draft): { readonly link: Link; readonly stored: Stored } {
   const sequence = end.sequence + 1;
   const change = changeBy(books, draft, sequence);
@@ -124,7 +124,7 @@ export function linkFrom(books: Books, end: End, draft: Draft): { readonly link:
   return { link, stored: { sequence, offset: end.offset, hash: linkHash(end.hash, body), body } };
 }
 
-/** Follows a link that is in the chain, and finds what it pins. */
+/** Applies a link of the chain, and checks what it pins. */
 export function follow(books: Books, link: Link): void {
   const { sequence, root } = link;
   const change = changeBy(books, link, sequence);
@@ -138,7 +138,7 @@ export function follow(books: Books, link: Link): void {
   books.keep(change);
 }
 
-/** Books in memory. */
+/** Accounts in memory. */
 export function emptyBooks(): Books & {
   readonly accounts: ReadonlyMap<string, AccountState>;
   readonly totals: ReadonlyMap<string, string>;

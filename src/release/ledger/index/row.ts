@@ -1,6 +1,6 @@
 import { Broken } from '../chain/chain.js';
 
-/** Integers, bytes and nulls only: text is decoded here, wherever it comes from, so that what is none is damage and nothing worse. */
+/** Integers, bytes and nulls only: text is decoded here, so that invalid text counts as damage. */
 export type Row = readonly (number | Buffer | null)[];
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

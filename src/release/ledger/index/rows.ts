@@ -1,6 +1,6 @@
 import type { Row } from './row.js';
 
-/** The questions an index asks of its tables, and what it writes into them; each database has its own words for them. */
+/** Queries of an index on its tables, and its writes; each database has its own SQL for them. */
 export interface Rows {
   /** Of links: sequence, offset, hash, body. */
   readonly last: () => Row | undefined;
@@ -10,7 +10,7 @@ export interface Rows {
   readonly bodiesAfter: (sequence: number) => readonly Row[];
   /** Population, state. */
   readonly accounts: () => readonly Row[];
-  /** Whether something may be missing, as 0 or 1. */
+  /** 1 if entries may be missing, else 0. */
   readonly mark: () => Row | undefined;
   /** Digest, summary, totals, entries, closed, pending. */
   readonly account: (population: string) => Row | undefined;
@@ -23,7 +23,7 @@ export interface Rows {
   readonly replay: (key: string, population: string) => Row | undefined;
   /** Of entries: hash, hash before, newline and body as one text; sequence; offset; 0, 1 or 2 for no answer, one whose text is lost, one. */
   readonly spends: (population: string) => readonly Row[];
-  /** The same of the first so many after a number, of the last so many before one, and of keys from one on and before another. */
+  /** The first ones after a sequence number, the last ones before one, and those with keys in a range. */
   readonly spendsAfter: (population: string, after: number, most: number) => readonly Row[];
   readonly spendsBefore: (population: string, before: number, most: number) => readonly Row[];
   readonly spendsKeyed: (population: string, from: string, before: string) => readonly Row[];

@@ -5,10 +5,10 @@ import { type Connection, transaction } from './sqlite.js';
 
 /** "FUGU": marks the file as ours. */
 const applicationId = 0x46554755;
-/** 1 was written before there was a chain file. */
+/** Version 1 was written before there was a chain file. */
 const version = 2;
 
-/** As SQLite keeps them: one statement per table and index, by name. */
+/** Tables and indexes as SQLite lists them: one statement each, by name. */
 const statements: Readonly<Record<string, string>> = {
   account:
     'CREATE TABLE account (population TEXT PRIMARY KEY, state TEXT NOT NULL, digest TEXT NOT NULL, summary TEXT NOT NULL, totals TEXT NOT NULL, entries INTEGER NOT NULL, closed INTEGER NOT NULL, pending TEXT NOT NULL) STRICT, WITHOUT ROWID',
@@ -29,12 +29,12 @@ export function createSchema(db: Connection): void {
   );
 }
 
-/** Nothing but our tables and indexes: a trigger or a view could change what is booked. */
+/** Nothing but our tables and indexes: a trigger or a view could change what is written. */
 export function checkSchema(db: Connection, place: string): void {
   const rows = db
     .query('SELECT CAST(type AS BLOB), CAST(name AS BLOB), CAST(sql AS BLOB) FROM book.sqlite_master ORDER BY CAST(name AS BLOB)')
     .all();
-  // SQLite keeps an index of its own, without a statement, for a primary key it cannot store otherwise.
+  // SQLite adds an index without a statement for a primary key that it cannot store otherwise.
   const found = rows.map(([type, name, sql]) => [text(type), text(name), sql === null ? null : text(sql)] as const);
   const expected = Object.entries(statements).map(([name, sql]) => [
     sql.startsWith('CREATE INDEX') ? 'index' : 'table',
@@ -66,7 +66,7 @@ function formatInSnapshot(db: Connection, place: string): Format {
   return 'none';
 }
 
-/** Another number whenever another connection has committed something: until then everything read is as this one has left it. */
+/** Changes whenever another connection has committed: until then everything is as this connection left it. */
 export const dataVersion = (db: Connection): (() => number) => {
   const asked = db.query('PRAGMA book.data_version');
   return () => integer(asked.get()?.[0]);

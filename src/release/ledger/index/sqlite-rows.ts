@@ -4,7 +4,7 @@ import type { Connection } from './sqlite.js';
 import { type Index, indexOf } from './tables.js';
 
 const blob = (columns: string): string => columns.replaceAll(/(\w+\.)?~(\w+)/g, 'CAST($1$2 AS BLOB)');
-/** The text of a row is hashed as it comes. */
+/** Text of a row, hashed as stored. */
 const spendsOf = (which: string): string =>
   `SELECT CAST(l.hash || coalesce(p.hash, '-') || char(10) || l.body AS BLOB), CAST(l.sequence AS INTEGER), CAST(l."offset" AS INTEGER), (a.of IS NOT NULL) + (a.body IS NOT NULL)
    FROM (SELECT sequence FROM book.link WHERE ${which}) s CROSS JOIN book.link l ON l.sequence = s.sequence
@@ -49,9 +49,9 @@ function rowsOn(db: Connection): Rows {
          WHERE l.key = ? AND l.population = ? AND a.body IS NOT NULL ORDER BY l.sequence DESC LIMIT 1`,
       ),
     ),
-    // Sorted by whoever asked: sorting it there would move all texts.
+    // Sorted by the caller: sorting in SQLite would move all texts.
     spends: all(spendsOf('population = ? AND key IS NOT NULL')),
-    // In the order of the table itself: + keeps it from collecting and sorting all that the index of keys has.
+    // In table order: + prevents SQLite from collecting and sorting through the index of keys.
     spendsAfter: all(spendsOf('+population = ? AND key IS NOT NULL AND sequence > ? ORDER BY sequence LIMIT ?')),
     spendsBefore: all(spendsOf('+population = ? AND key IS NOT NULL AND sequence < ? ORDER BY sequence DESC LIMIT ?')),
     spendsKeyed: all(spendsOf('population = ? AND key >= ? AND key < ?')),

@@ -3,11 +3,11 @@ import Database from 'libsql';
 import { asFault, sqliteCode } from '../faults.js';
 import type { Row } from './row.js';
 
-/** How long a process waits for its turn before it gives up with nothing booked. */
+/** Time that a process waits for the lock before it gives up with nothing reserved. */
 const patience = 30_000;
 
 type Value = string | number | null;
-/** Text is asked for as bytes: the driver aborts the process on text that is no UTF-8. */
+/** Text is read as bytes: the driver aborts the process on text that is not UTF-8. */
 export interface Query {
   readonly get: (...values: Value[]) => Row | undefined;
   readonly all: (...values: Value[]) => readonly Row[];
@@ -23,8 +23,8 @@ export interface Connection {
 }
 
 /**
- * The file is attached to a connection of its own to nothing. The driver keeps a connection open until the garbage collector has taken every statement
- * made on it; detaching closes the files now.
+ * The file is attached to an in-memory connection.
+ * The driver keeps a connection open until all its statements are garbage-collected; detaching closes the files at once.
  */
 export function connect(place: string): Connection {
   const db = new Database(':memory:');
@@ -51,9 +51,9 @@ export function connect(place: string): Connection {
   try {
     db.exec('PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON');
     const mode = query('PRAGMA book.journal_mode = WAL').get()?.[0] as unknown;
-    // Where the file system has no shared memory SQLite stays with the rollback journal.
+    // On a file system without shared memory SQLite keeps the rollback journal.
     const writeAhead = mode === 'wal';
-    // What is booked is durable in the chain file; a log that lost its end is completed from there.
+    // Costs are durable in the chain file; a write-ahead log that lost its end is completed from there.
     db.exec(`PRAGMA book.synchronous = ${writeAhead ? 'NORMAL' : 'FULL'}`);
     return {
       exec: (sql) => db.exec(sql),

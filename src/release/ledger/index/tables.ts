@@ -7,36 +7,45 @@ import type { Rows } from './rows.js';
 import { emptyText } from './total.js';
 
 /**
- * The index: every link again, with where it is in the chain file, and the accounts as one of the newest links leaves them. Nothing read from it is believed
- * by itself: an account counts only if all accounts together have the root that the last link pins, and that link is found, byte for byte, in the chain file.
+ * The index: every link with its offset in the chain file, and the accounts as of one of the newest links. It is not trusted:
+ * the accounts must have the root that the last link pins, and that link must be in the chain file, byte for byte.
  */
 export interface Index {
   readonly last: () => Stored | undefined;
   readonly link: (sequence: number) => Stored | undefined;
   readonly linksAfter: (sequence: number) => readonly Stored[];
-  /** The books as `last` pins them. */
+  /** The accounts as `last` pins them. */
   readonly books: (last: Link | undefined) => IndexBooks;
   readonly keepLink: (link: Link, stored: Stored, answer?: string) => void;
   /** The text recorded for an entry: undefined when it has no answer, null when only the text is lost. */
   readonly answer: (of: number) => string | null | undefined;
   readonly replay: (key: string, population: string) => { readonly of: Stored; readonly answer: string } | undefined;
-  /** Its entries, each fitting the link before it. */
+  /** Its entries, each checked against the link before it. */
   readonly spends: (population: string) => readonly Spend[];
-  /** Some of them. */
+  /** A page of them. */
   readonly page: (population: string, page: Page) => readonly Spend[];
   readonly keyed: (population: string, prefix: string) => readonly Spend[];
 }
 export interface IndexBooks extends Books {
-  /** Follows these links; whether the accounts are then those that the last of them pins. If not, these books are worth nothing. */
+  /**
+   * Applies these links; true if the accounts are then those that the last link pins. If false,
+   * these accounts must be discarded.
+   */
   readonly advance: (links: readonly Link[]) => boolean;
-  /** Whether something was kept that is not written. */
+  /** True if some kept changes are not yet written. */
   readonly behind: () => boolean;
-  /** Writes what was kept. */
+  /** Writes the pending changes. */
   readonly flush: () => void;
-  /** The same where it may not wait: others are booking too and would have to follow, the rows are `rowsBehind` links behind, or terms have changed. */
+  /**
+   * The same only where it may not wait: others are reserving too, the rows are `rowsBehind` links behind,
+   * or terms have changed.
+   */
   readonly flushIfDue: (crowded: boolean) => void;
 }
-/** The rows of accounts are always as one of so many last links pins them: writing them each time would cost more than following some links now and then. */
+/**
+ * Account rows are always those of one of this many last links:
+ * writing them each time would cost more than applying some links now and then.
+ */
 export const rowsBehind = 32;
 type Share = NonNullable<Change['share']>;
 interface Spend {
@@ -50,7 +59,7 @@ const stored = ([sequence, offset, hash, body]: Row): Stored => ({
   hash: text(hash),
   body: text(body),
 });
-/** Damage ends in `Broken`, whatever it looks like. */
+/** Every kind of damage ends in `BrokenChain`. */
 const json = (value: Row[number] | undefined): unknown => {
   try {
     return JSON.parse(text(value));
@@ -82,7 +91,7 @@ export function indexOf(asked: Rows): Index {
     asked.keepAccount(population, hash, digest, summary, totals, entries, closed ? 1 : 0, JSON.stringify(pending));
   };
 
-  /** The links after the newest of the last ones that pins this root. */
+  /** Links after the newest one, among the last, that pins this root. */
   const linksSince = (root: string, last: Link | undefined): readonly Link[] => {
     if (root === (last ? last.root : rootOf(false, new Map()))) return [];
     const newest = last ? asked.bodiesAfter(last.sequence - rowsBehind).map(([body]) => json(body) as Link) : [];
@@ -209,7 +218,7 @@ function spendIn([row, number, offset, answered]: Row): Spend {
   const sequence = integer(number);
   if (!(row instanceof Uint8Array)) throw new Broken(`entry ${sequence} cannot be read`);
   const hash = text(row.subarray(0, 64));
-  // The hash before it, a newline and the body: what `linkHash` is taken of.
+  // Previous hash, newline and body: the input of `linkHash`.
   if (row[128] !== 0x0a || sha256(row.subarray(64)) !== hash) throw new Broken(`entry ${sequence} does not fit the chain`);
   const known = integer(answered);
   return {
@@ -223,7 +232,7 @@ const unpinned = (): Broken => new Broken('the accounts are not those that the l
 /** By their second column. */
 const inOrder = (rows: readonly Row[]): Row[] => rows.toSorted((a, b) => integer(a[1]) - integer(b[1]));
 
-/** The recorded text, if it is the one that the answer link speaks of. */
+/** The recorded text, if it is the one that the answer link pins. */
 function bound(answer: string, of: number, entryHash: string, answerLink: string): string {
   const link = linkIn({ body: answerLink });
   if (link.kind !== 'answer' || link.of !== of || link.answer !== answerHash(entryHash, answer))

@@ -4,7 +4,7 @@ import { nothingSpent, paidAlong, pureProfile } from '../../../privacy/mechanism
 import { along, everyRecord, paired, slice, sliced, slicingOf } from '../../../privacy/mechanism/record-class.js';
 import { book } from './total.js';
 
-it('rounds totals with long fractions against the budget: what is taken off down, everything else up', () => {
+it('totals with long fractions are rounded against the budget: deductions down, everything else up', () => {
   const cost = rational(1, 3n ** 200n);
   const week = slicingOf('week', 'ab12');
   const classes = [everyRecord, paired('cd34'), along('cd34'), sliced(week), slice(week, 3, 3)];

@@ -10,14 +10,20 @@ import {
 } from '../../../privacy/mechanism/profile.js';
 import { isTakenOff } from '../../../privacy/mechanism/record-class.js';
 
-/** Beyond this denominator a running total is rounded up to a multiple of 2^-256: a total never grows without bound, and never shrinks. */
+/**
+ * Beyond this denominator a running total is rounded up to a multiple of 2^-256: its text stays short,
+ * and it never shrinks.
+ */
 const finest = 1n << 256n;
 
 const tidy = (x: Rational): Rational => (x.den <= finest ? x : rational(ceiling(multiply(x, rational(finest))), finest));
-/** What slices, and pairs, have paid is taken off what everybody has: it may only shrink. */
+/** Costs of slices and pairs are subtracted from everybody's cost, so they may only be rounded down. */
 const tidyDown = (x: Rational): Rational => (x.den <= finest ? x : rational(floor(multiply(x, rational(finest))), finest));
 
-/** What a stored profile says; the same object for the same one, so that a booking which was foreseen is not worked out again. */
+/**
+ * Cost decoded from its stored form; the same object for the same input,
+ * so that a planned reservation is not computed again.
+ */
 export function paidBy(stored: StoredProfile): Profile {
   const known = paid.get(stored);
   if (known) return known;
@@ -28,7 +34,7 @@ export function paidBy(stored: StoredProfile): Profile {
 const paid = new WeakMap<StoredProfile, Profile>();
 const foreseen = new WeakMap<Spent, { readonly profile: Profile; readonly after: Spent }>();
 
-/** The total after one more profile. Deterministic, so that walking the entries again gives the same text. */
+/** The total after one more cost. Deterministic, so that walking the entries again gives the same text. */
 export function book(before: Spent, profile: Profile): Spent {
   const known = foreseen.get(before);
   if (known?.profile === profile) return known.after;
@@ -49,7 +55,10 @@ const shortened = (sum: Profile): Profile =>
     ...(sum.noise === 'pure' && sum.zcdp && { zcdp: shortened(sum.zcdp) as Spent['zcdp'] }),
   }) as Profile;
 
-/** A booking writes and reads the totals of a population and of an analyst several times; walking a chain, those of some analysts in turn. */
+/**
+ * A reservation writes and reads the totals of a population and an analyst several times;
+ * a walk of the chain alternates between some analysts.
+ */
 const lately = new Map<string, Spent>();
 const remembered = 32;
 

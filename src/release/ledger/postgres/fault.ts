@@ -64,11 +64,11 @@ const failed: Telling = (place) =>
     at(place),
   );
 
-/** By SQLSTATE or the system's own code; what the server says is not repeated. */
+/** By SQLSTATE or the system's error code; the server's own message is not repeated. */
 const known: readonly [RegExp, Telling][] = [
-  // The driver itself has no code for a connection that ended.
+  // The driver has no code for a connection that ended.
   [/^(|08...|57P0.|53300|ECONN\w+|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOENT|EACCES)$/, unreached],
-  // Somebody held the lock for too long, two waited for each other, or a link of this number was written without the lock.
+  // A lock that was held for too long, a deadlock, or a link of this number written without the lock.
   [/^(55P03|40P01|40001|57014|25P03|23505)$/, busy],
   [/^(28...|DEPTH_ZERO.*|SELF_SIGNED.*|UNABLE_TO.*|CERT_.*|ERR_TLS.*|ERR_SSL.*|EPROTO|HOSTNAME_MISMATCH)$/, notEntered],
   [/^42501$/, notAllowed],
@@ -85,13 +85,13 @@ export function serverFault(error: unknown, place: string, entering = false): Fa
   if (error instanceof Fault) return error;
   if (error instanceof Broken) return corrupt(place, error.message);
   const code = codeOf(error);
-  // The driver's own words: it has no password, or only one side wants encryption; unless the server has gone meanwhile.
+  // Errors of the driver: no password, or encryption on one side only; unless the server has gone meanwhile.
   if (entering && code === '' && !/^Connection terminated/.test(String((error as Error)?.message))) return notEntered(place);
   return (known.find(([sign]) => sign.test(code))?.[1] ?? (entering ? notEntered : failed))(place);
 }
 
 const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '');
-/** Whether the server itself has said that the transaction is undone; otherwise it may have been committed and nobody heard. */
+/** True if the server itself reported the transaction as undone; otherwise it may have been committed without a reply. */
 export const isUndone = (error: unknown): boolean =>
   /^(?!08|57P0)[0-9A-Z]{5}$/.test(codeOf(error)) &&
   'severity' in (error as object) &&

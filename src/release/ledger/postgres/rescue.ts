@@ -15,9 +15,9 @@ import { LedgerServer, lock } from './server.js';
 import { openServerLedger } from './server-ledger.js';
 import { walkLinks } from './verify.js';
 
-/** One file that holds the chain and the recorded answers as they stand now: the same as of a ledger in files. */
+/** One file with the chain and the recorded answers at this moment: the same as of a ledger in files. */
 export async function backupLedger(place: string, named: string, witness?: Witness): Promise<Backup> {
-  // Whatever is wrong with the ledger is found here.
+  // Opening finds whatever is wrong with the ledger.
   await (await openServerLedger(place, witness)).close();
   return onServer(place, 'REPEATABLE READ READ ONLY', async (connection) => {
     const { links } = await chainOf(connection);
@@ -30,8 +30,8 @@ export async function backupLedger(place: string, named: string, witness?: Witne
 }
 
 /**
- * Rows of accounts and of analysts are worked out anew from the chain, which must be sound. Unless a witness knows that it ends here, entries may be missing:
- * then every account is closed until its terms are amended. Links that a backup has and the database lacks are taken over.
+ * Computes the rows of accounts and analysts again from the chain, which must be sound; takes over links that only the backup
+ * has. Unless a witness confirms the end, entries may be missing: every account is then closed until its terms are amended.
  */
 export async function recoverLedger(place: string, reason: string, witness?: Witness, backup?: Copy): Promise<Recovery> {
   const told = witness?.head();
@@ -75,7 +75,10 @@ export async function recoverLedger(place: string, reason: string, witness?: Wit
   });
 }
 
-/** As of a ledger in files: recorded texts into one that knows as much, everything into one that is empty or behind. */
+/**
+ * The same rules as for a ledger in files: recorded texts into one with at least as many links,
+ * everything into one that is empty or behind.
+ */
 export async function restoreLedger(
   place: string,
   file: string,
@@ -130,7 +133,7 @@ async function chainOf(connection: Connection): Promise<{ readonly walk: Walk; r
   return { walk, links };
 }
 
-/** Links that do not fit are not cut off here: what they paid for would be forgotten. */
+/** Links that do not fit are not cut off here: their costs would be forgotten. */
 const soundChain = (connection: Connection, place: string) =>
   chainOf(connection).catch((error: unknown) => {
     if (!(error instanceof Broken)) throw error;
@@ -218,7 +221,7 @@ async function putBooks(connection: Connection, { books }: Walk): Promise<void> 
   await connection.run(`UPDATE fugu_ledger.mark SET incomplete = ${books.incomplete() ? 1 : 0}`);
 }
 
-/** How many entries were answered. */
+/** Returns the number of entries that were answered. */
 async function putTexts(connection: Connection, links: readonly Stored[], texts: ReadonlyMap<number, string>): Promise<number> {
   const rows = links.flatMap(({ sequence, body }) => {
     const link = JSON.parse(body) as Link;

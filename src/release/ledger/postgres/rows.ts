@@ -6,7 +6,7 @@ import type { Rows } from '../index/rows.js';
 type Value = string | number | null;
 type Named = keyof typeof questions;
 
-/** Thrown where something is asked that was not fetched yet: whoever runs the work fetches it and runs the work again. */
+/** Thrown for a query that was not fetched yet: the caller fetches it and runs the work again. */
 export class Wanted extends Error {
   readonly question: Named;
   readonly values: readonly Value[];
@@ -44,7 +44,7 @@ const questions = {
   spendsKeyed: spendsOf('l.population = $1 AND l.key >= $2 AND l.key < $3'),
 } as const;
 
-/** What is asked first of all, in one trip, and the questions it answers. */
+/** Queries sent first in every transaction, in one round trip. */
 const first: readonly Named[] = ['last', 'lastBefore', 'recovered'];
 export const firstQuestions = first.map((name) => questions[name]).join('; ');
 
@@ -59,7 +59,7 @@ const commands = {
   mark: 'UPDATE fugu_ledger.mark SET incomplete = $1',
 } as const;
 
-/** Whole numbers and texts, as every index has them. */
+/** Integers and texts, as in every index. */
 const oids = { integer: new Set([20, 21, 23]) };
 const rowsOf = ({ fields, rows }: Written): readonly Row[] =>
   rows.map((row) =>
@@ -69,20 +69,20 @@ const rowsOf = ({ fields, rows }: Written): readonly Row[] =>
   );
 
 /**
- * The tables of one transaction, as work that cannot wait sees them: what was fetched is answered at once, what was not is `Wanted`. What is to be written
- * waits until the work is done, and goes in one statement.
+ * The tables of one transaction, for synchronous work: fetched queries are answered at once, others throw `NotFetched`.
+ * Writes wait until the work is done, and go in one statement.
  */
 export class FetchedRows {
   readonly #fetched = new Map<string, readonly Row[]>();
   readonly #written: { readonly sql: string; readonly values: readonly Value[] }[] = [];
 
-  /** Another transaction begins, with what was asked first. */
+  /** Begins another transaction with the results of the first queries. */
   begin(answers: readonly Written[]): void {
     this.#fetched.clear();
     this.#written.length = 0;
     for (const [i, name] of first.entries()) this.#fetched.set(JSON.stringify([name]), rowsOf(answers[i]!));
   }
-  /** The work begins again. */
+  /** Begins the work again. */
   again(): void {
     this.#written.length = 0;
   }
@@ -92,7 +92,10 @@ export class FetchedRows {
     this.#fetched.set(JSON.stringify([question, ...values]), rowsOf(found));
   }
 
-  /** No two of them touch one row. Whatever came to stand behind a table since it was looked at (a trigger, a rule): what is not kept as it was given is noticed. */
+  /**
+   * No two statements write one row. A trigger or rule that was added to a table since its check is noticed if it changes
+   * what is stored.
+   */
   async write(connection: Connection): Promise<void> {
     const values: Value[] = [];
     const parts = this.#written.map(({ sql, values: own }, i) => {
@@ -140,7 +143,7 @@ export class FetchedRows {
     spendsAfter: (...asked) => this.#all('spendsAfter', ...asked),
     spendsBefore: (...asked) => this.#all('spendsBefore', ...asked),
     spendsKeyed: (...asked) => this.#all('spendsKeyed', ...asked),
-    // The rows of accounts are written with every link, so nobody has to follow any.
+    // Account rows are written with every link, so they never lag.
     linksAfter: () => [],
     bodiesAfter: () => [],
     keepLink: (sequence, _offset, population, key, hash, body) => this.#write('link', sequence, population, key, hash, body),

@@ -2,7 +2,7 @@ import { Fault } from '../../../base/errors.js';
 import type { Connection } from '../../../data/engine/postgres/connection.js';
 import { corrupt } from '../faults.js';
 
-/** The tables of a ledger, and who is who in them: `link` is the chain, the others are worked out from it or bound to it by hashes. */
+/** Tables and roles of a ledger: `link` is the chain; the others are computed from it or bound to it by hashes. */
 const tables = {
   link: 'sequence bigint NOT NULL PRIMARY KEY, population text COLLATE "C", key text COLLATE "C", hash text COLLATE "C" NOT NULL, body text COLLATE "C" NOT NULL',
   answer: 'of bigint NOT NULL PRIMARY KEY, sequence bigint NOT NULL, body text COLLATE "C"',
@@ -22,10 +22,10 @@ const creation = [
   `INSERT INTO fugu_ledger.mark VALUES (1, ${version}, 0)`,
 ].join('; ');
 
-/** Two who find nothing do not both make it. */
+/** Prevents two processes that both find nothing from both creating it. */
 const making = 'SELECT pg_advisory_xact_lock(5061437209)';
 
-/** Makes the tables where there are none; refuses tables that are not just these. */
+/** Creates the tables if there are none; refuses tables that are not exactly these. */
 export async function prepareTables(connection: Connection, place: string): Promise<void> {
   await refuseForgetful(connection, place);
   if (!(await isThere(connection))) {
@@ -43,7 +43,7 @@ const isThere = async (connection: Connection): Promise<boolean> =>
     )
   ).rows.length > 0;
 
-/** A server that does not wait for its disk forgets what it has acknowledged when the machine goes down. */
+/** A server that does not wait for its disk loses acknowledged writes in a crash. */
 async function refuseForgetful(connection: Connection, place: string): Promise<void> {
   const { rows } = await connection.run(
     "SELECT current_setting('fsync'), pg_is_in_recovery(), current_setting('synchronous_commit')",
@@ -71,7 +71,10 @@ async function refuseForgetful(connection: Connection, place: string): Promise<v
     );
 }
 
-/** The columns and keys that hold are compared with these; what else the schema holds (views, indexes) can change nothing of them. */
+/**
+ * The columns and keys that matter are compared with these; other objects of the schema (views,
+ * indexes) cannot change them.
+ */
 const shape = `SELECT c.relname,
     c.relkind = 'r' AND c.relpersistence = 'p' AND NOT c.relrowsecurity AND NOT c.relhasrules AND NOT c.relhassubclass AND NOT c.relispartition
       AND NOT EXISTS (SELECT 1 FROM pg_trigger AS t WHERE t.tgrelid = c.oid)

@@ -4,27 +4,30 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { canonicalAddress } from '../../../policy/address.js';
 
-/** How far this machine has seen a chain come, and after which recovery. */
+/** Furthest state of a chain that this machine has seen, and the recoveries before it. */
 export interface Seen {
   readonly sequence: number;
   readonly hash: string;
-  /** Hashes of the links by which somebody took responsibility for what may be lost. */
+  /** Hashes of the recovery links, by which a steward accepted that entries may be lost. */
   readonly recovered: readonly string[];
-  /** Those that were seen once and are lost themselves. */
+  /** Those that were seen once and are lost now. */
   readonly former?: readonly string[];
 }
 
-/** What a machine remembers of a ledger that it does not hold itself. */
+/** Memory of a machine about a ledger that is stored elsewhere. */
 export interface Memory {
   readonly seen: () => Seen | undefined;
   readonly see: (now: Seen) => void;
 }
 
-/** Whether somebody took responsibility that is not remembered: then the rest need not be there. A chain that was only taken back has none such. */
+/**
+ * True if there is a recovery that is not remembered: the remembered state need not be there then.
+ * A chain that was only rolled back has none.
+ */
 export const isRecovered = ({ recovered, former = [] }: Seen, now: Seen): boolean =>
   now.recovered.some((hash) => !recovered.includes(hash) && !former.includes(hash));
 
-/** What was seen last, with every recovery that was ever seen. */
+/** The later of two states, with every recovery that was ever seen. */
 function further(before: Seen | undefined, now: Seen | undefined): Seen | undefined {
   if (!before || !now) return before ?? now;
   const goesOn = now.sequence > before.sequence && before.recovered.every((hash) => now.recovered.includes(hash));
@@ -35,8 +38,8 @@ function further(before: Seen | undefined, now: Seen | undefined): Seen | undefi
 }
 
 /**
- * In this process, and in a file for those to come: a database that was taken back to an earlier state is noticed by every machine that saw a later one. Where
- * the file cannot be written only this process remembers; nothing else depends on it.
+ * Memory in this process, and in a file for later ones: every machine that saw a later state notices a database that was
+ * rolled back. If the file cannot be written only this process remembers; nothing else depends on it.
  */
 export function memoryOf(place: string): Memory {
   const name = `${createHash('sha256').update(canonicalAddress(place)).digest('hex').slice(0, 32)}.json`;
@@ -84,5 +87,5 @@ function stateFolder(): string | undefined {
   }
 }
 
-/** Notes of earlier versions hold the last recovery alone, or null. */
+/** Files of earlier versions hold the last recovery alone, or null. */
 type Noted = Omit<Seen, 'recovered'> & { readonly recovered?: string | readonly string[] | null };

@@ -37,7 +37,7 @@ function keptOn(server: LedgerServer, memory: Memory, witness: Witness | undefin
   const { place } = server;
   const fetched = new FetchedRows();
   const index = indexOf(fetched.rows);
-  /** The books as the chain left them when it ended there: they follow from it alone. */
+  /** The accounts at the last known end of the chain: they follow from the chain alone. */
   let remembered: Standing | undefined;
 
   const standing = (): Standing => {
@@ -56,7 +56,7 @@ function keptOn(server: LedgerServer, memory: Memory, witness: Witness | undefin
     recovered: fetched.recovered().map(([recovery]) => text(recovery)),
   });
 
-  /** Work that cannot wait, run again whenever something it asks for had to be fetched. */
+  /** Synchronous work, run again whenever a query it needs had to be fetched. */
   const work = async <T>(connection: Connection, run: () => T): Promise<T> => {
     for (;;) {
       fetched.again();
@@ -69,7 +69,7 @@ function keptOn(server: LedgerServer, memory: Memory, witness: Witness | undefin
     }
   };
 
-  // What is remembered, here or by a witness, is asked for before the transaction begins: it was committed by then.
+  // Remembered states, local or of the witness, are read before the transaction begins: they were committed by then.
   const read = <T>(look: (books: Books, end: End) => T): Promise<T> => {
     const seen = memory.seen();
     return server.transaction(reading, async (connection, [, ...answers]) => {
@@ -103,7 +103,7 @@ function keptOn(server: LedgerServer, memory: Memory, witness: Witness | undefin
           on.books.flush();
           return { on, result };
         } finally {
-          // Books that were changed count only when the change is committed.
+          // Changed accounts count only when the change is committed.
           if (on.lines.length > 0) remembered = undefined;
         }
       });
@@ -119,7 +119,7 @@ function keptOn(server: LedgerServer, memory: Memory, witness: Witness | undefin
     });
   };
 
-  /** Under the lock again, of the end as it is then: whoever is told of a link is never told of an earlier one after it. */
+  /** Reports the end as it is under the lock again: no witness receives an earlier link after a later one. */
   const tellWitness = async (used: Connection, witness: Witness, ends: Late | Unpaid): Promise<void> => {
     let connection: Connection | undefined;
     try {
@@ -132,7 +132,7 @@ function keptOn(server: LedgerServer, memory: Memory, witness: Witness | undefin
       const fault = serverFault(error, place);
       throw saying(fault, isUnpaid(ends) ? ends.unheard : ends.unwitnessed);
     } finally {
-      // Nobody waits for a lock that is held for a witness which failed.
+      // A failed witness must not hold the lock.
       if (connection !== used) connection?.destroy();
     }
   };
@@ -140,7 +140,7 @@ function keptOn(server: LedgerServer, memory: Memory, witness: Witness | undefin
   return {
     place,
     index,
-    // An answer is durable before it is told: whoever books may be another machine.
+    // An answer is durable before it is given out: the next reservation may come from another machine.
     boot: undefined,
     witnessed: witness !== undefined,
     holds: (link: Stored) => fits(link, link.sequence === 1 ? undefined : fetched.before(link.sequence)),
@@ -154,7 +154,7 @@ function keptOn(server: LedgerServer, memory: Memory, witness: Witness | undefin
 const fits = ({ sequence, hash, body }: Stored, before: Row | undefined): boolean =>
   linkHash(sequence === 1 ? beginning.hash : text(before?.[0]), body) === hash;
 
-/** What this machine has seen must still be there, unless somebody has taken responsibility since for what is not. */
+/** The state that this machine has seen must still be there, unless a recovery since then explains its loss. */
 function refuseOlder(index: Index, end: End, seen: Seen | undefined, now: Seen, place: string): void {
   if (!seen || seen.sequence === 0 || seen.hash === end.hash || isRecovered(seen, now)) return;
   if (index.link(seen.sequence)?.hash === seen.hash) return;
@@ -184,6 +184,6 @@ const saying = ({ code, message, hint, place, details }: Fault, end: Outcome | s
     ...(typeof end === 'object' && { outcome: end }),
   });
 
-/** It was asked for and nobody heard whether it was done: told as if it was. */
+/** A commit without a reply: reported as if it was done. */
 const unheard = (fault: Fault, ends: Late | Unpaid | undefined): Fault =>
   ends ? saying(fault, isUnpaid(ends) ? ends.doubt : ends.spent) : fault;

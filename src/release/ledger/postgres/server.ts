@@ -7,14 +7,14 @@ import type { Stored } from '../chain/chain.js';
 import { busy } from '../faults.js';
 import { isLost, isUndone, serverFault } from './fault.js';
 
-/** How long somebody waits for their turn, and for a server that is starting again. */
+/** Time to wait for the lock, and for a server that is starting again. */
 const patience = 30_000;
-/** Longer than any statement of ours should take once it has the lock. */
+/** Longer than any of our statements should take once it has the lock. */
 const deadline = 2 * patience;
 
 /**
- * Commits wait for the disk, whatever the server, the database or the user is used to. A statement is never stopped by the server: one that is stopped while
- * a commit waits for a second server would be told as done. Whoever does nothing while they hold the lock loses it.
+ * Commits wait for the disk, whatever the defaults of server, database or user. No statement timeout: one that ends a commit
+ * waiting for a second server would report it as done. A session that is idle while it holds the lock loses it.
  */
 const settings = [
   'SET default_transaction_read_only = off',
@@ -29,7 +29,7 @@ export const lock = 'SELECT 1 FROM fugu_ledger.mark WHERE one = 1 FOR UPDATE';
 
 const instead = 'Use one who may write the tables of the ledger and nothing else: docs/guides/postgres.md says how to make one.';
 
-/** One connection that is kept, and opened again when it was lost. */
+/** One pooled connection, opened again when it was lost. */
 export class LedgerServer {
   readonly place: string;
   #idle: Connection | undefined;
@@ -40,7 +40,7 @@ export class LedgerServer {
     this.place = place;
   }
 
-  /** A connection of one's own. */
+  /** A separate connection. */
   async connect(): Promise<Connection> {
     const told = (error: unknown): Fault => serverFault(error, this.place, true);
     const password = process.env.FUGU_LEDGER_PASSWORD;
@@ -55,7 +55,10 @@ export class LedgerServer {
     }
   }
 
-  /** One after the other within a process; the others wait at the lock. Anything that fails ends the connection, and with it what was not committed. */
+  /**
+   * Transactions run one after the other within a process; others wait at the lock. Any failure ends the connection,
+   * and with it all that was not committed.
+   */
   transaction<T>(
     begin: string,
     work: (connection: Connection, begun: Awaited<ReturnType<Connection['runAll']>>) => Promise<T>,
@@ -76,7 +79,7 @@ export class LedgerServer {
     connection ??= await this.connect();
     try {
       const begun = await this.#within(connection, (c) => c.begin(begin)).catch(async (error: unknown) => {
-        // A connection that was kept may have been closed by the server meanwhile: nothing was asked of it yet.
+        // A pooled connection may have been closed by the server meanwhile: nothing was sent on it yet.
         if (!kept || !isLost(error)) throw error;
         connection!.destroy();
         connection = await this.connect();
@@ -93,7 +96,7 @@ export class LedgerServer {
     }
   }
 
-  /** What takes too long ends like a lost connection: nobody stops waiting for a commit without looking what became of it. */
+  /** A timeout ends like a lost connection, so that the result of a commit is always looked up. */
   async #within<T>(connection: Connection, work: (connection: Connection) => Promise<T>): Promise<T> {
     const timer = setTimeout(() => connection.destroy(), deadline);
     try {
@@ -103,7 +106,7 @@ export class LedgerServer {
     }
   }
 
-  /** Whether what was added is in the ledger: `unknown` where the server could not be asked in time. */
+  /** Commits and returns the state of the added links: `unknown` where the server could not be reached in time. */
   async commit(
     connection: Connection,
     last: Stored | undefined,
@@ -117,7 +120,7 @@ export class LedgerServer {
     }
   }
 
-  /** Whoever has the lock knows that the transaction which was lost has ended, one way or the other. */
+  /** Holding the lock proves that the lost transaction has ended, one way or the other. */
   async #lookFor({ sequence, hash }: Stored): Promise<'committed' | 'undone' | 'unknown'> {
     const until = performance.now() + patience;
     do {

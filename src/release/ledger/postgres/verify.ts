@@ -32,7 +32,7 @@ export async function verifyServer(server: LedgerServer): Promise<Verification> 
 
 const atOnce = () => 1000;
 
-/** From the first link on; throws `Broken` at the first that does not fit. */
+/** Walks from the first link on; throws `BrokenChain` at the first mismatch. */
 export async function walkLinks(connection: Connection, walk: Walk, each?: (stored: Stored) => void): Promise<void> {
   const sql = 'SELECT sequence, population, key, hash, body FROM fugu_ledger.link ORDER BY sequence';
   for await (const { rows } of connection.blocks({ sql, values: [] }, atOnce))
@@ -48,7 +48,7 @@ export async function walkLinks(connection: Connection, walk: Walk, each?: (stor
     }
 }
 
-/** What has the right hash was written by us, and can be read. */
+/** A body with the right hash was written by us and can be parsed. */
 function parsed<T>(work: () => T, sequence: number): T {
   try {
     return work();

@@ -20,9 +20,9 @@ export interface Backup {
   readonly head: string | null;
 }
 
-/** One file that holds the chain and the recorded answers as they stand now. */
+/** One file with the chain and the recorded answers at this moment. */
 export async function backupLedger(place: string, named: string, witness?: Witness): Promise<Backup> {
-  // Whatever is wrong with the ledger is found here, and the index brought up to the chain file.
+  // Opening finds whatever is wrong with the ledger and brings the index up to the chain file.
   (await openStore(place, witness)).close();
   return writeBackup(named, (temporary) => {
     const { sound, why, strayAnswers, copy } = salvaged(realPlace(place), temporary);
@@ -31,7 +31,7 @@ export async function backupLedger(place: string, named: string, witness?: Witne
   });
 }
 
-/** Whole before it has its name, and never in the place of another. */
+/** Complete before it gets its name, and never replaces another file. */
 export function writeBackup(named: string, write: (temporary: string) => Pick<Copy, 'links' | 'answers'>): Backup {
   const file = resolve(named);
   const temporary = `${file}.${process.pid}.tmp`;
@@ -53,8 +53,8 @@ export type Restored =
   | { readonly kind: 'ledger'; readonly recovery: Recovery };
 
 /**
- * A backup gives back what it holds and never takes back what was spent. Where the ledger is sound and knows at least as much, only recorded texts that it
- * has lost are taken from the backup; where it is gone, damaged or behind, the backup is one more copy to recover from.
+ * A backup restores what it holds and never takes back a cost. A sound ledger that has at least its links takes only lost answer
+ * texts from it; a ledger that is gone, damaged or behind uses it as one more copy to recover from.
  */
 export async function restoreLedger(
   named: string,
@@ -70,7 +70,7 @@ export async function restoreLedger(
   return { kind: 'ledger', recovery: recoverLedger(place, reason, witness, backup) };
 }
 
-/** How many texts were brought back; undefined where the ledger is not sound or knows less. */
+/** Number of texts restored; undefined where the ledger is not sound or has fewer links. */
 async function presentKnowsMore(place: string, backup: Copy, witness: Witness | undefined): Promise<number | undefined> {
   if (!existsSync(place) && !existsSync(chainPath(place))) return undefined;
   const store = await openStore(place, witness).catch((error: unknown) => {

@@ -3,20 +3,20 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Fault, type FaultCode } from '../../../base/errors.js';
 
-/** How a child ends that has a fault to tell. */
+/** Exit code of a child that reports a fault. */
 export const exitFault = 3;
 
 /** Longer than walking a million entries takes. */
 const deadline = 600_000;
 
 export interface Told {
-  /** What the child printed; undefined when it died or took too long. */
+  /** Output of the child; undefined when it died or took too long. */
   readonly said: string | undefined;
 }
 
 /**
- * Walks over a whole file run in a process of their own: on some damage the driver aborts the process, and that must be an answer, not the end of ours.
- * Tests run the sources; a child runs what was built from them.
+ * Walks over a whole file run in a child process: on some damage the driver aborts the process, which must not end ours.
+ * Tests run the sources; a child runs the build.
  */
 export function inChild(task: 'verify' | 'salvage', ...words: string[]): Told {
   const beside = fileURLToPath(new URL('./child-main.js', import.meta.url));
@@ -36,7 +36,7 @@ export function inChild(task: 'verify' | 'salvage', ...words: string[]): Told {
   return { said: status === 0 ? stdout : undefined };
 }
 
-/** By these a process ends that somebody, or a system short of memory, wants gone; no damage does it. */
+/** Signals of a user, or of a system short of memory; damage never causes them. */
 const stoppers: readonly NodeJS.Signals[] = ['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP'];
 const stopped = (place: string): Fault =>
   new Fault(

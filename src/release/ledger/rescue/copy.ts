@@ -2,14 +2,14 @@ import { closeSync, fsyncSync, openSync, readFileSync, statSync, writeSync } fro
 import { answerHash, beginning, endOf, type Link, linkAfter, type Stored } from '../chain/chain.js';
 
 /**
- * A ledger as one text file: every link as in the chain file, then the recorded answers, then an end. It is what a backup is, and what a damaged index is
- * read into, so that nothing but text has to be trusted.
+ * A ledger as one text file: every link as in the chain file, then the recorded answers, then an end mark.
+ * Used for backups and for the content of a damaged index, so that only text has to be trusted.
  */
 export interface Copy {
   readonly links: readonly Stored[];
   /** Recorded text by entry. */
   readonly answers: ReadonlyMap<number, string>;
-  /** The end was reached: nothing is missing from what was written. */
+  /** True if the end was reached: nothing is missing from the file. */
   readonly whole: boolean;
 }
 
@@ -39,7 +39,7 @@ export function writeCopy(path: string, links: Iterable<Stored>, answers: Iterab
   }
 }
 
-/** As far as it is sound. */
+/** The links, as far as they are sound. */
 export function readCopy(path: string): Copy {
   // Devices and pipes have no end, and files under /proc no size.
   const found = statSync(path, { throwIfNoEntry: false });
@@ -67,7 +67,7 @@ export function readCopy(path: string): Copy {
   return { links, answers, whole: false };
 }
 
-/** The texts that answer links speak of: all others are dropped. */
+/** Texts that answer links pin: all others are dropped. */
 export function boundAnswers(links: readonly Stored[], answers: ReadonlyMap<number, string>): Map<number, string> {
   const bound = new Map<number, string>();
   for (const { body } of links) {

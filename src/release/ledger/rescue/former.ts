@@ -3,7 +3,7 @@ import { emptyBooks, follow } from '../index/accounts.js';
 import { integer, text } from '../index/row.js';
 import type { Connection } from '../index/sqlite.js';
 
-/** A ledger as it was written before there was a chain file (user_version 1), read in full; throws `Broken` where it does not agree with itself. */
+/** A ledger from before the chain file (user_version 1), read in full; throws `BrokenChain` where it is inconsistent. */
 export function* formerLinks(db: Connection): Generator<Stored, ReadonlyMap<number, string>> {
   const books = emptyBooks();
   const spends = new Map<number, string>();

@@ -5,8 +5,8 @@ import { emptyBooks, follow } from '../index/accounts.js';
 import { type Index, linkIn } from '../index/tables.js';
 
 /**
- * Lines of answers are not synced by themselves: when the machine goes down the index may have kept some that the chain file has lost. They are written
- * again, which gives nothing back: an answer only says that its entry is not taken up any more. Any other link must be in the chain file.
+ * Answer lines are not synced on their own: after a crash the index may have some that the chain file lost. Writing them again
+ * gives nothing back, as an answer only closes its entry. Any other link must be in the chain file.
  */
 export function mend(index: Index, chain: ChainFile): void {
   const last = index.last();
@@ -35,7 +35,10 @@ function lostOnly(found: Buffer, lines: Buffer, from: number): boolean {
   );
 }
 
-/** Nothing but answers that follow the chain file; the accounts they pin are worked out from its beginning, so the index proves nothing by itself. */
+/**
+ * Only answers may follow the chain file; the accounts they pin are computed from its beginning,
+ * so the index alone proves nothing.
+ */
 function checkAnswers(chain: ChainFile, answers: readonly Stored[], since: number): void {
   const books = emptyBooks();
   let end: End = beginning;

@@ -30,7 +30,7 @@ const flip = (path: string, at: number) => {
 };
 
 describe('recovering a ledger', () => {
-  it('rebuilds a damaged index from the chain file, exactly, and keeps what was there', async () => {
+  it('recovery rebuilds a damaged index from the chain file, exactly, and keeps the old files', async () => {
     await filled();
     writeFileSync(place, 'not a database '.repeat(1000));
     expect(await faultOf(ledgerAt())).toMatchObject({ code: 'LEDGER_CORRUPT' });
@@ -44,7 +44,7 @@ describe('recovering a ledger', () => {
     expect(readdirSync(folder).filter((name) => name.includes('.new') || name.includes('.tmp'))).toEqual([]);
   });
 
-  it('rebuilds a chain file with a damaged line from the index, exactly', async () => {
+  it('recovery rebuilds a chain file with a damaged line from the index, exactly', async () => {
     await filled();
     flip(`${place}.chain`, 100);
     const ledger = await ledgerAt();
@@ -60,7 +60,7 @@ describe('recovering a ledger', () => {
     ['gone', () => remove('.chain')],
     ['cut', () => truncateSync(`${place}.chain`, 1500)],
     ['blank', () => writeFileSync(`${place}.chain`, Buffer.alloc(65_536))],
-  ])('closes the accounts when the end of the chain is not seen any more: chain file %s', async (_what, damage) => {
+  ])('recovery closes the accounts when the end of the chain is lost: chain file %s', async (_what, damage) => {
     await filled();
     damage();
     expect(recoverLedger(place, 'restored disk')).toMatchObject({ entries: 3, incomplete: true, closed: ['town'] });
@@ -76,7 +76,7 @@ describe('recovering a ledger', () => {
     expect(await ledger.verify()).toMatchObject({ ok: true });
   });
 
-  it('takes the longest sound beginning when both copies are damaged, and closes the accounts', async () => {
+  it('recovery takes the longest sound beginning when both copies are damaged, and closes the accounts', async () => {
     await filled(6);
     const lines = readFileSync(`${place}.chain`, 'latin1').split('\n');
     const at = (n: number) => lines.slice(0, n).join('\n').length + 80;
@@ -88,7 +88,7 @@ describe('recovering a ledger', () => {
     expect(await spent(await ledgerAt())).toBe('2/5');
   });
 
-  it('refuses whoever had the old files open', async () => {
+  it('a process with the old files open is refused after recovery', async () => {
     const ledger = await ledgerAt();
     await ledger.reserve(asking());
     recoverLedger(place, 'while open');
@@ -103,7 +103,7 @@ describe('recovering a ledger', () => {
 describe('a backup', () => {
   const file = () => join(folder, 'backup.txt');
 
-  it('never takes back what was spent: a sound ledger that knows more is left as it is', async () => {
+  it('a backup never takes back costs: a sound ledger with more entries is left as it is', async () => {
     await filled();
     await backupLedger(place, file());
     await (await ledgerAt()).reserve(asking({ key: 'later' }));
@@ -111,7 +111,7 @@ describe('a backup', () => {
     expect(await spent(await ledgerAt())).toBe('2/5');
   });
 
-  it('brings back a ledger that is gone, with its answers, closed until the terms are amended', async () => {
+  it('a backup restores a deleted ledger with its answers, closed until the terms are amended', async () => {
     await filled();
     await backupLedger(place, file());
     remove('', '-wal', '-shm', '.chain');
@@ -127,7 +127,7 @@ describe('a backup', () => {
     expect(await faultOf(ledger.reserve(asking()))).toMatchObject({ code: 'LEDGER_CORRUPT' });
   });
 
-  it('is refused when it is cut, changed or of another ledger', async () => {
+  it('a backup that is cut, changed or of another ledger is refused', async () => {
     await filled();
     await backupLedger(place, file());
     const text = readFileSync(file(), 'utf8');
@@ -158,7 +158,7 @@ describe('a witness', () => {
     return script;
   };
 
-  it('notices what both files have lost together', async () => {
+  it('a witness notices entries that both files have lost', async () => {
     const command = witness();
     const ledger = await ledgerAt(command);
     await ledger.reserve(asking());
@@ -173,7 +173,7 @@ describe('a witness', () => {
     await ledgerAt(command);
   });
 
-  it('stops an open ledger at the next booking, and is told before the booking returns', async () => {
+  it('a witness stops an open ledger at the next reservation, and is notified before it returns', async () => {
     const command = witness();
     const ledger = await ledgerAt(command);
     const { sequence, hash } = await ledger.reserve(asking());
@@ -182,7 +182,7 @@ describe('a witness', () => {
     expect(await faultOf(ledger.reserve(asking({ key: 'k2' })))).toMatchObject({ outcome: { state: 'not spent' } });
   });
 
-  it('that cannot be asked refuses the booking; that cannot be told leaves it spent', async () => {
+  it('a reservation is refused when the witness cannot be read, and spent when it cannot be notified', async () => {
     const command = witness();
     const ledger = await ledgerAt(command);
     const entry = await ledger.reserve(asking());
@@ -201,7 +201,7 @@ describe('a witness', () => {
 describe('a ledger from before the chain file', () => {
   const former = join(import.meta.dirname, '..', '..', '..', '..', 'test', 'fixtures', 'ledger-before-chain-file.db');
 
-  it('is read in full once, given a chain file, and goes on with its answers', async () => {
+  it('a ledger from before the chain file is upgraded once, with its answers', async () => {
     copyFileSync(former, place);
     const ledger = await ledgerAt();
     expect(await spent(ledger)).toBe('1/2');
@@ -222,7 +222,7 @@ describe('a ledger from before the chain file', () => {
     expect(await spent(await ledgerAt())).toBe('3/5');
   });
 
-  it('is refused when it does not agree with itself', async () => {
+  it('a ledger from before the chain file is refused when it is inconsistent', async () => {
     copyFileSync(former, place);
     const db = new Database(place);
     db.exec('DELETE FROM account');

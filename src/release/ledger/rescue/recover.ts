@@ -19,14 +19,14 @@ import { begins, continueChain, fillIndex, upgraded } from './upgrade.js';
 export interface Recovery {
   readonly links: number;
   readonly entries: number;
-  /** What the chain was taken from. */
+  /** Source of the chain. */
   readonly from: 'chain file' | 'index' | 'backup' | 'database';
-  /** Whether entries may be missing; then all accounts are closed. */
+  /** True if entries may be missing; then all accounts are closed. */
   readonly incomplete: boolean;
   readonly closed: readonly string[];
   /** Entries that were answered and whose recorded text is lost. */
   readonly textsLost: number;
-  /** Where the files that were there are kept. */
+  /** Paths under which the old files are kept. */
   readonly kept: readonly string[];
   readonly head: string;
 }
@@ -37,8 +37,8 @@ interface Found {
 }
 
 /**
- * Builds both files anew from the longest sound beginning that one of them (or a backup) holds. Unless the end of the chain was seen, entries may be missing
- * whose cost nobody knows: then every account is closed until its terms are amended, and no account is opened without a reason.
+ * Rebuilds both files from the longest sound beginning in one of them or a backup. Unless the end of the chain was seen, entries
+ * may be missing: all accounts are then closed until their terms are amended, and none is opened without a reason.
  */
 export function recoverLedger(named: string, reason: string, witness?: Witness, backup?: Copy): Recovery {
   const place = realPlace(named);
@@ -70,7 +70,7 @@ function attemptRecovery(
   ].map(({ from, links }) => ({ from, links: meant(links) }));
   if (found.length === 0) throw noLedger(place);
   const chosen = found.reduce((best, next) => (next.links.length > best.links.length ? next : best));
-  // The one would forget what the other knows was spent.
+  // The longer one would forget costs that only the other records.
   if (!found.every(({ links }) => begins(chosen.links, links))) throw forked(place, found);
   const told = witness?.head();
   const length = chosen.links.length;
@@ -102,11 +102,14 @@ function attemptRecovery(
   };
 }
 
-/** Answers at the end of the chain may be lost from the chain file when the machine goes down: no other link follows them. */
+/**
+ * Sequence of the last link that is no answer. Answers at the end may be lost from the chain file in a crash,
+ * as no other link follows them.
+ */
 const lastButAnswers = (links: readonly Stored[]): number =>
   links.findLast(({ body }) => (JSON.parse(body) as Link).kind !== 'answer')?.sequence ?? 0;
 
-/** Links whose hashes are right may still not mean anything: only as far as they do. */
+/** Links with correct hashes may still be meaningless: the meaningful ones up to the first that is not. */
 function meant(links: readonly Stored[]): readonly Stored[] {
   const books = emptyBooks();
   for (const [i, { body }] of links.entries())
@@ -119,7 +122,7 @@ function meant(links: readonly Stored[]): readonly Stored[] {
 }
 
 /**
- * The new chain file takes the place of the old one first: from then on whoever had the old one open is refused. If somebody booked into it meanwhile it is
+ * Replaces the chain file first: from then on a process with the old one open is refused. If a reservation was added to it meanwhile it is
  * put back (undefined). An index that is missing afterwards would be rebuilt from the chain file.
  */
 function replaceFiles(
@@ -164,13 +167,13 @@ function replaceFiles(
   }
 }
 
-/** Where it fails the old index stays, with its log: it may be all that holds some answers. */
+/** On failure the old index stays, with its log: it may be the only copy of some answers. */
 function replaceIndex(place: string, fresh: string, aside: string): readonly string[] {
   const moved: (readonly [from: string, to: string])[] = [];
   const isThere = (end: string) => existsSync(`${place}${end}`);
   const names = (end: string) => [`${place}${end}`, `${place}.${aside}${end}`] as const;
   try {
-    // A log would be taken for that of the new file.
+    // An old log would be taken for that of the new file.
     for (const [from, to] of ['-wal', '-shm', '-journal'].filter(isThere).map(names)) {
       renameSync(from, to);
       moved.push([from, to]);
@@ -188,7 +191,7 @@ function replaceIndex(place: string, fresh: string, aside: string): readonly str
   }
 }
 
-/** Undoes `keepBeside`, or a move. */
+/** Undoes `keepAside`, or a move. */
 function putBack(aside: string, path: string): void {
   try {
     if (existsSync(path)) remove(aside);
@@ -196,7 +199,7 @@ function putBack(aside: string, path: string): void {
   } catch {}
 }
 
-/** The same file under a second name; where file systems have none, under that name only. */
+/** Keeps the file under a second name as well; on file systems without links, under that name only. */
 function keepBeside(path: string, aside: string): void {
   try {
     linkSync(path, aside);

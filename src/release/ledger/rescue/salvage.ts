@@ -8,16 +8,16 @@ import { formerLinks } from './former.js';
 
 export interface Salvaged {
   readonly format: 'none' | 'former' | 'present' | 'unknown';
-  /** Everything was read and agreed. */
+  /** True if everything was read and consistent. */
   readonly sound: boolean;
-  /** The highest number of a link that was seen. */
+  /** Highest link number found. */
   readonly highest: number;
-  /** Recorded texts that are not what the chain speaks of, and were left out. */
+  /** Number of recorded texts that the chain does not pin, and that were left out. */
   readonly strayAnswers: number;
   readonly why?: string;
 }
 
-/** Reads what is sound of a ledger's index into a copy; runs in a child process. */
+/** Copies the sound part of a ledger's index; runs in a child process. */
 export function salvage(place: string, out: string): Salvaged {
   let db: Connection;
   try {
@@ -56,7 +56,7 @@ export function salvage(place: string, out: string): Salvaged {
   return { format, sound, highest: highest(db, format), strayAnswers, ...(found.why !== undefined && { why: found.why }) };
 }
 
-/** What the disk did not give this time may be there all the same: nothing is to be rebuilt without it. */
+/** Data that the disk failed to return may still be there: nothing is rebuilt without it. */
 function unlessDisk(error: unknown, place: string): void {
   const fault = faultOfDisk(error, place);
   if (fault) throw fault;
@@ -85,7 +85,7 @@ function presentAnswers(db: Connection, place: string): ReadonlyMap<number, stri
       .iterate())
       answers.set(integer(of), text(body));
   } catch (error) {
-    // What was read up to there still counts, if it is what the chain speaks of.
+    // Texts read so far still count, if the chain refers to them.
     unlessDisk(error, place);
   }
   return answers;

@@ -4,7 +4,7 @@ import { inChild } from './child.js';
 import { type Copy, readCopy } from './copy.js';
 import type { Salvaged } from './salvage.js';
 
-/** What a child could read of the index; nothing where it died. */
+/** Content of the index as far as a child process could read it; nothing where it died. */
 export function salvaged(place: string, keep?: string): Salvaged & { readonly copy: Copy } {
   const out = keep ?? `${place}.${process.pid}.salvage.tmp`;
   rmSync(out, { force: true });

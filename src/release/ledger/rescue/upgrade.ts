@@ -8,7 +8,7 @@ import { indexOn } from '../index/sqlite-rows.js';
 import { boundAnswers, type Copy } from './copy.js';
 import { salvaged } from './salvaged.js';
 
-/** The books after these links, and a way to add more. */
+/** The accounts after these links, and a way to add more. */
 export function continueChain(links: readonly Stored[]): {
   readonly links: Stored[];
   readonly add: (draft: Draft) => Stored;
@@ -49,7 +49,7 @@ export function fillIndex(db: Connection, links: readonly Stored[], answers: Rea
   books.flush();
 }
 
-/** A ledger from before the chain file: read in full once, then given one. Inside the write lock. */
+/** Upgrades a ledger from before the chain file: reads it in full once, then creates the file. Inside the write lock. */
 export function upgrade(db: Connection, place: string): void {
   const { sound, why, copy } = salvaged(place);
   if (!sound || !copy.whole) throw corrupt(place, why ?? 'it cannot be read to its end');
@@ -74,7 +74,7 @@ export function upgraded({ links, answers }: Pick<Copy, 'links' | 'answers'>): r
   return chain.links;
 }
 
-/** An older copy of the index beside the chain file of its own later life. */
+/** An older copy of the index next to a chain file that continued after the copy was made. */
 function alreadyContinued(path: string, former: readonly Stored[], place: string): readonly Stored[] {
   const { links, ending } = readChain(path);
   if (!begins(links, former) || links.length <= former.length || ending.kind === 'damaged' || ending.kind === 'cut')

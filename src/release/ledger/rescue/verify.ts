@@ -17,7 +17,10 @@ export async function verifyInChild(place: string): Promise<Verification> {
     : (JSON.parse(said) as Verification);
 }
 
-/** Walks both copies of the chain in one read snapshot and rebuilds every total. A broken chain is a result, not an error; a disk that fails is one. */
+/**
+ * Walks both copies of the chain in one read snapshot and rebuilds every total. A broken chain is a result;
+ * a disk fault is an error.
+ */
 export const verifyPlace = (place: string): Promise<Verification> =>
   inTurn(place, () => {
     const walk = new Walk();
@@ -67,14 +70,17 @@ function walkBoth(db: Connection, chain: ChainFile, walk: Walk): void {
     .iterate())
     walk.text(integer(of), integer(sequence), body === null ? null : text(body));
   walk.textsEnd();
-  // What another process is booking just now.
+  // Lines that another process is adding now.
   let step = lines.next();
   while (!step.done) step = lines.next();
   if (step.value.kind === 'damaged' || step.value.kind === 'cut')
     throw new Broken(step.value.why ?? 'the chain file was cut', walk.end.sequence + 1);
 }
 
-/** A row of the index as one text, since every column that is handed over costs as much as hashing it; with lengths, so that only the same row has it. */
+/**
+ * A row of the index as one text, because each column costs as much as hashing it; with lengths,
+ * so that the text is unique.
+ */
 const filed = (column: string): string => `coalesce(length(CAST(${column} AS BLOB)) || ' ' || ${column}, '-')`;
 const oneText = `sequence || ' ' || "offset" || ' ' || ${filed('population')} || ' ' || ${filed('key')} || ' ' || hash || ' ' || body`;
 const filedAs = (name: string | null): string => (name === null ? '-' : `${Buffer.byteLength(name)} ${name}`);
@@ -83,7 +89,7 @@ function textOf(link: Link, { sequence, offset, hash, body }: Stored): string {
   return `${sequence} ${offset} ${filedAs(population)} ${filedAs(key)} ${hash} ${body}`;
 }
 
-/** What is wrong with the row that should be this link. */
+/** Difference between this link and the row that should hold it. */
 function differing(db: Connection, { link, stored }: { readonly link: Link; readonly stored: Stored }): Broken {
   const { sequence } = stored;
   const row = db

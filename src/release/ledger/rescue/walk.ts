@@ -7,7 +7,10 @@ interface Spent {
   answered?: { readonly by: number; readonly answer: string };
 }
 
-/** Follows a chain from its beginning and rebuilds every total; then what was kept beside it is compared. Throws `Broken` at the first that does not fit. */
+/**
+ * Follows a chain from its beginning and rebuilds every total, then compares the stored copies.
+ * Throws `BrokenChain` at the first mismatch.
+ */
 export class Walk {
   readonly books = emptyBooks();
   readonly #spends = new Map<number, Spent>();
@@ -32,7 +35,7 @@ export class Walk {
     spent.answered = { by: link.sequence, answer: link.answer };
   }
 
-  /** One recorded text, or the place of one that is lost. */
+  /** One recorded text, or null for a lost one. */
   text(of: number, sequence: number, body: string | null): void {
     const spent = this.#spends.get(of);
     const fits = spent?.answered?.by === sequence;
@@ -46,7 +49,7 @@ export class Walk {
       throw new Broken('an answer was removed behind the chain');
   }
 
-  /** The accounts as they are kept. `strays`: analysts of no account. */
+  /** Compares the stored accounts. `orphans`: number of analysts without an account. */
   accounts(kept: Books, strays: number): void {
     const { books: walked } = this;
     if (kept.incomplete() !== walked.incomplete() || kept.states().size !== walked.accounts.size)
