@@ -14,12 +14,12 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { errnoOf } from './unwritten.js';
 
-/** What a file is to hold, complete and flushed beside it under a name nobody looks for. */
+/** Complete new content of a file, written and flushed under a temporary name in the same folder. */
 export interface Draft {
   readonly draft: string;
-  /** Where it belongs: the file itself, or what a link points to. */
+  /** Destination: the file itself, or the target of its symbolic links. */
   readonly target: string;
-  /** What is there now. */
+  /** Status of the file at the destination; undefined if there is none. */
   readonly found: Stats | undefined;
 }
 
@@ -78,7 +78,7 @@ export function draftFor(file: string, text: string | Uint8Array, mode = 0o666):
   return { draft, target, found };
 }
 
-/** False when it stays: the fault that led here says what matters. */
+/** Removes a file; false if that fails, without an error, because the fault that led here matters more. */
 export function remove(file: string): boolean {
   try {
     rmSync(file, { force: true });

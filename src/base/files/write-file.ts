@@ -16,7 +16,7 @@ import { makeFolder, syncFolder } from './folder.js';
 import { errnoOf, type Progress, unwritten } from './unwritten.js';
 
 export interface Writing {
-  /** What to do when it cannot be written. */
+  /** Advice for the user when the file cannot be written. */
   readonly hint: string;
   /** Of a file that is not there yet. */
   readonly mode?: number;
@@ -24,8 +24,8 @@ export interface Writing {
 export type NamedFile = readonly [name: string, holds: string | Uint8Array];
 
 /**
- * The file as it was or as it should be, whatever fails: drafted beside it, flushed, moved over it, and the move flushed. A link is followed; the file's
- * owner and mode are kept. A device or a pipe holds nothing that could be lost.
+ * Replaces a file atomically: draft in the same folder, flush, rename, flush the folder. Links are followed, owner and mode are
+ * kept; devices and pipes are written directly.
  */
 export function writeWhole(file: string, text: string, writing: Writing): void {
   told(file, writing, (progress) => {
@@ -55,7 +55,7 @@ export function writeFolder(folder: string, files: readonly NamedFile[], writing
   });
 }
 
-/** Throws what writing the file would, before anything is paid for. An empty draft is made beside it and removed. */
+/** Throws the fault that writing the file would throw, before any budget is spent. Creates and removes an empty draft. */
 export function refuseUnwritable(file: string, writing: Writing): void {
   told(file, writing, () => {
     if (isPipe(file)) accessSync(file, constants.W_OK);

@@ -1,7 +1,7 @@
 import type { FaultPlace } from '../errors.js';
 import { exceeded, limits } from './limits.js';
 
-/** JSON that nobody has looked at yet: refused when it is nested deeper than anything that walks it can follow. Syntax errors are the caller's to tell. */
+/** Parses untrusted JSON; refuses nesting deeper than recursive code can follow. Syntax errors are left to the caller. */
 export function parseJson(text: string, place?: FaultPlace): unknown {
   const depth = depthOf(text);
   if (depth > limits.jsonDepth.most) throw exceeded('jsonDepth', depth, place);

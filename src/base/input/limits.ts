@@ -7,7 +7,7 @@ export interface Limit {
   readonly unit: string;
   readonly most: number;
   readonly stay: string;
-  /** LIMIT_EXCEEDED unless said otherwise. */
+  /** LIMIT_EXCEEDED when absent. */
   readonly code?: FaultCode;
 }
 
@@ -16,8 +16,8 @@ const declareLess = 'Declare large tie graphs in the policy (ties, groups, seque
 const askLess = 'Ask in several batches; every batch is one ledger entry.';
 
 /**
- * Every limit there is on what people write, once. Above these an input is a mistake or an attack on time and memory; below them everything is read
- * in about a second (docs/decisions/0014-limits.md says how they were chosen). docs/limits.md is made from this list.
+ * All limits on user input (reasons in docs/decisions/0014-limits.md); input within them is read in about a second.
+ * docs/limits.md is generated from this list.
  */
 const table = {
   sqlBytes: { what: 'The SQL text', unit: 'bytes', most: 65_536, stay: 'Ask several smaller queries, or use --query with JSON.' },

@@ -36,7 +36,7 @@ export function readNamed(file: string, limit: LimitName, fault: (why: Unreadabl
   }
 }
 
-/** The size a file tells need not be true (those under /proc tell 0), so what is read is counted as well. */
+/** Counts the bytes it reads, because the reported size of a file can be wrong (files under /proc report 0). */
 function readAll(handle: number, limit: LimitName, size: number, place: FaultPlace, fault: (why: Unreadable) => Error): Buffer {
   const most = limits[limit].most;
   const blocks: Buffer[] = [];

@@ -16,7 +16,7 @@ export interface Problem {
 
 export function problemIn({ issues }: z.ZodError): Problem {
   const found = issues.map((issue) => innermost(issue));
-  // A name misspelt and the one it stands for are two complaints about one thing; the first says more.
+  // A misspelt name also makes the right one missing: of the two issues, the unknown key is the more useful message.
   const { issue, path } = found.find(({ issue: { code } }) => code === 'unrecognized_keys') ?? found[0]!;
   if (issue.code === 'unrecognized_keys') return { path, text: `there is no "${issue.keys[0]!}" here.`, unknown: issue.keys[0]! };
   if (path.length > 0 && /received undefined$/.test(issue.message)) return { path, text: 'this is missing.' };
