@@ -7,10 +7,10 @@ import type { Column, NumberColumn, Policy, WeightColumn } from './policy.js';
 type Numeric = NumberColumn | WeightColumn;
 const isDate = (column: Numeric): boolean => 'date' in column && column.date === true;
 
-/** Whether a column is declared to hold nothing between two steps: whole numbers in steps of one. */
+/** True for whole numbers in steps of one: every whole number within the bounds is read unchanged. */
 export const isReadAsIs = ({ type, step }: Numeric): boolean => type === 'integer' && step.num === step.den;
 
-/** How the numbers of a column are read, in words. Values of public columns have no upper end (docs/decisions/0095). */
+/** Text that describes the reading of a column's numbers. Values of public columns have no upper bound (docs/decisions/0095). */
 export function readingText(column: Numeric, end: 'bounded' | 'unbounded' = 'bounded'): string {
   const [low, high] = column.bounds.map((x) => (isDate(column) ? dateText(toNumber(x)) : `${toNumber(x)}`));
   const how = isDate(column) ? 'as a day' : isReadAsIs(column) ? 'as a whole number' : `in steps of ${toNumber(column.step)}`;
@@ -19,7 +19,7 @@ export function readingText(column: Numeric, end: 'bounded' | 'unbounded' = 'bou
 
 const few = 4;
 
-/** Which way a number between two steps is read: `nearest` in policy/grid.ts, of steps counted from the lower bound. */
+/** Text that describes rounding to the grid: `nearest` in policy/grid.ts, in steps counted from the lower bound. */
 export const roundingText =
   'clamped to their bounds and rounded to their step, halves to an even number of steps from the lower bound';
 
@@ -54,7 +54,7 @@ const comparedColumns = ({ protect, known }: Pick<Policy, 'protect' | 'known'>):
 export interface CellsAcross {
   readonly low: number;
   readonly high: number;
-  /** Whether they lie below the edge and are read above it. */
+  /** True if the numbers lie below the edge and are rounded to a position above it. */
   readonly upward: boolean;
 }
 

@@ -6,13 +6,16 @@ import type { NumberColumn } from './policy.js';
 
 type Numbers = Pick<NumberColumn, 'type' | 'bounds' | 'step'>;
 
-/** What a bin is wide: integers are counted (17 to 24 is eight), other numbers are measured (0 to 10 is ten, and the last bin has both its ends). */
+/**
+ * Width of the whole range in steps: integers are counted (17 to 24 is eight), other numbers measured (0 to 10 is ten; the last
+ * bin includes both ends).
+ */
 const room = ({ type, bounds: [low, high], step }: Numbers): Rational => {
   const steps = divide(subtract(high, low), step);
   return type === 'integer' ? add(steps, rational(1)) : steps;
 };
 
-/** How wide `count` bins must be, in steps, to hold everything. */
+/** Bin width in steps with which `count` bins cover the whole range. */
 const widthFor = (column: Numbers, count: number): Rational => rational(ceiling(divide(room(column), rational(count))));
 
 /** Inner edges of at most `count` bins, all of one width in steps; only the last may be narrower, where the width does not go into the bounds. */

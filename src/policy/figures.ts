@@ -11,6 +11,9 @@ export const percent = (x: number, round: Rounding = Math.round): string => `${t
 export const figure = (x: number): string => (x >= 1e6 ? x.toExponential(1) : `${threeDigits(x, Math.round)}`);
 /** A number that something is at most. */
 export const atMost = (x: number): string => (x >= 1e6 ? x.toExponential(1) : `${threeDigits(x, Math.ceil)}`);
-/** A whole number with its thousands apart. The locale's own formatter only where it must be: loading it takes longer than a plan. */
+/**
+ * Whole number with thousands separators. Loads the locale's formatter only for unsafe integers, because that takes longer than a
+ * plan.
+ */
 export const thousands = (x: number): string =>
   Number.isSafeInteger(x) ? `${x}`.replace(/\B(?=(?:\d{3})+$)/g, ',') : x.toLocaleString('en-US');

@@ -6,7 +6,10 @@ import { canonicalPath, filesOfPopulation, secretFiles } from './population.js';
 /** Full path by which version 0.2 knew a file. A table of the data's own database has no path. */
 export type FullPath = (source: string) => string;
 
-/** Where the files of a policy are now, and where they lay when the population was named after them, if that was elsewhere. */
+/**
+ * Path resolvers: for the present location of the policy's files and, if the folder was moved, for the location that the
+ * population is named after.
+ */
 export function fullPaths(policy: Policy): readonly [FullPath, ...FullPath[]] {
   const [now, before] = [secretFiles(policy), filesOfPopulation(policy.population)];
   const isMoved = now.length === before.length && now.some((file, i) => file !== before[i] && !isDatabase(file));

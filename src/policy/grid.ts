@@ -36,7 +36,7 @@ export interface Grid {
   readonly top: number;
 }
 
-/** What of a grid says where a number has its place. */
+/** Part of a grid that determines the position of a number. */
 export type Places = Pick<Grid, 'from' | 'top' | 'rate' | 'last' | 'missing'>;
 
 /** Below this many positions, the roundings in (x - low) x rate stay far under half a step, so the top of the grid is at `last`. */
@@ -147,8 +147,8 @@ export function firstBeyond({ from, rate, top }: Places, most: number): number {
 }
 
 /**
- * Where a number that a policy or a question names cuts the grid: the first position at or above it, and the first above it. Edges of
- * bins and of blocks, conditions and known totals all become positions here (docs/decisions/0088). Not clamped to the grid.
+ * Cut of the grid at a number from a policy or query: the first position at or above it, and the first above it. Not clamped.
+ * Used for bins, blocks, conditions and known totals (docs/decisions/0088).
  */
 export function cutAt({ low, step }: Pick<Grid, 'low' | 'step'>, x: Rational): { readonly from: bigint; readonly above: bigint } {
   const at = divide(subtract(x, low), step);

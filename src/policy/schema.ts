@@ -88,7 +88,7 @@ const code = z
   .transform((v) => codeText(String(v)));
 export const codes = z.array(code, { error: 'Write the codes as a list, such as [1, 2, 3].' }).superRefine(atMost('categories'));
 
-/** How far a tie reaches, as an odds ratio: at least one, or inf for copies. */
+/** Strength of a tie as an odds ratio: at least one, or inf for copies. */
 export const oddsRatio = z
   .union([z.number(), z.string()], { error: 'The odds ratio must be one number.' })
   .transform((value, ctx): Rational | 'inf' => {

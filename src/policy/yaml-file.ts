@@ -21,15 +21,15 @@ export type Path = readonly (string | number)[];
 export interface YamlFile {
   readonly file: string;
   readonly value: unknown;
-  /** Where the entry at `path` stands; the nearest enclosing entry when there is none. */
+  /** Place of the entry at `path`, or of the nearest enclosing entry. */
   place(path: Path): FaultPlace;
-  /** Where the key itself stands (for keys that should not be there). */
+  /** Place of the key itself, for unexpected keys. */
   placeOfKey(path: Path): FaultPlace;
-  /** Where the entries of the first three levels stand, as columns.age.bounds. */
+  /** Places of the entries of the first three levels, named like columns.age.bounds. */
   places(): ReadonlyMap<string, FaultPlace>;
 }
 
-/** What a YAML file is called in faults, and what it starts with. */
+/** Name of this kind of YAML file in faults, and an explanation of its beginning. */
 export interface YamlKind {
   readonly name: string;
   readonly starts: string;
@@ -138,7 +138,7 @@ function tokensOf(text: string, file: string, counter: LineCounter) {
   }
 }
 
-/** How deep the tokens are nested; told before anything walks them by calling itself. */
+/** Nesting depth of the tokens, computed without recursion before recursive code visits them. */
 function depthOf(tokens: readonly object[]): number {
   let level = tokens as readonly Nested[];
   let depth = -1;
@@ -157,7 +157,7 @@ function depthOf(tokens: readonly object[]): number {
   }
   return Math.max(0, depth - 1);
 }
-/** What the parser calls a token, as far as it holds others. */
+/** Parser token, as far as it contains other tokens. */
 interface Nested {
   readonly items?: readonly { readonly key?: Nested | null; readonly value?: Nested }[];
   readonly value?: Nested;
@@ -185,7 +185,7 @@ function checkNodes(top: Node, file: string, at: (offset: number) => FaultPlace)
         throw new Fault('POLICY_SYNTAX', 'The policy is not valid YAML: map keys must be unique.', syntaxHint('DUPLICATE_KEY'), {
           place,
         });
-      // What checks the sections would drop this one without a word.
+      // The schema check would drop this key silently.
       if (name === '__proto__')
         throw new Fault('POLICY_INVALID', 'The name "__proto__" cannot be used in a policy.', 'Rename the column or code.', {
           place,

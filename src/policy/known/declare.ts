@@ -13,7 +13,7 @@ import type { Cut, Known, KnownTest, KnownTotal } from './known.js';
 import { publishedIn } from './published.js';
 import type { KnownEntry, TotalEntry } from './shape.js';
 
-/** What `known` stands beside. */
+/** Other declarations of the policy that known totals must be compatible with. */
 export interface Beside {
   readonly protect: Protect;
   readonly dependence: readonly Dependence[];
@@ -43,7 +43,7 @@ export function declareKnown(entry: KnownEntry, beside: Beside, declaring: Decla
   };
 }
 
-/** known.proof.md says why nowhere else. */
+/** Refuses known totals in combinations for which known.proof.md has no proof. */
 function refuseBeside({ protect, dependence }: Beside, { yaml }: Declaring): void {
   const wrong = (message: string, hint: string) => invalid(yaml, ['known'], message, hint);
   if (protect.secret !== 'row')

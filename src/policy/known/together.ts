@@ -1,17 +1,16 @@
-/** What one row adds to each of the known totals. */
+/** Contribution of one row to each of the known totals. */
 export type Adds = readonly bigint[];
 
 export interface Together {
   /** Most records in a change that keeps all totals and of which no part does. */
   readonly most: number;
-  /** Whether the totals tell how many rows of each kind there are. */
+  /** True if the totals determine the number of rows of each kind. */
   readonly singles: boolean;
 }
 
 /**
- * How many records change together at most (known.proof.md). Rows of the kinds given exist, and no others. Where the kinds are affinely independent, the totals say how many rows there are of each:
- * changes are simple cycles through kinds, the longest visits all of them. Along one line they are partition identities (Diaconis et al. 1995). Otherwise all
- * changes are looked through; undefined where they are too many.
+ * Largest number of records in a minimal change among rows of these kinds (known.proof.md); undefined if the search takes too
+ * long. Affinely independent kinds give cycles through all kinds; on one line, partition identities (Diaconis et al. 1995).
  */
 export function mostTogether(kinds: readonly Adds[], work = mostWork): Together | undefined {
   if (kinds.length <= 1) return { most: 1, singles: true };
@@ -30,7 +29,7 @@ const mostWork = 1_500_000;
 /** Kinds along one line of which all changes are looked through. */
 const fewOnLine = 8;
 
-/** Coordinates that tell the span of some vectors: as many as they have dimensions. */
+/** Coordinates on which the projection of the vectors' span is injective: as many as its dimension. */
 function pivotsOf(vectors: readonly Adds[]): readonly number[] {
   const rows = vectors.map((v) => [...v]);
   const pivots: number[] = [];
@@ -125,7 +124,7 @@ function movesBetween(points: readonly (readonly number[])[]): readonly (readonl
 
 const dot = (a: readonly number[], b: readonly number[]): number => a.reduce((sum, x, d) => sum + x * b[d]!, 0);
 
-/** Whether a list in order holds another, as often as that does. */
+/** True if a sorted list contains another as a sub-multiset. */
 function holds(list: readonly number[], part: readonly number[]): boolean {
   let at = 0;
   for (const x of list) if (at < part.length && part[at] === x) at++;

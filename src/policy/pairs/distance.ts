@@ -1,8 +1,8 @@
 import { type ColumnPairs, isPair, none } from './pairs.js';
 
 /**
- * How many pairs lie between two values, one after the other: so many epsilon is what is promised. Infinity: they may be told apart.
- * From a row to a row it is the most of any column, since all move at once.
+ * Length of the shortest path of pairs between two values: the promise is this many epsilon; infinity if they may be
+ * distinguished. Between rows, the largest over columns, since all columns change at once.
  */
 export function distance(pairs: ColumnPairs | undefined, a: number, b: number): number {
   if (a === b) return 0;

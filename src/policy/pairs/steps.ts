@@ -83,7 +83,7 @@ export function blocksOf(
   return codes.map((code) => found.get(code)!);
 }
 
-/** Where the blocks of a number after the first begin. */
+/** First positions of the blocks of a number, without the first block. */
 export function rangesOf(
   column: NumberColumn | WeightColumn,
   edges: readonly Rational[] | undefined,
