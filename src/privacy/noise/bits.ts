@@ -15,8 +15,8 @@ const poolBytes = 16384;
 const two32 = 2 ** 32;
 
 /**
- * Uniform random words from a pool of crypto bytes, and uniform integers from them by rejection (no modulo bias).
- * A used word is erased, so that a later look at the memory does not tell past noise.
+ * Uniform random words from a pool of cryptographic bytes, and uniform integers by rejection (no modulo bias). Used words are
+ * erased, so that memory does not reveal past noise.
  */
 export class Bits implements Digits {
   readonly base = two32;
