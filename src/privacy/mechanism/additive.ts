@@ -14,13 +14,13 @@ export interface Noised {
   readonly name: string;
   readonly cells: number;
   readonly effects: Effects;
-  /** What one unit is worth in the answer; 1 when absent. */
+  /** Value of one unit in the answer; 1 when absent. */
   readonly unit?: number;
-  /** How often the vector is released, what was released before decided or not; 1 when absent. `effects` are those of one time. */
+  /** Number of releases of the vector, adaptive or not; 1 when absent. `effects` are for one release. */
   readonly times?: number;
-  /** How many tables are read off it, every cell entering each of them. */
+  /** Number of tables read from it, if every cell enters each of them. */
   readonly tables?: number;
-  /** Whether it stands on one class of records alone. */
+  /** True if it depends on a single class of records. */
   readonly factored?: boolean;
 }
 
@@ -29,8 +29,8 @@ export interface Additive extends Mechanism {
   /** Of one cell, in units. */
   readonly variance: number;
   /**
-   * Draws the noise of one vector now, so that the time it takes cannot depend on the data, and adds it when the numbers are there. A vector may be shorter
-   * than was foreseen; it counts as one all the same, since its effect does not shrink with it.
+   * Draws the noise of one vector now, so that timing cannot depend on the data, and adds it later. A shorter vector than planned
+   * is charged in full, since its sensitivity is not smaller.
    */
   ready(paid: Paid, cells?: number): (exact: readonly bigint[]) => bigint[];
 }

@@ -12,8 +12,8 @@ export const quarticSlide: Rational = rational(22796, 10000);
 export const sizeIn = { pure: 'l1', zcdp: 'l2squared' } as const satisfies Record<Allotment['noise'], keyof Effect>;
 
 /**
- * What one draw of a law costs a record of this effect: the only place where a law is turned into privacy (mechanism.proof.md). Undefined where the law
- * says nothing in this accounting.
+ * Privacy cost of one draw for a record of this sensitivity: the only place that converts a distribution to a cost
+ * (mechanism.proof.md). Undefined if the distribution has no cost of this kind.
  */
 export function costOf(law: Law, noise: Allotment['noise'], { l1, l2squared }: Effect): Rational | undefined {
   if (law.kind === 'none') return l1 === 0n ? rational(0) : undefined;
@@ -36,8 +36,8 @@ const add3 = (slide: Rational, beta: Rational): Rational => ({
 });
 
 /**
- * What is booked for `times` draws of a law: the part allotted, to every class in proportion to its effect, also outside the scope the part was fitted to.
- * The part keeps the ledger's fractions short; that the law costs no more is not assumed but worked out here, for every class.
+ * Cost of `times` draws: the budget share, for every class in proportion to its sensitivity, outside the scope too. The code
+ * verifies for every class that the actual cost is no larger.
  */
 export function booked(
   law: Law,

@@ -1,6 +1,6 @@
 import type { RecordClass } from './record-class.js';
 
-/** How far replacing one record moves a vector of whole numbers, whatever the record was and becomes. */
+/** Sensitivity of a vector of whole numbers: the largest change by replacing one record, for any old and new value. */
 export interface Effect {
   readonly l1: bigint;
   readonly l2squared: bigint;

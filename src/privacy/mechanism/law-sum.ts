@@ -2,7 +2,7 @@ import type { AdditiveLaw } from './law.js';
 import { type Alike, seriesTail } from './law-series.js';
 import { deviation, halfWidth, normalQuantile, scaledNormalTail, widthOf } from './law-width.js';
 
-/** Sums of independent noises and how far they stray. See law-sum.proof.md. */
+/** Half widths of sums of independent noises (noise-sum.proof.md). */
 
 /** A noise times a factor. */
 export interface Part {
@@ -18,7 +18,9 @@ export interface NoiseSum {
   beyond(factors: readonly number[], x: number): number;
 }
 
-/** How far a sum of noises strays: their variances add, and `half(alpha)` is passed with probability alpha at most. */
+/**
+ * Spread of a sum of noises: standard deviation, and half width `half(alpha)`, which it exceeds with probability at most alpha.
+ */
 export interface Spread {
   readonly parts: readonly Part[];
   readonly deviation: number;
@@ -138,11 +140,11 @@ export function combinedHalfWidth(all: readonly Part[], alpha: number): number {
 interface SmoothLaw {
   readonly laplaces: readonly Alike[];
   readonly sigma: number;
-  /** Few enough for partial fractions: one after the other, scales rising and apart by `separation`. */
+  /** Set if there are few enough scales for partial fractions: increasing, and separated by at least `separation`. */
   readonly apart?: true;
 }
 
-/** Spread of a continuous noise that strays no less than the discrete one spread evenly over its steps (proof note, 2). */
+/** Width of a continuous noise whose tails dominate those of the discrete one spread evenly over its steps (proof note, 2). */
 function smoothed(law: AdditiveLaw<number>): number {
   const scale = widthOf(law);
   if (scale <= 0) return 0;
@@ -150,7 +152,8 @@ function smoothed(law: AdditiveLaw<number>): number {
 }
 
 /**
- * Of sums of many noises of one law, each as often as it likes: their deviations times this hold 95 %. A single Laplace noise strays furthest, sums of several less, down to the normal law (proof note, 6).
+ * Half width of the 95 % interval of any sum of noises of one kind, per root of the sum of squared factors. A single Laplace
+ * noise is the widest case; sums approach the normal one (proof note, 6).
  */
 export const barOf = (law: AdditiveLaw<number>): number =>
   spreadDeviation(law) * (law.kind === 'laplace' ? Math.log(20) / Math.SQRT2 : normalQuantile(0.975));
@@ -168,15 +171,20 @@ export function sumHalf(law: AdditiveLaw<number>, squares: number): number {
 /** The deviation of that continuous noise: a little more than the discrete one's where steps are few. */
 export const spreadDeviation = (law: AdditiveLaw<number>): number => smoothed(law) * (law.kind === 'laplace' ? Math.SQRT2 : 1);
 
-/** More Laplace noises than this are not told apart by partial fractions in double precision: their tail is added up (law-series.ts). */
+/**
+ * Largest number of Laplace noises for partial fractions in double precision; the tail of more is summed as a series
+ * (fourier-tail.ts).
+ */
 const mostTogether = 4;
-/** Scales closer than this are pulled apart, the larger one up: partial fractions of equal ones do not exist. */
+/**
+ * Smallest relative difference of scales; closer ones are separated by raising the larger, because partial fractions need
+ * distinct ones.
+ */
 const separation = 1e-4;
 
 /**
- * P(|S| > h) is `sum` x e^-`rate`, kept apart so that it never vanishes. The characteristic function 1 / prod (1 + b_i^2 t^2) of the Laplace part
- * is sum A_i / (1 + b_i^2 t^2) with A_i = prod over j of b_i^2 / (b_i^2 - b_j^2): the tail is that of single Laplace noises, each with the Gaussian,
- * weighted by A_i.
+ * Tail P(|S| > h) = `sum` e^-`rate` by partial fractions of the Laplace part (proof note); two factors, so that it never
+ * underflows.
  */
 function smoothTail({ laplaces, sigma }: SmoothLaw, h: number): { sum: number; rate: number } {
   const rate = sigma === 0 ? h / laplaces[laplaces.length - 1]!.scale : 0;
@@ -226,7 +234,7 @@ function smoothHalf(law: SmoothLaw, alpha: number): number {
   return crossing((h) => smoothBeyond(law, alpha, h), law.sigma + law.laplaces.reduce((sum, { scale }) => sum + scale, 0));
 }
 
-/** Where a rising function of h > 0 passes 0, from above. */
+/** Zero of an increasing function of h > 0, from above. */
 function crossing(beyond: (h: number) => number, guess: number): number {
   let low = 0;
   let high = guess;

@@ -50,7 +50,10 @@ function discreteGaussianHalfWidth(sigma: number, alpha: number): number {
   return k;
 }
 
-/** Inverse of the normal distribution function for p >= 1/2. Solving for an end asks for one of them over and over. */
+/**
+ * Inverse of the normal distribution function for p >= 1/2. Keeps the last result, since solving for an end requests the same one
+ * repeatedly.
+ */
 export function normalQuantile(p: number): number {
   if (p !== asked.p) asked = { p, quantile: quantileAt(p) };
   return asked.quantile;

@@ -29,11 +29,14 @@ export interface SmoothLaw<N = Rational> {
   readonly beta: N;
 }
 
-/** A linear term of discrete Laplace noise of this scale in an objective, and of the scale `fuzz` on weights that may be told `slack` apart (tilted.proof.md). */
+/**
+ * Linear term of discrete Laplace noise of this scale in an objective, and noise of scale `fuzz` on weights that may differ by
+ * `slack` (objective-perturbation.proof.md).
+ */
 export interface TiltLaw<N = Rational> {
   readonly kind: 'tilt';
   readonly scale: N;
-  /** What the curvature of the objective costs. */
+  /** Privacy cost of the objective's curvature. */
   readonly bend: N;
   readonly fuzz: N;
   readonly slack: N;

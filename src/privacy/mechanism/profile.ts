@@ -36,9 +36,8 @@ import { addCosts, type Costs, costOnAll, costsOf, noCosts, type Part, partsOf }
 import { zcdpOfPure } from './zcdp-of-pure.js';
 
 /**
- * How far *replacing* one record, from any value to any other, moves the log-probability of every output.
- * Records come in classes with one bound each (record-class.ts).
- * The brand is the point: a profile can only be made by the functions below, which state what they count.
+ * Privacy cost: bound on the change of the log-probability of any output when one record is *replaced*, per record class
+ * (record-class.ts). Branded, so that only the functions below can make one.
  */
 declare const replaceOne: unique symbol;
 
@@ -94,7 +93,7 @@ const ofOne = ({ runs, missing }: Slices): readonly Part[] => [
   ...(isPositive(missing) ? [{ box: [{ from: Number.NaN, to: Number.NaN }], cost: missing }] : []),
 ];
 
-/** What was booked under slices, by column or by columns together. */
+/** Costs booked under slices, by column or by several columns jointly. */
 function slicesIn(costs: ReadonlyMap<RecordClass, Rational>): Map<Slicing, Costs> {
   const found = new Map<Slicing, Part[]>();
   for (const [name, cost] of costs) {
@@ -117,7 +116,7 @@ export const pureProfile = (entries: Entries, factored = false): PureProfile =>
 export const zcdpProfile = (entries: Entries): ZcdpProfile =>
   ({ noise: 'zcdp', perRecord: checked(entries) }) as unknown as ZcdpProfile;
 
-/** Notes beside the costs of records: so much was paid under each mark. */
+/** Cost of marks only: the amount paid under each mark, in addition to the costs of records. */
 export const markedProfile = (noise: Profile['noise'], marks: Iterable<readonly [Mark, Rational]>): Profile =>
   noise === 'pure' ? pureProfile(marks, true) : zcdpProfile(marks);
 
@@ -154,7 +153,7 @@ export function withoutZcdp(profile: Profile): Profile {
 
 function oneDraw({ perRecord }: PureProfile): ZcdpProfile {
   const whole = perRecord.get(everyRecord) ?? zero;
-  // Costs by value and along pairs stand beside the rest of `*`, which those records pay too.
+  // Costs by value and along pairs add to the rest of `*`, which those records pay as well.
   const beside = (part: RecordClass): Rational => maximum(zero, subtract(whole, perRecord.get(part) ?? zero));
   const more = (rest: Rational, cost: Rational): Rational => subtract(zcdpOfPure(add(rest, cost)), zcdpOfPure(rest));
   const priceOf = (name: RecordClass, cost: Rational): Rational => {
@@ -191,7 +190,7 @@ const zcdpTogether = (a: PureProfile, b: PureProfile): Pick<PureProfile, 'zcdp'>
   a.zcdp || b.zcdp ? { zcdp: addProfiles(inZcdp(a), inZcdp(b)) } : {};
 
 /**
- * What a record pays by its value of a public column, or by its values of several: what was booked for its slice, and all that was not booked by slices (slices.proof.md).
+ * Cost of a record by its values of public columns: that of its slice, plus everything not booked by slices (slices.proof.md).
  */
 export function paidTogether({ perRecord }: Profile, slicing: Slicing): Costs {
   const columns = columnsIn(slicing);
@@ -208,16 +207,19 @@ export function paidTogether({ perRecord }: Profile, slicing: Slicing): Costs {
   );
 }
 export const paidBySlice = (profile: Profile, slicing: Slicing): Slices => paidTogether(profile, slicing) as Slices;
-/** Whether anything was booked by slices of this column. */
+/** True if any cost was booked by slices of this column. */
 export const isBySlice = ({ perRecord }: Profile, slicing: Slicing): boolean => perRecord.has(sliced(slicing));
 
-/** What replacing a record along a pair costs: what was booked along these pairs, and all that was not (pairs.proof.md). */
+/**
+ * Cost of replacing a record along a pair: that booked along these pairs, plus everything not booked along pairs
+ * (pairs.proof.md).
+ */
 export function paidAlong({ perRecord }: Profile, pairs: string): Rational {
   const rest = subtract(perRecord.get(everyRecord) ?? zero, perRecord.get(paired(pairs)) ?? zero);
   const own = perRecord.get(along(pairs)) ?? zero;
   return isPositive(rest) ? add(own, rest) : own;
 }
-/** Whether anything was booked along these pairs. */
+/** True if any cost was booked along these pairs. */
 export const isAlong = ({ perRecord }: Profile, pairs: string): boolean => perRecord.has(paired(pairs));
 
 export const emptyPure: PureProfile = pureProfile([], true);

@@ -1,9 +1,8 @@
 import { type NoiseSum, type Part, sumOfNumbers } from './law-sum.js';
 
 /**
- * A quotient r of noisy numbers: at the true r, top - r x bottom is a sum of their noises with factors that are known for each r. So r is possible when
- * top - r x bottom is within the half width of that sum (Fieller's argument), and the possible r hold the true one with the stated probability.
- * See ratio.proof.md.
+ * Confidence interval of a quotient r of noisy numbers: all r for which top - r x bottom is within the half width of its noise
+ * (Fieller's argument, quotient.proof.md).
  */
 export interface Quotient {
   /** At `top / bottom`, pulled into `within`. */
@@ -12,7 +11,7 @@ export interface Quotient {
   readonly high: number;
 }
 
-/** What each noisy number is multiplied by in top - r x bottom: a constant and so much for each unit of r. Signs do not matter. */
+/** Factors of the noisy numbers in top - r x bottom: a constant and a multiple of r. Signs do not matter. */
 export type AffineFactors = readonly (readonly [constant: number, slope: number])[];
 export const factorsAt = (factors: AffineFactors, r: number): readonly number[] =>
   factors.map(([constant, slope]) => constant + slope * r);
@@ -42,10 +41,10 @@ export interface Asked {
 }
 /** Of a mean about 0, the middle of its range. */
 export const endsOfMean = [0, 0] as const;
-/** Of a part of so many noises, of so many: where what the part strays by makes up most of what the whole does. */
+/** Values of `ends` for a share with `own` of `all` noises in its part, for which coverage holds (proof note, 6). */
 export const endsOfShare = (own: number, all: number): readonly [number, number] => [own / (2 * all), (all + own) / (2 * all)];
 
-/** How quotients of numbers with these noises are told; `noises` has the parts of one number after the other. */
+/** Intervals of quotients of numbers with these noises; `noises` lists the parts of each number. */
 export function quotients(noises: readonly (readonly Part[])[], alpha: number): (asked: Asked) => Quotient {
   const [sum, oneSided] = [sumOfNumbers(noises, alpha), sumOfNumbers(noises, 2 * alpha)];
   return ({ top, bottom, factors, within: [least, most], ends }) => {
@@ -100,5 +99,5 @@ export function farthest(possible: number, limit: number, beyond: (r: number) =>
   return inside;
 }
 const closeness = 1e-9;
-/** Every fourth halves the bracket: far more than doubles can tell apart. */
+/** Limit on steps: every fourth halves the bracket, so this exceeds the precision of doubles by far. */
 const mostSteps = 4 * 100;

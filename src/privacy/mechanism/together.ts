@@ -2,8 +2,8 @@ import { add, equal, isZero, maximum, type Rational, zero } from '../../base/exa
 import { type Amounts, amountAt, inOrder, joinRuns, type Range, type Run, type Slices, tidied, type Values } from './slices.js';
 
 /**
- * A cost for each combination of values of several public columns: by the values of the first, costs by those of the others; a number where no column is left. Held in one way only, as
- * costs by one column are. `columns` says how many there are.
+ * Cost for each combination of values of several public columns, nested by column; a number if no column is left. Canonical like
+ * the costs of one column. `columns` is their number.
  */
 export type Costs = Rational | CostsBy;
 export interface CostsBy extends Slices<Costs> {}
@@ -108,7 +108,7 @@ function joined<T>(list: readonly T[], amounts: Amounts<T>): T {
   return amounts.join(joined(list.slice(0, half), amounts), joined(list.slice(half), amounts));
 }
 
-/** What a record pays whose columns have these values; NaN is none. */
+/** Cost of a record with these values; NaN for columns without one. */
 export function costAtAll(costs: Costs, place: readonly number[]): Rational {
   let found: Costs | undefined = costs;
   for (const value of place) {
@@ -118,7 +118,7 @@ export function costAtAll(costs: Costs, place: readonly number[]): Rational {
   return found as Rational;
 }
 
-/** The costs as a list of boxes that lie apart, the same for equal costs. */
+/** Costs as disjoint boxes, the same list for equal costs. */
 export function partsOf(costs: Costs, columns: number): readonly Part[] {
   if (columns === 0) return isZero(costs as Rational) ? [] : [{ box: [], cost: costs as Rational }];
   const { runs, missing } = by(costs);
@@ -161,7 +161,7 @@ export function costsOf(parts: readonly Part[], columns: number): Costs {
   return { runs: sum, missing: costsOf(missing, columns - 1) };
 }
 
-/** Whether everybody costs the same. */
+/** True if the cost is the same for all records. */
 export const isLevelIn = (costs: Costs, columns: number): boolean => {
   const parts = partsOf(costs, columns);
   return parts.length === 0 || (parts.length === 1 && parts[0]!.box.every((value) => value === undefined));

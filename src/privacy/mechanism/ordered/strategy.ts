@@ -4,13 +4,13 @@ import { treeOf } from '../running/tree.js';
 import { effectsThrough } from '../running/way.js';
 
 /**
- * What is noised of counts over positions in a row (ordered.proof.md): how many lie before the end of each block, and inside every block a tree of sums, each so many times over. The noise of
- * all numbers is one law, so the multiples are how the cost is shared. One block that holds everything is a plain tree with its total, blocks of one position are plain prefix counts.
+ * Strategy for counts over ordered positions (ordered.proof.md): prefix counts at block ends, and a tree of sums in every block,
+ * each with a multiple. All numbers get the same noise, so multiples divide the cost.
  */
 export interface Strategy {
-  /** How many positions there are. */
+  /** Number of positions. */
   readonly size: number;
-  /** Where blocks end, rising; the last at `size`. */
+  /** Ends of blocks, increasing; the last is `size`. */
   readonly ends: readonly number[];
   readonly arity: number;
   /** Multiples of prefix counts and of the sums in trees; no sums (0) only where all blocks have one position. */
@@ -37,7 +37,7 @@ export function encoded(strategy: Strategy, counts: readonly bigint[]): bigint[]
   return numbers;
 }
 
-/** How many of them are those of one block's tree. */
+/** Number of sums in the tree of one block. */
 export const numbersInTree = ({ arity, tree }: Strategy, width: number): number =>
   tree > 0 ? treeOf(width, arity).numbers(1, width) : 0;
 export const numbersOf = (strategy: Strategy): number =>

@@ -2,14 +2,14 @@ import type { Effect } from '../effect.js';
 import { coefficientsOf, type Layout, type Part } from './part.js';
 import { largestOver } from './worst.js';
 
-/** What may become of one row: it is replaced by any other or by none, it comes or goes and nothing else, or its places on some axes change, and on no others. */
+/** Change of one row: replaced by any other or by none, added or removed alone, or moved along some axes and no others. */
 export type Change = 'replaced' | 'removed' | { readonly along: readonly number[] };
 
-/** How far one row moves what is noised. */
+/** Sensitivity of the noised vector to one row. */
 export interface Moves {
   /** By the axes of the part on which its place changes, as bits: the sum of squares. */
   readonly squares: readonly bigint[];
-  /** Where it comes or goes: the sum of squares. */
+  /** Squared norm when a row is added or removed. */
   readonly alone: bigint;
 }
 

@@ -26,7 +26,7 @@ export function largestOver({ sizes, parts }: Layout, squares: readonly (readonl
   );
 }
 
-/** Every set: what each part says of subsets of its own axes is added up over all subsets (a zeta transform). */
+/** Largest change over all sets of axes, by enumeration: contributions of subsets are summed by a zeta transform. */
 function tried(used: readonly number[], axes: readonly (readonly number[])[], squares: readonly (readonly bigint[])[]): bigint {
   const place = new Map(used.map((axis, k) => [axis, k]));
   const sums = new Array<bigint>(1 << used.length).fill(0n);

@@ -7,7 +7,7 @@ import { convolutionOf } from './convolution.js';
 import { treesOver } from './tree.js';
 import { effectsThrough, type MovesOf, type Way } from './way.js';
 
-/** What is counted at every step up to a horizon, and told as totals from the first step on. */
+/** Counts at every step up to a horizon, published as running totals from the first step on. */
 export interface Counted {
   readonly name: string;
   /** Numbers counted at one step: each has a total of its own. */

@@ -60,7 +60,7 @@ export function treeOf(horizon: number, arity: number): Way {
   };
 }
 
-/** How many blocks of a size the totals of all steps add up, where `larger` takes their place as soon as it can. */
+/** Number of blocks of one size in the totals of all steps, if blocks of size `larger` replace them as soon as possible. */
 function blocksIn(horizon: number, width: number, larger = horizon + 1): number {
   const upTo = (steps: number): number => {
     const full = Math.floor(steps / width);
@@ -77,7 +77,7 @@ export function aritiesOver(horizon: number): readonly number[] {
 }
 export const treesOver = (horizon: number): readonly Way[] => aritiesOver(horizon).map((arity) => treeOf(horizon, arity));
 
-/** How many steps the blocks of each size hold. */
+/** Number of steps in the blocks of each size. */
 export function widthsOf(horizon: number, arity: number): readonly number[] {
   const widths = [1];
   while (widths.at(-1)! * arity < horizon) widths.push(widths.at(-1)! * arity);
