@@ -4,9 +4,9 @@ import { columnsIn, type RecordClass, type Slicing } from '../mechanism/record-c
 import { largestOn, type Slices } from '../mechanism/slices.js';
 import { type Costs, largestOf } from '../mechanism/together.js';
 
-/** What the records of each class spend; those of a class that is absent spend nothing. */
+/** Cost of the records of each class; zero for an absent class. */
 export type Bases = ReadonlyMap<RecordClass, Rational>;
-/** What every record spends, by its value of a public column. */
+/** Cost of every record, by its value of a public column. */
 export interface SlicedBase {
   readonly slicing: Slicing;
   readonly costs: Slices;
@@ -34,7 +34,7 @@ export function commonBase(base: Base, scope: Scope): Rational {
   return most;
 }
 
-/** What one class spends. */
+/** Cost of one class. */
 export function baseOf(base: Base, record: RecordClass): Rational {
   if (isCommon(base)) return base;
   return isSlicedBase(base) || isTogetherBase(base) ? dearest(base) : (base.get(record) ?? zero);

@@ -32,7 +32,7 @@ export interface GraphRoute {
   readonly scope: Scope;
   /** The values of the graph's records in public columns, NaN for none. */
   readonly values?: ReadonlyMap<Slicing, Float64Array>;
-  /** Where the records of the graph are the answers to columns: which, in the graph's order. Those of the model are its ids. */
+  /** Columns whose answers are the records of the graph, in its order; for a model these are its ids. */
   readonly columns?: readonly string[];
   readonly adversary: Adversary;
   readonly reach: 'any' | 'direct';
@@ -47,7 +47,7 @@ export function graphAmplifier(route: GraphRoute, keep: KeepBounds = keptBounds)
   const { model, adversary, reach, pull, scope } = route;
   const tables = adversary === 'uninformed' ? model : undefined;
   const classes = route.columns && (tables?.ids ?? route.columns).map(answersTo);
-  // Where one number says what records spend, one component of each shape says it all.
+  // If one number is every record's cost, one component of each shape suffices.
   const { graph, used } = classes || tables ? route : distinctComponents(route.graph, route.used);
   const declared = { graph, adversary, reach, ...(pull && { pull }), ...(used && { used }) };
   const kept: KeptBounds = tables ? emptyBounds() : keep(declared);

@@ -51,7 +51,7 @@ function graphOf(ties: readonly number[], strong: number): FactorGraph {
 const amplifierOf = (asked: Asked, keep: KeepBounds): Amplifier =>
   graphAmplifier({ ...asked, name: 'ties', scope: () => true, assumptions: [], how: '' }, keep);
 
-/** Everything a session asks: capacities, leakage of what was spent, what-ifs, Gaussian capacities. */
+/** All that a session requests: capacities, leakage of the spent costs, what-ifs, Gaussian capacities. */
 const answers = ({ asked, epsilon, base }: Case, keep: KeepBounds) => {
   const amplifier = amplifierOf(asked, keep);
   const limit = fromNumber(epsilon);
@@ -70,8 +70,8 @@ const staleBy = (keyOf: (asked: Asked) => string, list: readonly Case[]): boolea
   return list.some((one) => JSON.stringify(answers(one, keep)) !== JSON.stringify(answers(one, keepingBounds(digestOf))));
 };
 
-describe('bounds that are kept', () => {
-  it('are what working them out afresh gives, to the last bit, whatever was asked before', () => {
+describe('recorded bounds', () => {
+  it('a recorded bound equals a new one to the last bit, after any other questions', () => {
     fc.assert(
       fc.property(cases, (list) => {
         expect(staleBy(digestOf, list)).toBe(false);
@@ -97,7 +97,7 @@ describe('bounds that are kept', () => {
       expect(found).toBe(true);
     });
 
-  it('are shared by amplifiers of the same ties and by no others', () => {
+  it('bounds are shared by amplifiers of the same ties, and by no others', () => {
     const keep = keepingBounds(digestOf);
     const asked: Asked = { graph: graphOf([0, 1, 2], 1), adversary: 'informed', reach: 'any' };
     expect(keep(asked)).toBe(keep({ ...asked, graph: graphOf([2, 1, 0], 1) }));

@@ -37,7 +37,7 @@ export function largeTooWeak({ graph, reach, used }: Asked, base: number, known?
     const start = known?.start();
     return informed(on.graph, profile, on, { ...(start && { start }), work: rough, ...only }).leaks;
   };
-  // Large components on their own, where nothing of the size of the graph is made beside what they need.
+  // Large components on their own, without further arrays of the size of the graph.
   const behind = common?.others && spent.subarray(graph.nodes - common.others.graph.nodes);
   const once = { gain: roughly, work: rough };
   const at = (change: (d: number) => number): number => {
@@ -65,7 +65,7 @@ export function largeTooWeak({ graph, reach, used }: Asked, base: number, known?
   };
 }
 
-/** Everybody is tied to a twin in a copy of the graph: by symmetry one copy says it all. */
+/** Worst leakage if every record is tied to a twin in a copy of the graph; by symmetry one copy suffices. */
 function withTwin(laid: Layout, spent: Float64Array, tie: number): number {
   const { graph } = laid;
   const { effects, whole } = effectsOf(laid, spent);

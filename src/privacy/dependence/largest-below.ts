@@ -61,7 +61,7 @@ export interface Near {
   readonly guess: number;
 }
 
-/** How often a costly curve is asked, and when coarser digits have to do. */
+/** Limit on evaluations of a costly curve, and the number from which fewer digits suffice. */
 const mostQuestions = 40;
 const patient = 10;
 
@@ -89,7 +89,7 @@ export function largestNear(cost: (x: number) => number, limit: number, { top, s
     if (high.x - low.x <= digits * low.x) break;
     x = shortened(next(low, high, limit, power, digits));
   }
-  // Only what was asked about is returned.
+  // Only a point that was evaluated is returned.
   for (let tries = 0; !(low.cost <= limit); tries++) {
     if (tries === 20) return zero;
     low = { x: shortened(low.x * (tries === 0 ? 1 : 0.999 ** tries)), cost: 0 };
@@ -106,7 +106,7 @@ interface Point {
 /** d log cost / d log x, within reason: costs are nearly proportional. */
 const slopeOf = (a: Point, b: Point): number => Math.min(1.2, Math.max(0.3, Math.log(b.cost / a.cost) / Math.log(b.x / a.x)));
 
-/** Where the limit would be met if the curve went on as it does, a little below it. */
+/** Point slightly below the one at which the limit would be met if the curve kept its local exponent. */
 function next(low: Point, high: Point, limit: number, power: number, digits: number): number {
   const from = low.cost > 0 ? low : high.cost < 2 * limit ? high : undefined;
   const aimed = from ? from.x * (limit / from.cost) ** (1 / power) * (1 - digits / 3) : Math.sqrt(low.x * high.x);

@@ -93,8 +93,8 @@ const enumerable = (model: Model): Joint | undefined => {
   }
 };
 
-describe('no mechanism with the profile', () => {
-  it('gets past the bounds, whatever it is aimed at and whoever is known', () => {
+describe('attacks with mechanisms of given costs', () => {
+  it('no mechanism exceeds the bounds, for any target and any known records', () => {
     let attacks = 0;
     let closest = 0;
     fc.assert(
@@ -134,7 +134,7 @@ describe('no mechanism with the profile', () => {
     expect(closest).toBeGreaterThan(0.9);
   });
 
-  it('gets past it by being asked twice: the profiles add, the leakage is taken once', () => {
+  it('no mechanism exceeds the bounds when used twice: costs add, and leakage is computed once from the sum', () => {
     fc.assert(
       fc.property(models, fc.array(fc.boolean(), { minLength: 162, maxLength: 162 }), ({ model, effects }, coin) => {
         const joint = enumerable(model);

@@ -31,14 +31,20 @@ export function correlationSums({ effects, pulls }: Pulled, cost: Cost): Float64
   return out;
 }
 
-/** One rounding of a double. What is off by rounding is counted beside every number, in first order; `certain` is more than all that is left out. */
+/**
+ * Unit roundoff of a double. Rounding errors are tracked to first order with every number; the factor `certain` exceeds all
+ * neglected terms.
+ */
 const unit = 2 ** -53;
 const certain = 1.01;
 
-/** What a bag knows of the records taken out up to it, by the values of its nodes (a row) and by those of all but the first (what it tells its parent). */
+/**
+ * Sums over the records eliminated up to a bag: by the values of its nodes (a row), and by those of all but the first (the
+ * message to its parent).
+ */
 interface Table {
   readonly weight: Float64Array;
-  /** What those records are worth in S. */
+  /** Contribution of those records to S. */
   readonly worth: Float64Array;
   readonly told: Float64Array;
   readonly toldWorth: Float64Array;
@@ -85,7 +91,7 @@ function tell(bag: Bag, table: Table, up: readonly [Bag, Table] | undefined): vo
   to.worthOff += table.toldWorthOff + unit * to.reach;
 }
 
-/** The rows of the parent, each with the row of the child's telling it agrees with. */
+/** Rows of the parent, each with the index of the child's message that agrees with it. */
 function agreeing(child: Bag, parent: Bag): Uint32Array {
   const rows = new Uint32Array(2 ** parent.nodes.length);
   for (const [k, place] of child.places.entries())
@@ -101,7 +107,7 @@ function scale(weight: Float64Array): void {
   for (let row = 0; row < weight.length; row++) weight[row]! *= by;
 }
 
-/** What is known of all records by the values of a bag: how likely a row is, and what S is worth given it. */
+/** Marginal of all records on a bag: probability of each row, and the conditional expectation of S. */
 interface View {
   readonly chance: Float64Array;
   readonly worth: Float64Array;
@@ -139,7 +145,7 @@ function viewOf(table: Table, whole: number, above: readonly [Uint32Array, View]
   return { chance, worth, chanceOff, worthOff: table.worthOff + beyondOff + unit * whole };
 }
 
-/** What S is worth when the first record of the bag is +1. */
+/** Expectation of S given that the first record of the bag is +1. */
 function ofFirst({ chance, worth, chanceOff, worthOff }: View, whole: number): { sum: number; off: number } {
   let plus = 0;
   let sum = 0;

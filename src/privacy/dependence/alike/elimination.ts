@@ -3,7 +3,7 @@ import { mulDown } from '../../../base/exact/outward.js';
 /** A tie of a component with its own numbering 0 .. size-1. */
 export interface Pull {
   readonly ends: readonly [number, number];
-  /** e^(-D/2), rounded down: the weight of disagreeing, beside 1 for agreeing. */
+  /** e^(-D/2), rounded down: weight of disagreement, relative to 1 for agreement. */
   readonly apart: number;
 }
 
@@ -15,7 +15,7 @@ export interface Bag {
   readonly nodes: readonly number[];
   /** The bag that holds all of nodes but the first; absent for a last bag. */
   readonly parent?: number;
-  /** Where nodes[1], nodes[2], … stand in the parent's nodes. */
+  /** Indices of nodes[1], nodes[2], … in the parent's nodes. */
   readonly places: readonly number[];
   readonly ties: readonly { readonly bits: number; readonly apart: number }[];
 }

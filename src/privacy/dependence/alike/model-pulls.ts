@@ -10,7 +10,7 @@ export interface ModelPulls {
   readonly spokenOf: Uint8Array;
 }
 
-/** A tie between two two-valued records: whether it pulls them together (1) or apart (-1), and how strongly. */
+/** Tie between two two-valued records: sign 1 if attractive, -1 if repelling, and its log odds. */
 interface Signed {
   readonly ends: readonly [number, number];
   readonly sign: 1 | -1;
@@ -18,8 +18,8 @@ interface Signed {
 }
 
 /**
- * A component of a model is in the class when all its ties join two two-valued records and some renaming of the two values of records makes every tie pull together.
- * A table shows its direction; an odds ratio has one only when it says `pull`.
+ * Attractive ties of a model: components of ties between two two-valued records that some renaming of values makes attractive. A
+ * table shows its sign; an odds ratio has one only with `pull`.
  */
 export function modelPulls(model: Model): ModelPulls | undefined {
   const spokenOf = new Uint8Array(model.ids.length).fill(1);

@@ -25,7 +25,7 @@ export interface ChainRoute extends Chain {
 }
 
 const scope = (record: RecordClass): boolean => record === everyRecord;
-/** How many answers are kept. */
+/** Limit on the number of recorded results. */
 const mostKept = 256;
 
 /** The calculus on one chain for everybody, by what was spent on each step: no record is looked at, and time goes with the prices that steps had, not with their number. */
@@ -59,7 +59,7 @@ export function chainAmplifier(route: ChainRoute): Amplifier {
       base: (epsilon) => {
         const limit = toNumberDown(epsilon);
         const spent = (base: number) => steadyLeakage(route, base);
-        // Where not even a billionth lasts, nothing does.
+        // If even 2^-30 of the limit is too much for ever, no cost is small enough.
         return spent(limit * 2 ** -30) > limit ? zero : largestBelow(spent, limit, limit / window);
       },
     },
@@ -120,7 +120,7 @@ function wholeChain(route: ChainRoute): Amplifier {
   return made;
 }
 
-/** What would be gained if one step told more of the next, or everybody were tied to one more. */
+/** Leakage if the declaration were too weak: larger odds ratios, or one more tie per record. */
 function tooWeak(route: ChainRoute, base: number): readonly WhatIf[] {
   const { first, last, logOdds, window } = route;
   const level = [{ from: first, to: last, cost: base }];

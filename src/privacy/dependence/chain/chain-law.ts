@@ -12,9 +12,12 @@ interface Table {
   readonly relative: number;
 }
 
-/** So many steps at once are looked at beside one: where a step tells much of the next, several may have forgotten it. */
+/**
+ * Numbers of steps that are bounded jointly, in addition to single steps: after several steps a chain may have forgotten what one
+ * step still shows.
+ */
 const leaps = [2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128];
-/** Tables of more states take long: several steps of them are told by their odds ratios. */
+/** Limit on states for powers of the table; above it, several steps are bounded by their odds ratios. */
 const manyStates = 12;
 /** So many states have 45 pairs, and tables of 45 x 45. */
 const manyPaired = 10;
@@ -70,7 +73,7 @@ const transposed = (m: Matrix): Matrix => m.map((_, j) => Float64Array.from(m, (
 const farByOdds = (powers: readonly StepTables[]) =>
   powers.map(({ steps, tables }) => ({ steps, ...oddsLaw(Math.max(...tables.map(logOddsOf))) }));
 
-/** What is known about where one came from: a table, that it has been going on for ever, or nothing. */
+/** Knowledge of the step before: a backward table, a stationary past, or none. */
 export type Past = { readonly backward: Matrix } | { readonly stationary: Stationary } | 'free';
 
 /** For one who knows none of them: by the tables. */
@@ -99,13 +102,13 @@ export function uninformedLaw(forward: Matrix, past: Past): ChainLaw {
   };
 }
 
-/** Whatever else is true: an attacker may know steps exactly. */
+/** Transitions by odds ratio alone: valid even if the attacker knows other steps exactly. */
 export function oddsLaw(logOdds: number): Pick<ChainLaw, 'backward' | 'forward'> {
   const through = passing(logOdds);
   return { backward: through, forward: through };
 }
 
-/** What a tie of this log odds ratio lets through, prepared once for many effects. */
+/** push through a tie of this log odds ratio, prepared once for many costs. */
 function passing(logOdds: number): Carried {
   const [shut, wide] = [closed(logOdds), open(logOdds)];
   return (effect) => (effect > 0 && logOdds > 0 ? pushThrough(effect, logOdds, shut, wide) : 0);

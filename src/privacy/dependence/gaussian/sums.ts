@@ -26,14 +26,17 @@ import { epsilonOn, largestRhoOn } from './delta-curve.js';
 export interface Reach {
   /** C of the worst record, rounded up. */
   readonly amplification: number;
-  /** What its records spend together, in units of what the dearest may: how many they are where all spend the same. */
+  /** Sum of its records' cost shares (CostShares): their number if all spend the same. */
   readonly records: number;
-  /** What the cheapest of them spends, in these units; 1 when absent. */
+  /** Smallest positive cost share among them; 1 when absent. */
   readonly least?: number;
   readonly nodes: number;
 }
 
-/** What each record spends as a part of what the dearest may: the root of its part of rho. Flags, where it is all or nothing. */
+/**
+ * Cost of each record relative to the largest: the square root of its share of rho. Zeros and ones if each record spends all or
+ * nothing.
+ */
 export type Parts = ArrayLike<number>;
 
 export const gaussianSumsHow =
@@ -59,7 +62,8 @@ export function sumsOver(list: Iterable<Reach>): GaussianSums {
     reaches,
     epsilon: ({ rho, pure }, d) => addUp(epsilonOn(delta, rho, d), mulUp(most, toNumberUp(pure))),
     largestRho: (epsilon, d) => largestRhoOn(delta, epsilon, d),
-    // How much of each kind of noise there will be may be decided by what was told: so both are weighed at the one order that keeps the capacity.
+    // The split between the two kinds of noise may depend on earlier answers, so both are converted at the one order that keeps
+    // the capacity.
     counted: ({ rho, pure }, capacity, epsilon) => {
       if (pure.num === 0n || capacity.num === 0n) return add(rho, pure);
       return add(rho, multiply(pure, priceOfPure(reaches, capacity, epsilon)));
@@ -81,9 +85,8 @@ function priceOfPure(reaches: readonly Reach[], capacity: Rational, epsilon: Rat
 }
 
 /**
- * M(lambda) = exp(rho (x^2 + x (2m - least))) + nodes - 1 with x = lambda C bounds the moment of order lambda of the attacker's gain, for every lambda with
- * x >= C and x >= m; delta = M e^(-lambda epsilon) lambda^lambda / (lambda + 1)^(lambda + 1). lambda is searched in plain doubles and only the value at
- * the best one is rounded up.
+ * Upper bound on delta at epsilon: M e^(-lambda epsilon) lambda^lambda / (lambda + 1)^(lambda + 1) of sums.proof.md. lambda is
+ * searched in plain doubles; only the value at the best one is rounded up.
  */
 function deltaOf(reach: Reach, rho: number, epsilon: number, order?: number): number {
   const { amplification: c, nodes } = reach;
@@ -116,7 +119,7 @@ function bestOrder(reach: Reach, rho: number, epsilon: number): number {
   return Math.max(least, Math.exp(lowest(plain, Math.log(guess) - 2, Math.log(guess) + 2)));
 }
 
-/** Where a function with one valley is lowest between two places. */
+/** Minimiser of a unimodal function between two points. */
 function lowest(f: (t: number) => number, from: number, to: number): number {
   const golden = 0.6180339887498949;
   let [low, high] = [from, to];
@@ -138,7 +141,9 @@ function lowest(f: (t: number) => number, from: number, to: number): number {
 
 /** A base so small that push(B, D) is within a part in 2^45 of its slope for every B in a component; see the proof note. */
 const small = 2 ** -20;
-/** What `levels` pushes, one inside the other, can have lost against their slopes. */
+/**
+ * Slope of the leakage at zero, from the leakage at `base`: `levels` nested pushes are below their slopes by at most this factor.
+ */
 const slopeOf = (leak: number, base: number, levels: number): number =>
   mulUp(divUp(leak, base), addUp(1, mulUp(levels, 2 ** -44)));
 

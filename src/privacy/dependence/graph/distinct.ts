@@ -14,9 +14,8 @@ export interface Distinct {
 }
 
 /**
- * One component of each shape: a million households of five shapes are five households. Two components have one shape when numbering their nodes in order gives the same
- * factors in the same order with the same D, the same used records and the same values of records (NaN is one), so whatever is worked out for one of them is, to the last bit, what the other would
- * have; only what asks for the worst record, or for one of each kind, may be asked of the result.
+ * One component of each shape: equal factors, D, used records and values under renumbering. Bounds agree to the last bit; only
+ * questions about the worst record, or one of each kind, may be put to the result.
  */
 export function distinctComponents(graph: FactorGraph, used?: Uint8Array, values?: Float64Array): Distinct {
   if (!values && 2 * graph.factors >= manyTies && graph.pairwise && graph.nodes === graph.records) {
@@ -72,7 +71,7 @@ function keptNodes(graph: FactorGraph, w: Walk, told: ToldOf) {
   const is = new Uint8Array(graph.nodes);
   const shapes = new Shapes();
   const local = new Uint32Array(graph.nodes);
-  /** What those without ties that were kept are: unused, used, hidden, and their value. */
+  /** Kinds of kept records without ties: unused, used or hidden, with their value. */
   const alone = new Set<string>();
   let count = 0;
   for (let c = 0; c < w.components; c++) {
@@ -94,7 +93,7 @@ function keptNodes(graph: FactorGraph, w: Walk, told: ToldOf) {
   return { is, count };
 }
 
-/** What is told of records besides their ties. */
+/** Attributes of records other than their ties. */
 interface ToldOf {
   readonly used?: Uint8Array;
   readonly values?: Float64Array;

@@ -3,9 +3,8 @@ import { addUp } from '../../../base/exact/outward.js';
 import { common, endsOf, orderedEnds, pairGraph } from './pair-graph.js';
 
 /**
- * Who is tied to whom, and how strongly, for up to millions of records. A factor is a set of records; an incidence is one record's place in
- * one factor. Only D(f,u) matters to the informed theorem, so that is all a graph holds. Nodes from `records` on are hidden types: they have no
- * profile of their own and nobody can know them.
+ * Ties of up to millions of records. A factor is a set of records, an incidence a record's place in it; only D(f,u) matters to
+ * the theorem. Nodes from `records` on are hidden types: no cost, unknown to anybody.
  */
 export interface FactorGraph {
   readonly records: number;

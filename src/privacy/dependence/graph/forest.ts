@@ -13,7 +13,7 @@ export function forestPass(w: Walk, effects: Float64Array): Float64Array {
   const { parent, childEnd, looped, factorStart, componentStart, commonOdds } = w;
   const [parentOdds, childOdds] = commonOdds === undefined ? [w.parentOdds, w.childOdds] : [];
   const total = effects.slice();
-  /** What each walked factor sends to the node that introduced it. */
+  /** Message of each walked factor to the node that introduced it. */
   const sent = new Float64Array(parent.length);
   const through = pusher(2 * parent.length);
   for (let c = w.components - 1; c >= 0; c--) {

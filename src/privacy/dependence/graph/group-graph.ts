@@ -3,9 +3,8 @@ import { assemble, type FactorGraph } from './factor-graph.js';
 import { boundless, graphBytes, type Room } from './room.js';
 
 /**
- * How the members of a group are tied.
- * `pairs`: every two members by a factor of D (a clique). `together`: one factor in which changing all others at once multiplies odds by at most
- * e^D. `hidden`: members are independent given a hidden type of the group, each tied to it by D.
+ * Tie of a group's members. `pairs`: every two by D (a clique). `together`: one factor, where changing all others moves odds by
+ * at most e^D. `hidden`: independent given a hidden type, to which each is tied by D.
  */
 export type GroupTie = 'pairs' | 'together' | 'hidden';
 
@@ -58,7 +57,7 @@ export function fromGroups(group: Uint32Array, logOdds: number, tie: GroupTie, r
 
 const times = (k: number, d: number) => (k === 0 || d === 0 ? 0 : mulUp(k, d));
 
-/** How large the graph becomes. Groups of one tie nobody. */
+/** Size of the resulting graph. Groups of one record have no ties. */
 function sizeUp(begin: Uint32Array, groups: number, tie: GroupTie) {
   let [incidences, factors, hidden] = [0, 0, 0];
   for (let g = 0; g < groups; g++) {

@@ -1,9 +1,8 @@
 import { divUp, expDown, expm1Down, log1pUp, mulUp, subUp } from '../../../base/exact/outward.js';
 
 /**
- * What a tie with known conditionals lets through of an effect B: the largest, over values a, b of the near record and sets V of values of the far one,
- * of log[ (1 + P(V|a)(e^B - 1)) / (1 + P(V|b)(e^B - 1)) ]. For given a and b the best set is a prefix of the values sorted by P(v|a)/P(v|b).
- * Rounded up.
+ * Tie with known conditionals; its push_P(B) is the largest log[ (1 + P(V|a)(e^B - 1)) / (1 + P(V|b)(e^B - 1)) ] over values a, b
+ * and sets V (uninformed.proof.md). Rounded up.
  */
 export interface Conditionals {
   /** P(far value | near value), one row per possible near value. */
@@ -19,7 +18,7 @@ export const pushTable = (effect: number, conditionals: Conditionals): number =>
 /** The same, prepared once for many effects: a set that another beats in both probabilities is never the best. */
 export function frontOf({ rows, relative, radius }: Conditionals): (effect: number) => number {
   const reached: Point[] = [];
-  // What is beaten already, by one with a smaller probability in steps of a thousandth, need not be kept.
+  // A point that is dominated by one with a smaller probability (in steps of a thousandth) is dropped.
   const best = new Float64Array(parts + 1);
   const reach = (below: number, above: number) => {
     // Three roundings up, four down, each of one part in 2^53 at most.
@@ -76,7 +75,7 @@ function frontier(reached: readonly Point[]): readonly Point[] {
   return front;
 }
 
-/** Whether b lies under the line from a to c for sure: in the numbers, and by more than they can be off. */
+/** True if b lies below the line from a to c by more than the rounding errors. */
 function isUnder(a: Point, b: Point, c: Point): boolean {
   const [rise, line] = [(b.high - a.high) * (c.low - a.low), (c.high - a.high) * (b.low - a.low)];
   return rise < line - 2 ** -48 * (Math.abs(rise) + Math.abs(line)) - 2 ** -60 * (c.low - a.low + b.low - a.low);

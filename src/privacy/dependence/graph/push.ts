@@ -1,10 +1,8 @@
 import { expDown, expm1Down, expm1Up, log1pUp, tanhUp } from '../../../base/exact/outward.js';
 
 /**
- * What a tie of log odds ratio D lets through of an effect B:
- *   push(B, D) = 4 artanh(tanh(B/4) tanh(D/4)) = 2 log1p( (e^(B/2) - 1)(1 - e^(-D/2)) / (1 + e^(-D/2) e^(B/2)) ),
- * rounded up. The second form has no subtraction of near-equal numbers anywhere, so it is good for the smallest and the largest
- * arguments; it grows with e^(B/2) and falls with e^(-D/2), so rounding these two outwards rounds the whole outwards (push.proof.md).
+ * push(B, D) = 4 artanh(tanh(B/4) tanh(D/4)): upper bound on the part of a privacy loss B that passes a tie of log odds ratio D.
+ * Rounded up, without cancellation for any arguments (push.proof.md).
  */
 export function push(effect: number, logOdds: number): number {
   if (Number.isNaN(effect + logOdds)) return Number.NaN;

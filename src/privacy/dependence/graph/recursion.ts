@@ -46,10 +46,8 @@ export function pieceOf(graph: FactorGraph, nodes: Uint32Array, effects: Float64
 }
 
 /**
- * leak_i <= e_i + R(i, {i}) for every node of a small component, by the recursion of the theorem with both of its alternatives:
- *   R(u, gone) = min( sum over factors f of push( min( sum over w in f of e_w + R(w, gone + f), E(what w reaches without gone) ), D(f,u) ),
- *                     push( E(what u's neighbours reach without gone), sum over factors of D(f,u) ) ).
- * Undefined when it would take too much work.
+ * Upper bound e_i + R(i, {i}) on the leakage of every node of a small component, by the recursion of informed.proof.md in both
+ * its forms. Undefined if it would take too long.
  */
 export function recursion(piece: Piece): number[] | undefined {
   const { size, effects, factors } = piece;

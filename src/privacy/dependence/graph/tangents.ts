@@ -17,7 +17,7 @@ export interface Pusher {
   (effect: number): number;
   readonly table?: Float64Array;
 }
-/** Which line of a table is next to an effect, below `most`: Math.floor(effect * perEffect + 0.5). */
+/** Lines per unit of privacy loss: the nearest line of a table is Math.floor(loss * perEffect + 0.5), for losses below `most`. */
 export const perEffect = 1 / gap;
 export const mostInTable = most;
 
@@ -45,7 +45,7 @@ export function tangents(logOdds: number): Pusher {
   return Object.assign(passed, { table });
 }
 
-/** A table for each D that is asked for, where pushes are many and strengths few. */
+/** Table of tangents for each D, for graphs with many pushes and few different strengths. */
 export class Tables {
   readonly #most: number;
   readonly #made = new Map<number, Pusher>();

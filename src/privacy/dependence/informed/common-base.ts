@@ -14,15 +14,18 @@ import { worstFromAbove } from './worst-from-above.js';
 export interface CommonBase {
   /** Rounded up; undefined where the whole graph has to be looked at. */
   worst(base: number, gain: number): number | undefined;
-  /** The same of the large components alone, without a line, for what is asked once: roughly where messages have to be sent. */
+  /**
+   * The same for the large components alone, for a single question and without a linear bound: accurate only roughly if messages
+   * are needed.
+   */
   once(base: number, asked: Once): number;
-  /** Nothing more will be asked once, with these strengths or others: what `once` worked on is let go. */
+  /** Releases the memory that `once` works on; no further question will be put to it, with these strengths or others. */
   rest(): void;
   /** The other components. */
   readonly others?: Layout;
   /** Messages of a small base. */
   start(base: number): Start;
-  /** How many times the base the worst record leaks when the base is small, as a guess; undefined where nothing bounds it. */
+  /** Estimate, not a bound, of the worst record's leakage per unit of a small base; undefined if unbounded. */
   amplification(): number | undefined;
   /** The same with every D replaced. */
   withOdds(change: (logOdds: number) => number): CommonBase;
@@ -59,7 +62,7 @@ function over(graph: FactorGraph, others: Layout | undefined, spenders: Uint32Ar
   };
   const line = atLast(() => lineOver(graph, used));
   const largest = atLast(() => largestOf(line()!.per));
-  /** What group and odds let a record leak, the one-shot cap included. */
+  /** Upper bound on a record's leakage from its component and its odds, the one-shot cap included. */
   const ceiling = (u: number, base: number): number => {
     const own = effectOf(u, base);
     const odds = oddsOf(graph, u);
@@ -143,7 +146,7 @@ function largestOf(leaks: Float64Array): Ranked & { readonly most: number } {
   return { nodes: new Uint32Array(0), beyond: most, most };
 }
 
-/** How many used records the component of each node has. */
+/** Number of used records in the component of each node. */
 function spendersOf({ walk, rest }: Layout, used: Uint8Array | undefined): Uint32Array {
   const counts = new Uint32Array(rest!.graph.nodes);
   for (let c = 0; c < walk.components; c++) {

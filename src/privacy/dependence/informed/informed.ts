@@ -10,13 +10,13 @@ import { type MessageOptions, messages } from './messages.js';
 import { manyMessages, pushing, type Sent } from './sweep.js';
 import { worstFromAbove } from './worst-from-above.js';
 
-/** What an informed adversary gains about each record; see informed.proof.md for the theorem and for why every branch is a bound. */
+/** Upper bounds on leakage to an informed attacker; theorem and proof of every branch in informed.proof.md. */
 export interface InformedBound {
   /** Per record, rounded up. */
   readonly leaks: Float64Array;
   /** The whole effect of each record's component: the group bound. */
   readonly group: Float64Array;
-  /** How many components each method decided, for the plan's explanation. */
+  /** Number of components decided by each method, for the plan's explanation. */
   readonly methods: { forest: number; recursion: number; clique: number; messages: number };
   /** True when some record's best bound is a cap rather than the ties' own strength. */
   readonly capped: boolean;
@@ -35,7 +35,7 @@ export interface Start {
   readonly largest: number;
   /** The worst leak there, in units of that effect. */
   readonly amplification: number;
-  /** Whether F raises none of them: times k they are bounds for effects of up to k times these. */
+  /** True if F raises none of these messages: k times the messages is then a bound for costs of up to k times these. */
   readonly certain: boolean;
 }
 
@@ -44,14 +44,14 @@ export interface Asking {
   /** Above this it does not matter by how much. */
   readonly most?: number;
   readonly work?: Pick<MessageOptions, 'loose' | 'hardWork' | 'part'>;
-  /** Only the largest leak counts, to about this part of it: others may be told as large as that. */
+  /** Only the largest leakage matters, to about this relative precision: others may be reported as large as that. */
   readonly worst?: number;
 }
 
 /** Updates of one incidence that are spent on a start. */
 const startWork = 5e7;
 
-/** Where messages end for this profile, as far as some rounds go; undefined where nothing goes by messages. */
+/** Approximate fixed point of the messages for these costs; undefined if no component needs messages. */
 export function startOf(laid: Layout, profile: Float64Array, largest: number): Start | undefined {
   if (!laid.rest) return undefined;
   const { graph, nodes } = laid.rest;
@@ -208,12 +208,12 @@ function byMessages(
   const select = (from: Float64Array) => (nodes ? Float64Array.from(nodes, (u) => from[u]!) : from.subarray(0, graph.nodes));
   const answer = messages(graph, select(effects), select(whole), options);
   if (nodes) for (let k = 0; k < nodes.length; k++) leaks[nodes[k]!] = answer.leaks[k]!;
-  // Where a bound came from elsewhere, the lesser one counts.
+  // A bound from another method may be smaller: the lesser one counts.
   else if (only) for (const own of only) for (const u of own) leaks[u] = answer.leaks[u]!;
   else for (let u = 0; u < graph.nodes; u++) if (answer.leaks[u]! < leaks[u]!) leaks[u] = answer.leaks[u]!;
 }
 
-/** What group and odds alone let each node of a part leak. */
+/** Upper bounds on leakage from group and odds alone, for each node of a subgraph. */
 function ceilingsOf({ graph, nodes }: Part, effects: Float64Array, whole: Float64Array, all: FactorGraph): Float64Array {
   return Float64Array.from({ length: graph.nodes }, (_, k) => {
     const u = nodes ? nodes[k]! : k;
@@ -239,7 +239,7 @@ function bySmallest(
   return found;
 }
 
-/** What all ties of a record together let through of anything. */
+/** Total log odds ratio of a record's ties: the most that all of them together can pass on. */
 export function oddsOf(graph: FactorGraph, u: number): number {
   const from = graph.nodeStart[u]!;
   const to = graph.nodeStart[u + 1]!;

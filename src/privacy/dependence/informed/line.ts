@@ -84,7 +84,10 @@ function solved(graph: FactorGraph, { share, weight }: Shares, effect: (u: numbe
   return sparseSolve({ nodeStart, neighbour, weight: ofEntry, own, brought }, slack / 2, mostSteps);
 }
 
-/** Whether these numbers are a line: F, with every push replaced by its share, raises none of their messages, and none is negative. Rounded against ourselves. */
+/**
+ * True if these numbers are a linear bound: F, with every push replaced by its slope, raises none of their messages, and none is
+ * negative. Rounded conservatively.
+ */
 export function isLine(graph: FactorGraph, per: Float64Array, used: Uint8Array | undefined): boolean {
   const shares = sharesOf(graph);
   return shares !== undefined && isAbove(graph, shares, per, used);

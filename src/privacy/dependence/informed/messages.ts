@@ -2,18 +2,14 @@ import { settle } from './settle.js';
 import { lend, manyMessages, type Sent, type Sweeper, sweeper } from './sweep.js';
 
 /**
- * The theorem on graphs with loops. One number per incidence, B(f,u): how far what lies behind factor f can move as seen from u.
- *   F(B)(f,u) = min( sum over w in f, w != u, of [ e_w + sum over f' != f of w of push(B(f',w), D(f',w)) ],  E(component) - e_u )
- * The true values satisfy B <= F(B). F is monotone and concave, so
- *  - iterates of F from above stay above the true values, and
- *  - if F^k(B) - B <= kappa F^k(0) with kappa < 1, then B / (1 - kappa) is above the true values, wherever B came from
- * (informed.proof.md). So we climb from below, with leaps, and let the second rule certify what we found.
+ * Bounds by belief propagation on graphs with loops: one message B(f,u) per incidence, with B* <= F(B*). We climb from below and
+ * certify the result (informed.proof.md, "Messages").
  */
 export interface Messages {
   /** e_u + sum over the factors of u of push(B(f,u), D(f,u)), rounded up, per node. */
   readonly leaks: Float64Array;
   readonly rounds: number;
-  /** How much B was raised to be certain; 0 when the bound came from above. */
+  /** Relative amount by which B was raised to be certain; 0 if the bound came from above. */
   readonly kappa: number;
   readonly from: 'below' | 'above';
   /** Messages that F does not raise, where they were found from below: overwritten by the next question about the same ties. */
@@ -29,7 +25,9 @@ export interface MessageOptions {
   readonly hardWork?: number;
   /** On large graphs: messages that move by less than this part of themselves are settled. */
   readonly part?: number;
-  /** Where to start climbing: the messages of a similar question. Any numbers will do, the certificate does not care. */
+  /**
+   * Messages to start from, such as those of a similar question. Any numbers are safe: the certificate does not depend on them.
+   */
   readonly start?: Float64Array;
   /** Every record is tied by this D to its twin in a copy of the graph (informed.proof.md, "Twins"); `caps` are of both. */
   readonly twin?: number;
@@ -39,7 +37,7 @@ export interface MessageOptions {
 
 /** Rounds without progress after which only rounding is left to gain. */
 const patience = 60;
-/** What an effect takes to show behind records that have none of their own: as many steps of F as this. */
+/** Largest number of steps of F after which a cost reaches every incidence it can, past records without costs. */
 const longestLag = 4;
 
 /** `caps[u]`: the component's whole effect, which bounds every message in it. */
@@ -53,7 +51,7 @@ export function messages(graph: Sent, effects: Float64Array, caps: Float64Array,
     step(certain, sent);
     return sent;
   };
-  // Where much is saturated, or some spend nothing, a raise that F does not follow is found long before kappa is small.
+  // With much saturation, or records without costs, a small raise that F does not exceed is found long before kappa is small.
   if (manyMessages(graph) && best.kappa > 2e-3)
     for (const by of [1, 1.02, 1.1]) {
       if (best.kappa <= 1 - 1 / by) break;
@@ -131,7 +129,7 @@ function fromZero(size: number, step: Sweeper): Float64Array[] {
   return trail;
 }
 
-/** What is called F^k(0) in a certificate is this much of what was computed: far less than roundings and tangents can have raised it. */
+/** Factor that lowers the computed F^k(0) in a certificate, by far more than rounding and tangents can have raised it. */
 const lowered = 1 - 1e-5;
 
 interface Climbed {
@@ -201,7 +199,7 @@ function zerosIn(values: Float64Array): number {
   return zeros;
 }
 
-/** kappa: the least with after - before <= kappa floor. drift: the same for the distance, which says when to stop. */
+/** kappa: least number with after - before <= kappa floor. drift: the same for |after - before|, the stopping criterion. */
 function gapOf(after: Float64Array, before: Float64Array, floor: Float64Array): { kappa: number; drift: number } {
   let kappa = 0;
   let drift = 0;

@@ -3,8 +3,8 @@ import { mostInTable, type Pusher, perEffect, tangents } from '../graph/tangents
 import type { Sent } from './sweep.js';
 
 /**
- * Where messages of ties between two records come to rest, by updating them one after the other: along the ties as they are listed, and back. Where they are listed in the
- * order of a walk, one way there and back settles a tree; what has loops takes some more. In plain doubles: it proves nothing, messages.ts does.
+ * Converges messages of pairwise ties by updates in the order of the list and back; one round trip settles a tree listed in walk
+ * order. Plain doubles: it proves nothing, belief-propagation.ts does.
  */
 export interface Settling {
   /** Stop when no message moved by more than this and this part of itself. */
@@ -12,7 +12,7 @@ export interface Settling {
   readonly part: number;
   /** Updates of one message that may be spent. */
   readonly work: number;
-  /** Where to work: an array by incidence, which the messages found come back in, and one with two places for each node. */
+  /** Working memory: an array by incidence, in which the messages are returned, and one with two entries per node. */
   readonly on: { readonly through: Float64Array; readonly state: Float64Array };
   /** Messages to start from, instead of none. */
   readonly start?: Float64Array;
@@ -75,7 +75,7 @@ export function settle(
     rounds++;
     given = over();
   } while (!given && (moved > within || rounds < 2) && rounds * size < work);
-  // What lies behind a tie is what its other end has from elsewhere.
+  // The message over a tie is the total of its other end without this tie.
   for (let p = 0; p < size; p += 2) {
     const [u, w] = [2 * member[p]!, 2 * member[p + 1]!];
     const a = Math.max(0, Math.min(state[w]! - through[p + 1]!, state[u + 1]!));

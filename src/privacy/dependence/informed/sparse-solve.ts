@@ -1,7 +1,6 @@
 /**
- * Solves  own_u s_u - sum over neighbours w of weight s_w = brought_u  on a graph, where that is positive definite. Nodes that hang on one other, and those in between two, are
- * eliminated, which adds at most one tie for two: of a sparse graph little is left. The rest goes by conjugate gradients, until no node misses by more than `within`. In plain doubles: it
- * proves nothing.
+ * Solves own_u s_u - sum over neighbours w of weight s_w = brought_u if positive definite: eliminates leaves and paths, then
+ * conjugate gradients to residuals of at most `within`. Plain doubles: it proves nothing.
  */
 export interface System {
   /** The neighbours of node u are neighbour[nodeStart[u] .. nodeStart[u + 1]]; no two are one. */
@@ -23,7 +22,7 @@ export function sparseSolve(system: System, within: number, mostSteps: number): 
   if (!between) return undefined;
   const found = conjugateGradients(between.kernel, within, mostSteps);
   if (!found) return undefined;
-  // What was eliminated is put back, the last first.
+  // Eliminated nodes are substituted back in reverse order.
   const s = brought;
   const { nodes } = between.kernel;
   for (let k = 0; k < nodes.length; k++) s[nodes[k]!] = found[k]!;
@@ -56,7 +55,7 @@ function takeHanging({ nodeStart, neighbour, weight, own, brought }: System) {
     const u = at[k]!;
     let x = nodeStart[u]!;
     while (x < nodeStart[u + 1]! && ties[neighbour[x]!] === 0) x++;
-    // Of a tree the last one hangs on nobody: there is none where every component has a loop.
+    // In a tree the last node has no neighbour left; this cannot happen if every component has a loop.
     if (x === nodeStart[u + 1]! || !(own[u]! > 0)) return undefined;
     const w = neighbour[x]!;
     const c = weight(x);
@@ -69,7 +68,7 @@ function takeHanging({ nodeStart, neighbour, weight, own, brought }: System) {
   return { ties, at: at.slice(0, size), by: by.slice(0, size) };
 }
 
-/** What is left of a system: node k was nodes[k]. */
+/** Rest of a system after elimination: node k was nodes[k]. */
 interface Kernel {
   readonly nodes: Uint32Array;
   readonly start: Uint32Array;

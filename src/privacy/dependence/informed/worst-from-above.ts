@@ -3,13 +3,13 @@ import { tangents } from '../graph/tangents.js';
 import type { Sent } from './sweep.js';
 
 /**
- * The worst leak alone, from above (informed.proof.md, "The worst record alone"). Iterates of F from above are bounds, and what the k-th says of a record depends on nobody
- * further than k ties away: so few records need a second look, the others are known to leak less.
+ * Upper bound on the worst leakage alone (informed.proof.md, "The worst record alone"). The k-th iterate from above depends only
+ * on records within k ties, so only few records need several iterates.
  */
 export interface FromAbove {
   readonly effects: Float64Array;
   readonly caps: Float64Array;
-  /** What incidence p lets through of an effect, rounded up. */
+  /** Push through incidence p, rounded up. */
   readonly pushed: (p: number, effect: number) => number;
   /** D of a tie to the twin of each record; 0 for none. */
   readonly twin: number;
@@ -28,7 +28,7 @@ export interface FromAbove {
 /** Steps, and pushes in units of incidences, after which all messages together are cheaper. */
 const mostSteps = 12;
 const mostPushes = 1;
-/** In place of 0, which says that nothing was worked out. */
+/** Replaces 0, which marks values that are not computed yet. */
 const least = 2 ** -1000;
 
 /** The largest leak of all nodes, rounded up; undefined where that takes too long. */
@@ -40,16 +40,16 @@ export function worstFromAbove(graph: Sent, asked: FromAbove): number | undefine
   const totals: Float64Array[] = [];
   let pushes = 0;
   const room = (u: number): number => (caps[u]! - effects[u]!) * roundedUp;
-  /** What incidence p lets through after so many steps. */
+  /** Push through incidence p after `step` iterations. */
   const through = (step: number, p: number): number => {
     const cap = room(member[p]!);
     pushes++;
-    // Whatever lies behind a tie, it lets through no more than D.
+    // A tie never passes on more than D.
     if (step === 0) return above ? pushed(p, Math.min(above(p), cap)) : Math.min(commonOdds ?? logOdds![p]!, cap);
     const offered = (total(step - 1, member[p ^ 1]!) - through(step - 1, p ^ 1)) * roundedUp;
     return pushed(p, Math.max(0, Math.min(offered, cap)));
   };
-  /** What a node has from everybody. */
+  /** Total of a node: its own cost and all messages to it. */
   const total = (step: number, u: number): number => {
     totals[step] ??= new Float64Array(nodes);
     const found = totals[step]![u]!;

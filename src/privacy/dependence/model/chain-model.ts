@@ -3,7 +3,7 @@ import type { Factor, Model } from './model.js';
 
 type Wrong = (path: string, what: string) => Fault;
 
-/** What a chain file says. */
+/** Parsed chain file. */
 export interface ChainFile {
   readonly length: number;
   readonly transition: readonly (readonly number[])[];
@@ -33,7 +33,7 @@ export function chainModel({ length, transition, initial, people }: ChainFile, w
   };
 }
 
-/** One of the equal parts of a model that do not know one another: what is gained about a record of one does not depend on the others. */
+/** One of the independent, equal copies in a model: the leakage of its records does not depend on the other copies. */
 export function onePart(model: Model): Model {
   const { ids, values, factors, anyPrior, copies = 1 } = model;
   if (copies === 1) return model;

@@ -7,7 +7,7 @@ import { wholeLevels } from '../condition.js';
 import { type Resolution, resolutionWords } from '../model/resolution.js';
 import { largestPairwiseBase, type PairwiseSpread, pairwiseLeakage } from './leakage.js';
 
-/** Who vouches for the tables. */
+/** Origin of the tables, and so who vouches for them. */
 export type TableOrigin =
   | { readonly kind: 'public'; readonly from: string }
   | { readonly kind: 'unpaid' }

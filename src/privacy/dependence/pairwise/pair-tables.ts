@@ -32,7 +32,7 @@ export function cellStarts(levels: readonly number[]): Int32Array {
 
 export const cellCount = (pairs: PairTables): number => pairs.start[pairs.levels.length]!;
 
-/** How many rows answered level a of column i. */
+/** Number of rows that answered level a of column i. */
 export function levelCount(pairs: PairTables, i: number, a: number): number {
   const cell = pairs.start[i]! + a;
   return pairs.counts[cell * cellCount(pairs) + cell]!;

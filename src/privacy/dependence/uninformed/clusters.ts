@@ -8,8 +8,8 @@ import { nodesOf, type Walk, walk } from '../graph/walk.js';
 import { progenyTail } from './progeny.js';
 
 /**
- * How many records may change when one does: coupled draws of the records under x_i = a and x_i = b differ only inside a random cluster
- * around i (percolation.proof.md). A law bounds the size of that cluster: tail[s] >= P(size >= s), tail[0] = tail[1] = 1.
+ * Distribution of the cluster of records that change with one record (percolation.proof.md): tail[s] >= P(size >= s), tail[0] =
+ * tail[1] = 1.
  */
 export interface ClusterLaw {
   readonly tail: Float64Array;

@@ -3,7 +3,7 @@ import type { FactorGraph } from '../graph/factor-graph.js';
 import { roundedUp } from '../graph/forest.js';
 import { push } from '../graph/push.js';
 
-/** What must be true for `reach: direct`; printed wherever it is used. */
+/** Assumptions of `reach: direct`, printed wherever it is used. */
 export const directAssumption = {
   independent:
     "What lies beyond a record's own ties is independent of it; and given the record and everything beyond, its ties are independent of one another.",

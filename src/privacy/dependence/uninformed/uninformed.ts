@@ -13,8 +13,8 @@ export interface UninformedOptions {
 const workLimit = 4e8;
 
 /**
- * What an adversary who knows no other record gains, on the components that are forests of pairwise ties (uninformed.proof.md): as for the informed one, but a
- * tie with a known table lets through what the model's own conditionals allow. Infinity for records elsewhere: there the informed bound serves.
+ * Upper bounds on leakage to an attacker who knows no other record, on forests of pairwise ties: tables push by their
+ * conditionals (uninformed.proof.md). Infinity elsewhere, where the informed bound applies.
  */
 export function uninformedForest(model: Model, profile: Float64Array, options: UninformedOptions = {}): Float64Array {
   const { radius = 0 } = options;
@@ -23,7 +23,7 @@ export function uninformedForest(model: Model, profile: Float64Array, options: U
   const leaks = new Float64Array(model.ids.length).fill(Number.POSITIVE_INFINITY);
   let work = 0;
   const through = (tie: Tie, near: number, far: Weight, effect: number): number => {
-    // A table that is only known within a radius says nothing certain about its odds ratio.
+    // A table known only within a radius has no certain odds ratio.
     const plain = radius > 0 && tie.table ? effect : push(effect, tie.logOdds);
     const other = tie.ends[0] === near ? tie.ends[1] : tie.ends[0];
     work += sizes[near]! ** 2 * sizes[other]! * 8;
