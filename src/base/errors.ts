@@ -1,4 +1,4 @@
-/** Every failure a user can meet. The list is closed: a new failure is a new line here, with its exit. */
+/** All failures a user can meet: a closed list, so that a new failure is a new line here with its exit code. */
 const exits = {
   USAGE: 2,
   POLICY_SYNTAX: 2,
@@ -55,7 +55,7 @@ export type Outcome =
   /** Cost committed with the answer; repeating the request returns the recorded answer. */
   | { readonly state: 'recorded'; readonly entry: number };
 
-/** The one error users see: a sentence, a hint, a stable code. Never holds a value from the data. */
+/** The only error that users see: a sentence, a hint and a stable code. Never holds a value from the data. */
 export class Fault extends Error {
   override readonly name = 'Fault';
   readonly code: FaultCode;
@@ -63,7 +63,7 @@ export class Fault extends Error {
   readonly place: FaultPlace | undefined;
   /** Numbers for programs: requested, spent, remaining, size, limit. */
   readonly details: Readonly<Record<string, number | string>>;
-  /** Absent where the fault comes from outside a request that pays. */
+  /** Absent if the fault comes from outside a request that pays. */
   readonly outcome: Outcome | undefined;
 
   constructor(

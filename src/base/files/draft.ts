@@ -34,7 +34,7 @@ function behindLinks(file: string, left = mostLinks): Pick<Draft, 'target' | 'fo
 let drafts = 0;
 const { O_CREAT, O_EXCL, O_WRONLY } = constants;
 
-/** A new file under a free name in the folder; one left behind by a process that died stays where it is. */
+/** New file under a free name in the folder; files left behind by a crashed process are not touched. */
 function openDraft(folder: string, mode: number): { readonly draft: string; readonly opened: number } {
   for (;;) {
     const draft = join(folder, `.fugu-${process.pid}-${++drafts}.tmp`);
@@ -46,7 +46,7 @@ function openDraft(folder: string, mode: number): { readonly draft: string; read
   }
 }
 
-/** Mode and owner of the file it will replace. A group that it cannot be given back to must not be another group that reads it. */
+/** Copies mode and owner of the file to be replaced. If the group cannot be restored, no other group may read the file. */
 function keepOwner(opened: number, { uid, gid, mode }: Stats): void {
   const given = [uid, -1].some((owner) => {
     try {

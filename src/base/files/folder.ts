@@ -5,7 +5,7 @@ import { errnoOf } from './unwritten.js';
 /** Error codes of file systems that cannot flush a folder and do not need it. */
 const needless = ['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'EBADF', 'ENOSYS'];
 
-/** A file that was made, renamed or removed is so after a power cut only once its folder is flushed. */
+/** Flushes a folder: without this, creating, renaming or removing a file in it may not survive a power cut. */
 export function syncFolder(folder: string): void {
   if (process.platform === 'win32') return;
   const opened = openSync(folder, 'r');

@@ -28,7 +28,7 @@ export const codeOf = (error: unknown): FaultCode => ways[byErrno[errnoOf(error)
 
 /** Progress of a write, for the message when it fails. */
 export interface Progress {
-  /** The file that is being worked on. */
+  /** File that is being written. */
   file: string;
   /** True once an existing file may have been replaced. */
   moved: boolean;

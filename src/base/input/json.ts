@@ -8,7 +8,7 @@ export function parseJson(text: string, place?: FaultPlace): unknown {
   return JSON.parse(text);
 }
 
-/** The most brackets open at once, texts left out. */
+/** Largest number of open brackets, strings excluded. */
 function depthOf(text: string): number {
   let open = 0;
   let most = 0;

@@ -1,6 +1,6 @@
 import { Fault, type FaultCode, type FaultPlace } from '../errors.js';
 
-/** One limit of what is read: what is counted, how much of it there may be, and how to stay below. */
+/** Limit on input: the quantity, its largest value, and a remedy. */
 export interface Limit {
   /** The subject of the sentence: "The SQL text". */
   readonly what: string;
@@ -173,7 +173,7 @@ const table = {
 export type LimitName = keyof typeof table;
 export const limits: Readonly<Record<LimitName, Limit>> = table;
 
-/** The fault of a limit: which, how much was found, how much there may be, how to stay below. */
+/** Fault of a limit: its name, the value found, the largest value and a remedy. */
 export function exceeded(name: LimitName, size: number, place?: FaultPlace, subject?: string): Fault {
   const { what, unit, most, stay, code = 'LIMIT_EXCEEDED' } = limits[name];
   const found = Number.isFinite(size) ? size.toLocaleString('en') : 'too many';
@@ -183,12 +183,12 @@ export function exceeded(name: LimitName, size: number, place?: FaultPlace, subj
   });
 }
 
-/** Refuses more than the limit allows. */
+/** Refuses values above the limit. */
 export function within(name: LimitName, size: number, place?: FaultPlace, subject?: string): void {
   if (!(size <= limits[name].most)) throw exceeded(name, size, place, subject);
 }
 
-/** The same for a double: 0, or not so large or small that calculating with it overflows. */
+/** The same for a double: 0, or of a magnitude for which arithmetic does not overflow. */
 export function withinMagnitude(x: number, subject?: string, place?: FaultPlace): void {
   if (x !== 0) within('exponent', Math.abs(Math.trunc(Math.log10(Math.abs(x)))), place, subject);
 }
