@@ -5,7 +5,7 @@ interface Server {
   readonly host: string;
   readonly port: number;
   readonly user?: string;
-  /** As in libpq: encrypted or not, and whether the server must show whose it is. */
+  /** TLS modes as in libpq: whether the connection is encrypted, and whether the server must prove its identity. */
   readonly tls: TlsMode;
   readonly rootCertificate?: string;
 }
@@ -13,7 +13,7 @@ interface Server {
 export interface DatabaseAddress extends Server {
   readonly database: string;
 }
-/** A schema of a cluster; the table may stand behind it. */
+/** Schema of a cluster; the table may follow it. */
 export interface ClusterAddress extends Server {
   readonly catalog: string;
   readonly schema: string;
@@ -124,7 +124,9 @@ export function canonicalAddress(source: string): string {
   return `postgres://${encodeURIComponent(host)}:${port}/${encodeURIComponent(database)}`;
 }
 
-/** One table of a database under one name: `people` and `public.people` are one, or `people` and the schema's own. */
+/**
+ * Canonical name of a table in a database: `people` and `public.people` are equal, or `people` and the connection's own schema.
+ */
 export function tableIn(source: string, table: string): string {
   if (!isCluster(source)) return table.replace(/^public\./, '');
   return (table.includes('.') ? table : `${readCluster(source).schema}.${table}`).toLowerCase();

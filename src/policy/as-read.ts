@@ -24,8 +24,8 @@ export const roundingText =
   'clamped to their bounds and rounded to their step, halves to an even number of steps from the lower bound';
 
 /**
- * The sentence about the numbers that decide which data sets are compared; undefined where there are none. Part of the promise (docs/decisions/0088).
- * `agreed`: public columns, in whose values neighbouring data sets agree.
+ * Sentence about the numbers that determine which data sets are compared, part of the promise (docs/decisions/0088); undefined if
+ * there are none. `agreed`: public columns, equal in neighbouring data sets.
  */
 export function asReadSentence(
   policy: Pick<Policy, 'columns' | 'protect' | 'known'>,
@@ -41,7 +41,7 @@ export function asReadSentence(
   return `Numbers are compared as they are read in double precision, ${roundingText}: ${numbers.slice(0, few).join('; ')}${more}.`;
 }
 
-/** Columns whose values decide which data sets are compared: those of pairs and of known totals. */
+/** Columns whose values determine which data sets are compared: those of pairs and of known totals. */
 const comparedColumns = ({ protect, known }: Pick<Policy, 'protect' | 'known'>): readonly string[] => [
   ...(protect.pairs?.columns.keys() ?? []),
   ...(known?.totals ?? []).flatMap((total) => [
@@ -50,7 +50,7 @@ const comparedColumns = ({ protect, known }: Pick<Policy, 'protect' | 'known'>):
   ]),
 ];
 
-/** Cells that are read on the other side of an edge than where they lie: from `low`, below `high`. */
+/** Cells that are rounded across an edge: from `low`, below `high`. */
 export interface CellsAcross {
   readonly low: number;
   readonly high: number;
@@ -58,7 +58,10 @@ export interface CellsAcross {
   readonly upward: boolean;
 }
 
-/** The cells that an edge, which begins at a position, does not divide as they lie; undefined where there are none. */
+/**
+ * Cells that are read on the other side of an edge than they lie on, for the edge that starts at this position; undefined if
+ * there are none.
+ */
 export function cellsAcross(
   column: Exclude<Column, { readonly type: 'category' | 'multi' }>,
   edge: number,

@@ -11,7 +11,7 @@ import {
   toNumberDown,
 } from '../base/exact/rational.js';
 
-/** prior/(1-prior) against posterior/(1-posterior): how far the odds may move. Above one when the posterior is above the prior. */
+/** Ratio of posterior odds to prior odds: the factor by which odds may change. Above one if the posterior is above the prior. */
 export const oddsFactor = (prior: Rational, posterior: Rational): Rational =>
   divide(multiply(posterior, subtract(one, prior)), multiply(prior, subtract(one, posterior)));
 

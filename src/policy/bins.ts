@@ -18,7 +18,7 @@ const room = ({ type, bounds: [low, high], step }: Numbers): Rational => {
 /** Bin width in steps with which `count` bins cover the whole range. */
 const widthFor = (column: Numbers, count: number): Rational => rational(ceiling(divide(room(column), rational(count))));
 
-/** Inner edges of at most `count` bins, all of one width in steps; only the last may be narrower, where the width does not go into the bounds. */
+/** Inner edges of at most `count` bins of equal width in steps; the last is narrower if the width does not divide the range. */
 export function evenEdges(column: Numbers, count: number): readonly Rational[] {
   const all = room(column);
   const width = widthFor(column, count);
@@ -66,7 +66,7 @@ function binLabels({ date }: NumberColumn, grid: Grid, starts: readonly number[]
   });
 }
 
-/** The bins a number is counted by: where those after the first begin, and what each is called, then missing. */
+/** Bins of a number: starts of all bins after the first, and their labels, then that of missing. */
 export function shownBins(column: NumberColumn): { readonly starts: readonly number[]; readonly labels: readonly string[] } {
   const grid = gridOf(column);
   const starts = binStarts(column, grid);

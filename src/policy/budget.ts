@@ -103,7 +103,7 @@ const mostEpsilon = rational(20);
 /** A delta of 0.01 permits that one record in a hundred is published outright. */
 const mostDelta = rational(1, 100);
 
-/** Why this budget promises nothing to anybody, where it does not. */
+/** Reason why this budget protects nobody; undefined if it does protect. */
 export function protectsNothing({ epsilon, delta }: Pick<Budget, 'epsilon' | 'delta'>): string | undefined {
   if (compare(epsilon, mostEpsilon) > 0)
     return 'somebody suspected with one in a million may be known for sure afterwards (epsilon above 20)';

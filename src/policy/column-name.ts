@@ -15,7 +15,7 @@ const device =
 const design =
   /^v?psu(_?id)?$|^(v|sdmv|var_?)?(strat|strata|stratum|stra)(_?id)?$|^sdmvpsu$|^samp_?(code|unit)$|^(cluster|ea|segment)_?(id|nr|no)$|^fpc$|interviewer_?(id|nr|no|code)$|^intv(w)?r?_?id$/i;
 export const isDesignName = (name: string): boolean => design.test(name);
-/** Left out by name, whatever they hold. */
+/** Names of columns to leave out whatever they hold. */
 export const isDeviceName = (name: string): boolean => device.test(name);
 export const isTimingName = (name: string): boolean => timing.test(name);
 export const isIdName = (name: string): boolean => identifier.test(name);
@@ -25,12 +25,12 @@ const personal =
   /^(name|nom|nombre|nome|imi[eę]|im[ię]|ad[ıi]?)$|(^|[_.\s-])(first|last|full|given|family|middle|maiden|nick|user|fore|sur)[_.\s-]?names?$|(^|[_.\s-])(vor|nach|familien|rufe?)name(n)?$|pr[eé]nom|apellidos?|cognome|sobrenome|achternaam|voornaam|f[öo]rnamn|(^|[_.\s-])e[-_]?mail|(^|[_.\s-])(phone|telephone|telefon|mobile|handy|tel|fax|cell(phone)?)([_.\s-]?(no|nr|number))?$|telefon|(^|[_.\s-])(street|stra(ss|ß)e|adresse?|address|hausnummer|rue|calle)([_.\s-]?(1|2|name|line|nr|no))?$|(^|[_.\s-])(zip|zip[_\s]?code|post(al)?[_\s]?code|postleitzahl|plz|code[_\s]?postal|cap|cep)([_.\s-]?\d)?$|(^|[_.\s-])(lat|latitude|lon|lng|long|longitude|breitengrad|l[äa]ngengrad|gps|geo(loc|code|hash|point)?|coord(inate)?s?|easting|northing)([_.\s-]?(lat|lon|lng|x|y|\d))?$|(^|[_.\s-])(iban|bic|konto(nummer)?|account[_\s]?(no|nr|number)|credit[_\s]?card|ssn|social[_\s]?security([_\s]?(no|number))?|passport|national[_\s]?id|tax[_\s]?id|nino|svnr|ahv)$|(^|[_.\s-])(dob|birth[_.\s-]?(date|day)|date[_\s]?of[_\s]?birth|geburts(datum|tag)|date[_\s]?(de[_\s]?)?naissance|fecha[_\s]?(de[_\s]?)?nacimiento)$/i;
 export const isPersonalName = (name: string): boolean => personal.test(name);
 
-/** The number of a person in a study, and of nothing else. */
+/** Names of columns with the number of a person in a study. */
 const person =
   /(^|[_.\s-])(person|pers|resp(ondent)?|user|u|subject|subj|patient|pat|participant|member|customer|client|student|pupil|proband|panel(ist)?|individual|worker|employee)[_.\s-]?(id|nr|no|num(ber)?|key|code)$|^(uid|pidp|mergeid|idpers|hhidpn|persnr|respondent|subject|patient|participant|proband|panelist)$/i;
 export const isPersonIdName = (name: string): boolean => person.test(name);
 
-/** When a row was written down, where one person has several. */
+/** Names of columns with the time of a row, for people with several rows. */
 const time =
   /(^|[_.\s-])(wave|welle|vague|ola|onda|year|jahr|ann[ée]e|a[ñn]o|anno|syear|month|monat|mois|mes|week|woche|semaine|semana|day|tag|jour|d[ií]a|date|datum|time|zeit|temps|tiempo|period|periode|quarter|quartal|trimestre|round|runde|visit|visite|occasion|session|step|trial|seq|sequence|epoch|hour|stunde|t)([_.\s-]?(nr|no|id|number|index))?\d*$|^(wave|year|jahr|month|week|day|period|round|visit|time)/i;
 export const isTimeName = (name: string): boolean => time.test(name);

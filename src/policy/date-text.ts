@@ -16,7 +16,7 @@ export function daysOf(text: string): number | undefined {
   return dateText(date) === text.trim().slice(0, 10) ? date : undefined;
 }
 
-/** The day so many months and days after the beginning of a year; they may lie beyond its end. */
+/** Day at a number of months and days after the beginning of a year, possibly beyond its end. */
 export function dayAt(year: number, month = 1, day = 1): number {
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);

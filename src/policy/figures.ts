@@ -1,6 +1,6 @@
 type Rounding = (x: number) => number;
 
-/** Three digits of a number: of a limit rounded away from what it limits (Math.ceil, Math.floor), where 0.3 is still 30 %. */
+/** Number with three digits; a limit is rounded away from what it limits (Math.ceil, Math.floor). */
 function threeDigits(x: number, round: Rounding): number {
   if (x === 0 || !Number.isFinite(x)) return x;
   const unit = 10 ** (2 - Math.floor(Math.log10(Math.abs(x))));

@@ -18,7 +18,7 @@ export function fullPaths(policy: Policy): readonly [FullPath, ...FullPath[]] {
 
 const fullPath: FullPath = (source) => (isAbsolute(source) || isDatabase(source) ? canonicalPath(source) : source);
 
-/** The files of the population by name, and whatever lies in the folder that moved with the first of them. */
+/** Paths of the population's files, and of all files in the folder that moved with the first of them. */
 function movedBack(now: readonly string[], before: readonly string[]): FullPath {
   const [from, to] = movedFolder(now[0]!, before[0]!);
   const named = new Map(now.map((file, i) => [file, before[i]!]));
@@ -29,7 +29,7 @@ function movedBack(now: readonly string[], before: readonly string[]): FullPath 
   };
 }
 
-/** Folders of two paths without the names they end with alike: /b/town/people.csv and /a/town/people.csv give /b and /a. */
+/** Parent folders of two paths after removal of their common ending: /b/town/people.csv and /a/town/people.csv give /b and /a. */
 function movedFolder(now: string, before: string): readonly [from: string, to: string] {
   const parents = [dirname(now), dirname(before)] as const;
   const isAlike = basename(now) === basename(before) && parents[0] !== now && parents[1] !== before;

@@ -22,9 +22,12 @@ export interface Policy {
   readonly relations: ReadonlyMap<string, Relation>;
   /** Further tables; the table of the data defines the persons. */
   readonly tables?: ReadonlyMap<string, Table>;
-  /** Present where this is not what a file declares, but what is known of the rows of a view over its tables (src/query/view): they are cut already. */
+  /**
+   * Set if this is a view over the tables of a file, with the known properties of its rows (src/query/view), which are already
+   * truncated.
+   */
   readonly view?: ViewRows;
-  /** Empty means `dependence: none`, which the steward must have written. */
+  /** Empty for `dependence: none`, which the steward must write explicitly. */
   readonly dependence: readonly Dependence[];
   /** `dependence: undecided`: dependence between records is not declared yet, so no promise is possible. */
   readonly undecided?: true;
@@ -34,9 +37,9 @@ export interface Policy {
   readonly merge?: readonly Cluster[];
   /** Columns whose domain or bounds were read from the data by `fugu init` and not yet confirmed. */
   readonly unconfirmed: readonly string[];
-  /** Digest of what the guarantee depends on: protect, budget, dependence. Two policies of one population must agree on it. */
+  /** Digest of the terms of the guarantee: protect, budget, dependence. Policies of one population must agree on it. */
   readonly digest: string;
-  /** The same with files by their place from the ledger, where the digest names files: keys of requests outlast a move of the folder by it. */
+  /** The same digest with files relative to the ledger's folder, so that request keys survive a move of the folder. */
   readonly movableDigest?: string;
   /** Terms of the digest, one per line, to report which of them changed. */
   readonly terms?: readonly string[];
@@ -76,7 +79,7 @@ export interface Table {
   readonly links: readonly string[];
   /** Most rows one person may have; rows of a public table belong to nobody. */
   readonly maxRows: number;
-  /** And most of them with one value of a column. */
+  /** Largest number of them with one value of a column. */
   readonly period?: { readonly column: string; readonly maxRows: number };
   readonly public: boolean;
   readonly columns: ReadonlyMap<string, Column>;
@@ -96,7 +99,7 @@ export interface Design {
   readonly clusters?: { readonly effect: number; readonly mixed: readonly string[] };
   /** Size of the population that was sampled; infinite when absent. */
   readonly population?: number;
-  /** Of a weight column: its mean, and how much larger weights make variances than as many people of one weight would have (Kish). */
+  /** Mean of a weight column, and its design effect: variance relative to equal weights (Kish). */
   readonly weights?: { readonly column: string; readonly mean: number; readonly effect: number };
   /** Strata: codes of a column, and the population size of each stratum. */
   readonly strata?: { readonly column: string; readonly sizes: ReadonlyMap<string, number> };
@@ -111,7 +114,7 @@ export interface Protect {
   readonly unit?: string;
   /** Most rows one person may contribute; 1 unless the secret is `person`. */
   readonly maxRows: number;
-  /** So many steps in a row of one sequence are one secret (secret `step`); 1 when absent. */
+  /** Number of consecutive steps of one sequence that form one privacy unit (secret `step`); 1 when absent. */
   readonly window?: number;
   readonly adversary: Adversary;
   /** Absent: replace (policy/neighbours.ts). */
@@ -121,7 +124,7 @@ export interface Protect {
 }
 
 export interface Budget {
-  /** Limit on what an attacker may gain about one record, ties included. */
+  /** Limit on the leakage of one record, ties included. */
   readonly epsilon: Rational;
   /** 0 for a pure guarantee. */
   readonly delta: Rational;
@@ -132,7 +135,7 @@ export interface Budget {
    * part of the terms.
    */
   readonly per?: 'step';
-  /** Everything the steward wrote under `belief`; epsilon is the least that keeps all of them. */
+  /** All belief statements of the steward; epsilon is the least that satisfies all of them. */
   readonly beliefs?: readonly Belief[];
   /** Cost per record of releases by others about the same people, counted as spent. */
   readonly others?: { readonly epsilon?: Rational; readonly rho?: Rational };
@@ -146,7 +149,10 @@ export interface Quotas {
   readonly named: ReadonlyMap<string, Rational>;
 }
 
-/** An attacker who held `about` with probability `prior` holds it, after all releases, with at most `posterior` and at least `floor`. */
+/**
+ * Statement: an attacker with prior probability `prior` for `about` has a posterior of at most `posterior` and at least `floor`
+ * after all releases.
+ */
 export interface Belief {
   readonly prior: Rational;
   readonly posterior?: Rational;
@@ -160,7 +166,7 @@ interface ColumnBase {
   readonly label?: string;
   /** Codes that mean "no answer", as text. */
   readonly missing: readonly string[];
-  /** Random forms, skip gates: known to everybody, no secret. */
+  /** Random forms and skip gates: public, not protected. */
   readonly public?: boolean;
 }
 export interface CategoryColumn extends ColumnBase {
@@ -168,7 +174,9 @@ export interface CategoryColumn extends ColumnBase {
   /** Declared codes as text, in display order; anything else in the data counts as missing. */
   readonly values: readonly string[];
   readonly labels: ReadonlyMap<string, string>;
-  /** Answers rarer than this share are one secret together in learned pairwise bounds; with public shares in the codebook also one level. */
+  /**
+   * Answers rarer than this share form one secret in learned pairwise bounds; with public shares in the codebook also one level.
+   */
   readonly pool?: number;
   /** Answers that are counted and shown as one level, from the policy or from public shares, never from the data. */
   readonly pools?: readonly (readonly string[])[];

@@ -32,12 +32,12 @@ function linkAt(path: string): string | undefined {
   }
 }
 
-/** The one name of where data lies. */
+/** Canonical name of the place where data lies. */
 const placeOf = (source: string): string => (isDatabase(source) ? canonicalAddress(source) : canonicalPath(source));
 
 type Kept = Pick<Policy, 'data' | 'protect' | 'relations' | 'tables'>;
 
-/** The relations whose tuples are the secrets: each is a record class of its own, by its name. */
+/** Private relations: each is a record class of its own, by its name. */
 export const edgeRelations = ({ protect, relations }: Pick<Kept, 'protect' | 'relations'>): readonly Relation[] =>
   protect.secret === 'edge' ? privateOf(relations) : [];
 const privateOf = (relations: Kept['relations']): readonly Relation[] => [...relations.values()].filter((r) => r.private);
@@ -54,7 +54,10 @@ export const realTable = (relation: Relation, data: Kept['data']): string => {
 
 const distinct = (files: readonly string[]): readonly string[] => [...new Set(files)].sort();
 
-/** Real paths of the files whose records are the secret: the tables of the private relations when it is an edge, otherwise the data and the tables of the same persons. */
+/**
+ * Real paths of the protected files: the tables of the private relations for the secret `edge`, otherwise the data and the tables
+ * of the same persons.
+ */
 export const secretFiles = (kept: Kept): readonly string[] => {
   const edges = edgeRelations(kept);
   return edges.length > 0 ? distinct(edges.map((r) => fileOf(r, kept.data))) : personFiles(kept);
@@ -62,7 +65,7 @@ export const secretFiles = (kept: Kept): readonly string[] => {
 const personFiles = (kept: Kept): readonly string[] =>
   distinct([kept.data.source, ...ownTables(kept).map((t) => t.source ?? kept.data.source)].map(placeOf));
 
-/** All files that a policy of this data could keep secret, by whichever secret. */
+/** All files that a policy of this data could protect, for any secret. */
 const allFiles = (kept: Kept): readonly string[] =>
   distinct([...personFiles(kept), ...privateOf(kept.relations).map((r) => fileOf(r, kept.data))]);
 
@@ -124,7 +127,10 @@ function holds(folder: string, [next, ...rest]: readonly string[]): boolean {
   }
 }
 
-/** Accounts of files that are gone; those of files called as these are, where there are some: going on with another's would forget what was spent on these. */
+/**
+ * Accounts of files that no longer exist; limited to files of the same names if there are any, since continuing another's account
+ * would forget what was spent on these.
+ */
 function likeliest(population: string, known: readonly string[]): readonly string[] {
   const lost = known.filter((name) => !filesIn(name).every(isItself));
   const called = (name: string) =>
@@ -137,8 +143,8 @@ function likeliest(population: string, known: readonly string[]): readonly strin
 }
 
 /**
- * Before an account is opened under a name taken from files: a ledger that holds the account of a file which is gone most likely holds that of this one, moved
- * or renamed, and one that holds the account of some of these files holds what was spent on them; an empty account would be a fresh budget.
+ * Accounts that a new account named after files might duplicate: those of vanished files (probably moved or renamed) and of some
+ * of these files. An empty account would be a fresh budget.
  */
 export function openingOf(policy: Policy): (others: readonly string[]) => void {
   const { population } = policy;

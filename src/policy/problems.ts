@@ -9,7 +9,7 @@ type Issue = z.core.$ZodIssue;
 export const invalid = (yaml: YamlFile, path: Path, message: string, hint: string): Fault =>
   new Fault('POLICY_INVALID', message, hint, { place: yaml.place(path) });
 
-/** The first thing wrong in file order, in words. */
+/** First fault in file order, in words. */
 export function firstProblem(issues: readonly Issue[], yaml: YamlFile, shape: z.core.$ZodType): Fault {
   const found = issues
     .map((issue) => innermost(issue))

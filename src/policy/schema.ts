@@ -8,8 +8,8 @@ import { didYouMean } from './suggest.js';
 import { usages } from './usage.js';
 
 /**
- * The shapes that a policy file is made of (the whole is in data/terms/shape.ts). Scalars arrive as text (see yaml-file.ts); numbers and booleans are accepted so that the published JSON Schema,
- * which is made from these, describes what people type.
+ * Schemas of the sections of a policy file (the whole is in data/terms/shape.ts). Scalars arrive as text (yaml-file.ts); numbers
+ * and booleans are accepted for the published JSON Schema.
  */
 const complain = (ctx: z.RefinementCtx, message: string, hint: string, details?: Fault['details']) => {
   ctx.addIssue({ code: 'custom', message: `${message}\n${hint}`, ...(details?.limited !== undefined && { params: details }) });

@@ -17,7 +17,7 @@ import { exceeded, limits, within } from '../base/input/limits.js';
 
 export type Path = readonly (string | number)[];
 
-/** A YAML file as text values (0.1 stays "0.1", so it can be read exactly) that remembers where each came from. */
+/** YAML file as text values (0.1 stays "0.1", to be read exactly) with the place of each. */
 export interface YamlFile {
   readonly file: string;
   readonly value: unknown;
@@ -44,7 +44,7 @@ export function parseYaml(text: string, file: string, kind: YamlKind = policyKin
   const counter = new LineCounter();
   const tokens = tokensOf(text, file, counter);
   within('policyDepth', depthOf(tokens), { file });
-  // Names are compared below: what comes with the parser compares every pair of them.
+  // Duplicate names are checked below, because the parser compares every pair of names.
   const [document, second] = new Composer({ schema: 'failsafe', prettyErrors: false, uniqueKeys: false }).compose(
     tokens,
     true,
@@ -115,7 +115,7 @@ export function parseYaml(text: string, file: string, kind: YamlKind = policyKin
   };
 }
 
-/** Brackets never closed cost the parser more than the square of their number; in texts and comments there may be some. */
+/** Limit on unclosed brackets, which cost the parser more than quadratic time; strings and comments may hold some. */
 const mostOpen = 1000;
 function openBrackets(text: string): number {
   let [open, most] = [0, 0];
@@ -126,7 +126,7 @@ function openBrackets(text: string): number {
   return most;
 }
 
-/** The parser calls itself where a line goes on opening entries. */
+/** The parser recurses when a line opens several entries. */
 function tokensOf(text: string, file: string, counter: LineCounter) {
   const open = openBrackets(text);
   if (open > mostOpen) throw exceeded('policyDepth', open, { file });
@@ -164,7 +164,7 @@ interface Nested {
 }
 const isHolder = (token: Nested | null | undefined): token is Nested => token?.items !== undefined;
 
-/** Every name is a text and stands once in its section; there are no more entries and aliases than the limits allow. */
+/** Checks that every name is a text and unique in its section, and that entries and aliases are within the limits. */
 function checkNodes(top: Node, file: string, at: (offset: number) => FaultPlace): void {
   let aliases = 0;
   let entries = 0;

@@ -19,7 +19,7 @@ export interface Beside {
   readonly dependence: readonly Dependence[];
 }
 
-/** The totals that everybody knows, checked, and how many records a change takes that keeps them. */
+/** Known totals after validation, with the largest number of records in a change that keeps them. */
 export function declareKnown(entry: KnownEntry, beside: Beside, declaring: Declaring): Known {
   refuseBeside(beside, declaring);
   const declared = entry.map((total, i) => {
@@ -150,7 +150,7 @@ function sumOf(entry: TotalEntry, name: string, declaring: Declaring, wrong: Wro
 }
 const one: Rational = { num: 1n, den: 1n };
 
-/** A cut, with what its pieces are called. */
+/** Cut with the labels of its pieces. */
 export interface LabelledCut extends Cut {
   readonly labels: readonly string[];
 }
@@ -174,7 +174,7 @@ function cutsOf(names: readonly string[], declaring: Declaring, wrong: Wrong): r
 const listed = (names: readonly string[]): string =>
   names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 
-/** The totals without their numbers, and all that decides which value a cell has. */
+/** Totals without their values, and everything that determines the value of a cell. */
 function digestOf(totals: readonly KnownTotal[], declaring: Declaring): string {
   const parts = totals.map(({ values: _, ...total }) => [
     total,

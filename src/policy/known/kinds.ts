@@ -10,9 +10,9 @@ type Columns = ReadonlyMap<string, Column>;
 const mostKinds = 20_000;
 /** Limit on the number of distinct kinds for which the largest joint change is computed. */
 const mostCompared = 200;
-/** A question about one cell of a margin touches one record of a change, so margins may be large. */
+/** A query about one cell of a margin depends on one record of a change, so margins may be large. */
 const mostCells = 1_000_000;
-/** A change of more records than this leaves nothing but noise. */
+/** With more records per change than this, answers would be only noise. */
 const mostRecords = 1000;
 
 /** Largest number of records in a minimal change that keeps these totals; undefined if no useful bound is proven. */

@@ -15,7 +15,7 @@ export interface Cut {
   readonly size: number;
 }
 
-/** Values of one column that are counted; positions of a number, both ends in it. */
+/** Counted values of one column; for numbers a range of positions, both ends included. */
 export type KnownTest =
   | { readonly column: string; readonly codes: readonly string[] }
   | { readonly column: string; readonly from: number; readonly to: number };
@@ -27,16 +27,16 @@ export type KnownTotal =
   /** Sums in units of the column's grid. */
   | { readonly kind: 'sum'; readonly column: string; readonly by: readonly Cut[]; readonly values?: readonly bigint[] };
 
-/** Totals that everybody knows, and what that makes of neighbours (known.proof.md). */
+/** Known totals and their effect on the definition of neighbouring data sets (known.proof.md). */
 export interface Known {
-  /** Of the totals, and of how the cells of their columns are read. */
+  /** Digest of the totals, and of the reading of their columns. */
   readonly digest: string;
   readonly totals: readonly KnownTotal[];
-  /** In words, one by one. */
+  /** Descriptions in words, one for each total. */
   readonly told: readonly string[];
   /** Largest number of records in a change that keeps all totals and contains no smaller such change. */
   readonly together: number;
-  /** The margin that all totals follow from, where there is one. */
+  /** Margin from which all totals follow, if there is one. */
   readonly margin?: readonly Cut[];
   /**
    * True if the totals determine the number of rows of each kind they distinguish: the promise then covers single rows, not only
@@ -45,7 +45,7 @@ export interface Known {
   readonly singles: boolean;
 }
 
-/** Rows that agree in these cuts, as pairs of values. */
+/** Pairs of values that connect rows with equal pieces in these cuts. */
 export const within = (cuts: readonly Cut[], columns: ReadonlyMap<string, Column>): Pairs => ({
   digest: '',
   columns: new Map(cuts.map((cut) => [cut.column, agreeing(cut, columns.get(cut.column)!)])),

@@ -12,7 +12,7 @@ interface Attacked {
   readonly own: number;
   /** Prior probability of each value of each record, before conditioning on the totals. */
   readonly beliefs: readonly (readonly number[])[];
-  /** Data whose totals are the known ones; the first of those that the answer is about. */
+  /** Data sets with the known totals; the target states of the answer. */
   readonly aim: readonly (readonly number[])[];
 }
 
@@ -72,7 +72,7 @@ const oneHot = (kinds: number, payload: number) =>
 
 type Parts = { readonly within: number; readonly across: number };
 
-/** The largest part of the bounds that any model reached, over many that were climbed. */
+/** Largest ratio of loss to bound over many hill-climbed models. */
 function climb(adds: Attacked['adds'], records: number, bound: (own: number) => Parts, models: number): Parts {
   const next = random(records * 7919 + adds.length);
   const pick = (n: number) => Math.floor(next() * n);

@@ -2,7 +2,7 @@
 export type Adds = readonly bigint[];
 
 export interface Together {
-  /** Most records in a change that keeps all totals and of which no part does. */
+  /** Largest number of records in a minimal change that keeps all totals. */
   readonly most: number;
   /** True if the totals determine the number of rows of each kind. */
   readonly singles: boolean;
@@ -62,8 +62,8 @@ function alongLine(points: readonly bigint[]): number {
 }
 
 /**
- * The most moves between points that add up to nothing while no part of them does: minimal solutions by the procedure of Contejean and Devie 1994, which comes to an end. Partial sums grow only by
- * moves that lead back; what holds a solution already is left.
+ * Largest minimal solution of moves that sum to zero, by the procedure of Contejean and Devie 1994, which terminates. Partial
+ * sums grow only by moves that lead back; those containing a solution are dropped.
  */
 function longestChange(points: readonly Adds[], work: number): number | undefined {
   const moves = movesBetween(inSteps(points));
@@ -96,7 +96,10 @@ function longestChange(points: readonly Adds[], work: number): number | undefine
   return longest;
 }
 
-/** A partial sum grows by moves that lead back only, so its square is at most as many squares of moves: with these, and as many moves as work allows, every product stays whole in doubles. */
+/**
+ * Bound on the work that keeps all products exact in doubles: a partial sum grows only by moves that lead back, so its square is
+ * at most the sum of the squared moves.
+ */
 const widestMove = 2 ** 19;
 
 /** Every coordinate in steps of its own, from the first point: what adds up to nothing stays the same. */
@@ -106,7 +109,7 @@ function inSteps(points: readonly Adds[]): readonly (readonly number[])[] {
   return from.map((point) => point.map((x, d) => Number(x / step[d]!)));
 }
 
-/** Moves so far, by their numbers in order, and what they add up to. */
+/** Moves so far, as sorted indices, and their sum. */
 interface Partial {
   readonly uses: readonly number[];
   readonly sum: readonly number[];

@@ -1,6 +1,6 @@
 import { blockAt, type ColumnPairs } from './pairs.js';
 
-/** Positions in a row, both ends in it, that something treats alike. */
+/** Range of positions of one kind, both ends included. */
 export interface Piece<K> {
   readonly from: number;
   readonly to: number;

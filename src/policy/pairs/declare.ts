@@ -23,7 +23,7 @@ export interface Declaring {
 /** A fault at the pairs of one column. */
 export type Wrong = (message: string, hint: string) => Error;
 
-/** The written pairs, checked; undefined where they leave every two values as they were. */
+/** Pairs after validation; undefined if they leave all pairs of values as they were. */
 export function declarePairs(
   entry: PairsEntry,
   protect: Pick<Protect, 'secret' | 'unit' | 'neighbours'>,
@@ -207,7 +207,7 @@ const texts: Readonly<Record<(typeof forms)[number], (form: FormEntry, wrong: Wr
 
 export const encodingOf = ({ encoding }: Declaring): readonly string[] => (encoding === undefined ? [] : [`in ${encoding}`]);
 
-/** The graph, all that decides which value a cell has, and whose rows move together where that is not one row. */
+/** Digest input: the graph, all that determines the value of a cell, and whose rows move together if not single rows. */
 function digestOf(
   pairs: ReadonlyMap<string, ColumnPairs>,
   columns: ReadonlyMap<string, Column>,
@@ -222,7 +222,7 @@ function digestOf(
     .slice(0, 16);
 }
 
-/** All that decides which value a cell of the column has. */
+/** Everything that determines the value of a cell of the column. */
 export function readingOf(column: Column): readonly unknown[] {
   if (isCoded(column)) return [column.type, codesOf(column), column.type === 'multi' ? column.separator : ''];
   const { low, step, last, missing } = gridOf(column);

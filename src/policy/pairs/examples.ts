@@ -12,7 +12,7 @@ export interface PairExamples {
   readonly column: string;
   /** Two values that are a pair: indistinguishable within epsilon. */
   readonly notTold?: readonly [string, string];
-  /** Two values that several pairs lie between, one after the other: with so many times epsilon. */
+  /** Two values that a path of several pairs connects: indistinguishable within that multiple of epsilon. */
   readonly over?: { readonly values: readonly [string, string]; readonly steps: number };
   /** Two values that may be distinguished. */
   readonly told?: readonly [string, string];
@@ -51,7 +51,7 @@ function examplesOf(column: Column, pairs: ColumnPairs): PairExamples {
   };
 }
 
-/** Values of one column by how many pairs lie between them and one in the middle; null where none lead to them. */
+/** Number of pairs between each value of a column and one in the middle; null if no path exists. */
 export interface PairReach {
   readonly column: string;
   readonly from: string;

@@ -1,4 +1,7 @@
-/** Fewer than there are in a degree of latitude anywhere, and, times the cosine, in one of longitude: the earth is no ball (110.574 to 111.694 km). */
+/**
+ * Lower bound on kilometres per degree of latitude and, times the cosine, of longitude, since the earth is not a sphere (110.574
+ * to 111.694 km).
+ */
 const perDegree = 110.5;
 const radians = Math.PI / 180;
 /** Factor that exceeds all rounding errors of the functions below many times over. */

@@ -22,10 +22,10 @@ export type ColumnPairs = {
 
 /** The pairs of a policy. A column that is absent: any two of its values. */
 export interface Pairs {
-  /** Of the pairs, and of how the cells of their columns are read: what was booked along others is no total of these. */
+  /** Digest of the pairs and of the reading of their columns; costs booked under another digest do not count for these pairs. */
   readonly digest: string;
   readonly columns: ReadonlyMap<string, ColumnPairs>;
-  /** As they are declared, column by column. */
+  /** Declarations in words, column by column. */
   readonly told: readonly PairsTold[];
 }
 

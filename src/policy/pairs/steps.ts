@@ -24,7 +24,7 @@ export const stepsOfCells = ({ step }: NumberColumn | WeightColumn, distance: Ra
 export const stepsWithin = (column: NumberColumn | WeightColumn, distance: Rational): bigint =>
   isReadAsIs(column) ? floor(divide(distance, column.step)) : stepsOfCells(column, distance);
 
-/** The same for what a policy writes, at most all positions. Codes: so many steps in their order. */
+/** The same for the distance in a policy, at most the number of positions. For codes: steps in their order. */
 export function stepsOf(column: Lined, text: string, wrong: Wrong): number {
   const far = numberIn(text, wrong);
   if (isCategory(column)) {
