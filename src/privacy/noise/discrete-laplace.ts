@@ -61,7 +61,7 @@ const above = 1 + 2 ** -48;
 const below = 1 - 2 ** -48;
 const safe = 2 ** 53;
 
-/** Magnitudes of the law, in plain numbers: G = floor(scale E), E exponential. */
+/** Magnitudes of the discrete Laplace, in doubles: G = floor(scale E), E exponential. */
 export function geometricNumbers(scale: Rational, source: Digits): () => number | bigint {
   requirePositive(scale);
   const exponential = new UnitExponential(source);

@@ -29,7 +29,7 @@ const fits = (counts: number[], probability: number[]): boolean => {
 };
 const digitsOf = (base: number): Digits => ({ base, word: () => cryptoBits.below(base), bit: () => cryptoBits.bit() });
 
-/** The other way to draw the same law: propose uniformly, keep with e^(-rate gap). */
+/** The same distribution by rejection: propose uniformly, keep with e^(-rate gap). */
 function chooseByRejection(scores: readonly bigint[], rate: ReturnType<typeof rational>): number {
   const best = [...scores].sort((a, b) => (a < b ? 1 : -1))[0]!;
   for (;;) {
