@@ -9,14 +9,14 @@ import { halfWidth } from './law-width.js';
 import type { Mechanism } from './mechanism.js';
 import type { Paid } from './paid.js';
 
-/** A vector of whole numbers that noise is added to. */
+/** Vector of whole numbers that noise is added to. */
 export interface Noised {
   readonly name: string;
   readonly cells: number;
   readonly effects: Effects;
   /** Value of one unit in the answer; 1 when absent. */
   readonly unit?: number;
-  /** Number of releases of the vector, adaptive or not; 1 when absent. `effects` are for one release. */
+  /** Number of releases of the vector, adaptive or not; 1 when absent. `sensitivity` is for one release. */
   readonly times?: number;
   /** Number of tables read from it, if every cell enters each of them. */
   readonly tables?: number;
@@ -26,7 +26,7 @@ export interface Noised {
 
 export interface Additive extends Mechanism {
   readonly law: AdditiveLaw;
-  /** Of one cell, in units. */
+  /** Variance of one cell, in units. */
   readonly variance: number;
   /**
    * Draws the noise of one vector now, so that timing cannot depend on the data, and adds it later. A shorter vector than planned
@@ -37,7 +37,10 @@ export interface Additive extends Mechanism {
 
 const two = rational(2);
 
-/** Discrete Laplace noise for pure epsilon, discrete Gaussian noise for rho: the least that keeps every record in scope within the allotment. */
+/**
+ * Discrete Laplace noise for pure epsilon, discrete Gaussian noise for rho: the least with which every record in scope stays
+ * within the budget share.
+ */
 export function additive(what: Noised, allotment: Allotment, scope?: Scope): Additive {
   const { name, cells, effects, unit = 1, times = 1, tables, factored } = what;
   const most = largest(effects, sizeIn[allotment.noise], scope);
@@ -76,6 +79,6 @@ function draws(law: AdditiveLaw, count: number): bigint[] {
   return Array.from({ length: count }, draw);
 }
 
-/** Expected absolute or root mean square width of one cell, for choosing between laws. */
+/** Expected absolute error (Laplace) or standard deviation (Gaussian) of one cell, for the choice between distributions. */
 export const spreadOf = (law: AdditiveLaw): number =>
   law.kind === 'laplace' ? toNumber(law.scale) : law.kind === 'gaussian' ? Math.sqrt(toNumber(law.variance)) : 0;

@@ -20,7 +20,7 @@ const draws = 40_000;
 
 describe('Algorithm 2.1', () => {
   const terms = { epsilon: rational(1), spread: 3n, coin: rational(3, 10), most: 20n };
-  /** The law: coin x uniform + (1 - coin) x discrete Laplace around the answer, clamped. */
+  /** Reference distribution: coin x uniform + (1 - coin) x discrete Laplace around the answer, clamped. */
   const law = (answer: number): number[] => {
     const q = Math.exp(-1 / 3);
     const p = Array.from({ length: 21 }, () => 0.3 / 21);

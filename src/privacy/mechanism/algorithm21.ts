@@ -22,7 +22,7 @@ export interface Algorithm21 {
   readonly most: bigint;
 }
 
-/** It has no epsilon to add to a budget, and no composition is known for it: its price is that a population may have it once. */
+/** One-time cost: it has no epsilon to add to a budget and no known composition, so each population may have it once. */
 export interface AdversarialNoise extends Mechanism {
   readonly law: PublishedLaw;
   /** Of the branch that looks at the data. */

@@ -8,7 +8,7 @@ const two = rational(2);
 /** 2.2796 > 3^(3/4): how fast the log density of quartic noise moves. */
 export const quarticSlide: Rational = rational(22796, 10000);
 
-/** The size of an effect that decides the cost in each kind of accounting. */
+/** Norm of the sensitivity that determines the cost, for each kind of accounting. */
 export const sizeIn = { pure: 'l1', zcdp: 'l2squared' } as const satisfies Record<Allotment['noise'], keyof Effect>;
 
 /**
@@ -24,7 +24,7 @@ export function costOf(law: Law, noise: Allotment['noise'], { l1, l2squared }: E
   }
   if (law.kind === 'laplace') return divide(rational(l1), law.scale);
   if (law.kind === 'selection') return multiply(multiply(two, law.sharpness), rational(l1));
-  // The effects of these two are in the data's own ladder; one record stands for one step of it.
+  // The sensitivity of these two is measured in rungs of the data's own ladder; one record stands for one rung.
   if (law.kind === 'ladder') return multiply(multiply(two, law.decay), rational(l1));
   if (law.kind === 'smooth') return multiply(add3(divide(quarticSlide, law.scale), law.beta), rational(l1));
   if (law.kind === 'tilt') return add(add(divide(rational(l1), law.scale), law.bend), divide(law.slack, law.fuzz));

@@ -11,7 +11,7 @@ import { everyRecord } from './record-class.js';
 import { selection } from './select.js';
 import { smooth } from './smooth.js';
 
-/** Cost, plan and receipt are read off the law; here what comes out is held against it, for every way to draw. */
+/** Cost, plan and receipt are computed from the distribution; these tests compare it with the draws, for every mechanism. */
 const effects: Effects = effectOn([everyRecord], { l1: 2n, l2squared: 2n });
 const followed = { name: 'x', classes: [everyRecord] };
 /** Fraction of `draws` that satisfy the predicate. */

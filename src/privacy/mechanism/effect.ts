@@ -5,7 +5,7 @@ export interface Effect {
   readonly l1: bigint;
   readonly l2squared: bigint;
 }
-/** Classes that are absent do not move it at all. */
+/** Sensitivity per record class; absent classes have none. */
 export type Effects = ReadonlyMap<RecordClass, Effect>;
 export type Scope = (record: RecordClass) => boolean;
 

@@ -10,11 +10,11 @@ export interface Part {
   readonly noise: AdditiveLaw<number>;
 }
 
-/** Noises whose factors are not fixed yet; `half` is a norm of the factors (proof note, 4), which is what solving for them rests on. */
+/** Sum of noises with variable factors; `half` is a norm of the factors (proof note, 4), on which solving for them is based. */
 export interface NoiseSum {
   /** Half width: the sum with these factors, one per noise, passes it with probability alpha at most. */
   half(factors: readonly number[]): number;
-  /** Above 0 where x >= 0 passes it, below 0 where it does not; near a straight line in x, and quicker than working out the half width. */
+  /** Above 0 if x >= 0 exceeds the half width, below 0 if not; nearly linear in x, and faster than the half width itself. */
   beyond(factors: readonly number[], x: number): number;
 }
 
@@ -34,7 +34,7 @@ export const spreadOf = (parts: readonly Part[]): Spread => ({
 
 const isNoisy = (law: AdditiveLaw<number>): boolean => widthOf(law) > 0;
 
-/** Noises of one law with one factor: as many as `times`, which add up to one whole number. */
+/** Noises of one distribution with one factor: `times` of them, which add up to one whole number. */
 interface Many {
   readonly noise: AdditiveLaw<number>;
   readonly times: number;
@@ -81,8 +81,8 @@ function sumOfMany(numbers: readonly Many[], alpha: number): NoiseSum {
 }
 
 /**
- * The sum of several numbers, each made of noises of its own, by the numbers' factors. A number of noises that are alike is whole: one half step is allowed
- * for, not one for each of its noises (proof note, 7).
+ * Sum of several numbers with factors, each number made of its own noises. A number of equal noises is whole, so it gets one half
+ * step, not one per noise (proof note, 7).
  */
 export function sumOfNumbers(numbers: readonly (readonly Part[])[], alpha: number): NoiseSum {
   const told = numbers.map((parts): readonly (Many & { readonly factor: number })[] =>
@@ -96,7 +96,7 @@ export function sumOfNumbers(numbers: readonly (readonly Part[])[], alpha: numbe
   return { half: (factors) => half(spread(factors)), beyond: (factors, x) => beyond(spread(factors), x) };
 }
 
-/** Several noises of one law, times one factor. */
+/** True for several noises of one distribution with one factor. */
 const areAlike = ([first, ...others]: readonly Part[]): boolean =>
   first !== undefined &&
   isNoisy(first.noise) &&
@@ -112,7 +112,10 @@ const alone = (halves: readonly number[]): NoiseSum => {
   return { half, beyond: (factors, x) => x - half(factors) };
 };
 
-/** Half width of a sum with given factors: exact for one noise; where all factors are alike the sum lives on their grid and needs no allowance for it. */
+/**
+ * Half width of a sum with given factors: exact for one noise; with equal factors the sum lies on their grid and needs no
+ * allowance for it.
+ */
 export function combinedHalfWidth(all: readonly Part[], alpha: number): number {
   const parts = all.filter(({ factor, noise }) => factor !== 0 && isNoisy(noise));
   const [first, second] = parts;
@@ -159,8 +162,8 @@ export const barOf = (law: AdditiveLaw<number>): number =>
   spreadDeviation(law) * (law.kind === 'laplace' ? Math.log(20) / Math.SQRT2 : normalQuantile(0.975));
 
 /**
- * The half width for 95 % of such a sum; `squares`: of its factors, added up. A bar between two whole numbers holds no more than one at the lower of them: one noise by itself has its own half width at
- * least, and where the sum may be whole the bar is.
+ * Half width of 95 % for such a sum; `squares` is the sum of squared factors. At least that of a single noise, and a whole number
+ * if the sum is one.
  */
 export function sumHalf(law: AdditiveLaw<number>, squares: number): number {
   const half = Math.max(barOf(law), halfWidth(law, 0.05)) * Math.sqrt(squares);

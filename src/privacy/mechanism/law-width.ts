@@ -4,7 +4,7 @@ import type { AdditiveLaw } from './law.js';
 export const widthOf = (law: AdditiveLaw<number>): number =>
   law.kind === 'laplace' ? law.scale : law.kind === 'gaussian' ? Math.sqrt(law.variance) : 0;
 
-/** The law of the noise times a factor. */
+/** Distribution of the noise times a factor. */
 export function scaled(law: AdditiveLaw<number>, by: number): AdditiveLaw<number> {
   if (law.kind === 'laplace') return { kind: 'laplace', scale: law.scale * by };
   return law.kind === 'gaussian' ? { kind: 'gaussian', variance: law.variance * by * by } : law;

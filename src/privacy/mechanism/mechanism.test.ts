@@ -170,7 +170,7 @@ describe('a payment', () => {
     expect(() => one.ready(paid)).toThrow('more noise would be drawn than was booked');
     expect(() => other.ready(new Paid([one]))).toThrow(RangeError);
     expect(() => one.ready(new Paid([]), 1)).toThrow(RangeError);
-    // Its effect does not shrink with the vector: one of two numbers is one release, and so is a second.
+    // The sensitivity does not shrink with the vector: one of two numbers is one release, and so is a second.
     const short = new Paid([one]);
     expect(one.ready(short, 2)([1n, 2n])).toHaveLength(2);
     expect(() => one.ready(short, 2)).toThrow('more noise would be drawn than was booked');

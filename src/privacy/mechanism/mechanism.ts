@@ -1,10 +1,7 @@
 import type { Law } from './law.js';
 import { addProfiles, emptyPure, emptyZcdp, type Profile } from './profile.js';
 
-/**
- * A way to let a number out: the law of its noise, what drawing it costs, and the draw itself, all read off one value. It draws only for whoever holds the
- * receipt of what was booked for it (paid.ts).
- */
+/** Noise mechanism: distribution, privacy cost and public summary in one value. Samples only against a payment (payment.ts). */
 export interface Mechanism {
   readonly law: Law;
   /** Privacy cost of all draws together. */

@@ -41,14 +41,14 @@ import { zcdpOfPure } from './zcdp-of-pure.js';
  */
 declare const replaceOne: unique symbol;
 
-/** The price of something a population may be given once and never again, whatever else is spent. */
+/** Cost of something that a population may have once and never again, independent of all other costs. */
 export const onceOnly = (what: string): PureProfile => pureProfile([[onceFor(what), rational(1)]], true);
 
 export interface PureProfile {
   readonly noise: 'pure';
-  /** epsilon of replacing one record of the class; a class that is absent is not touched. */
+  /** epsilon of replacing one record of the class; zero for an absent class. */
   readonly perRecord: ReadonlyMap<RecordClass, Rational>;
-  /** True when every class was noised on its own, so that the likelihood is a product over classes. */
+  /** True if every class was noised separately, so that the likelihood is a product over classes. */
   readonly factored: boolean;
   /** zCDP cost of the same draws, each at its own (zcdp-of-pure.proof.md); that of one draw of the whole when absent. */
   readonly zcdp?: ZcdpProfile;
@@ -106,7 +106,7 @@ function slicesIn(costs: ReadonlyMap<RecordClass, Rational>): Map<Slicing, Costs
   return new Map([...found].map(([of, parts]) => [of, costsOf(parts, columnsIn(of).length)]));
 }
 
-/** Readings by which some of a cost is booked. */
+/** Slicings under which part of a cost is booked. */
 export const slicingsIn = ({ perRecord }: Profile): readonly Slicing[] => [...perRecord.keys()].filter(isSliced).map(slicingIn);
 
 /** Pure replace-one epsilon per class. */
@@ -131,10 +131,10 @@ export function renamedProfile(profile: Profile, rename: (name: RecordClass) => 
   return profile.zcdp ? pricedAs(pure, renamedProfile(profile.zcdp, rename) as ZcdpProfile) : pure;
 }
 
-/** zCDP cost of a pure profile: its draws, or one draw where they are not known. */
+/** zCDP cost of a pure cost: that of its draws, or of one draw if they are not known. */
 export const inZcdp = (pure: PureProfile): ZcdpProfile => pure.zcdp ?? oneDraw(pure);
 
-/** The same profile with the zCDP cost of `times` equal draws. */
+/** The same cost with the zCDP cost of `times` equal draws. */
 export const withZcdp = (pure: PureProfile, times = 1): PureProfile => {
   if (pure.zcdp || times === 1) return pricedAs(pure, inZcdp(pure));
   const each = pureProfile([...pure.perRecord].map(([name, cost]) => [name, divide(cost, rational(times))] as const));
@@ -144,7 +144,7 @@ export const withZcdp = (pure: PureProfile, times = 1): PureProfile => {
   );
 };
 export const pricedAs = (pure: PureProfile, zcdp: ZcdpProfile): PureProfile => ({ ...pure, zcdp });
-/** The same profile without its zCDP cost: as receipts and pure accounts hold it. */
+/** The same cost without its zCDP cost, as receipts and pure accounts hold it. */
 export function withoutZcdp(profile: Profile): Profile {
   if (profile.noise === 'zcdp' || profile.zcdp === undefined) return profile;
   const { zcdp: _, ...pure } = profile;
@@ -169,7 +169,7 @@ function oneDraw({ perRecord }: PureProfile): ZcdpProfile {
   );
 }
 
-/** Profiles of one kind add along a transcript, adaptively chosen or not. */
+/** Sum of costs of one kind, for an adaptive or non-adaptive sequence of releases. */
 export function addProfiles<P extends Profile>(a: P, b: P): P {
   const total = new Map(a.perRecord);
   for (const [name, cost] of b.perRecord) if (!isSlice(name)) total.set(name, add(total.get(name) ?? zero, cost));
@@ -185,7 +185,7 @@ export function addProfiles<P extends Profile>(a: P, b: P): P {
     : { noise: 'zcdp', perRecord: total }) as unknown as P;
 }
 
-/** Totals whose draws nobody knew, as in ledgers of version 0.2, stay as they were written. */
+/** Totals whose number of draws is unknown, as in ledgers of version 0.2, keep their text. */
 const zcdpTogether = (a: PureProfile, b: PureProfile): Pick<PureProfile, 'zcdp'> =>
   a.zcdp || b.zcdp ? { zcdp: addProfiles(inZcdp(a), inZcdp(b)) } : {};
 
@@ -225,7 +225,7 @@ export const isAlong = ({ perRecord }: Profile, pairs: string): boolean => perRe
 export const emptyPure: PureProfile = pureProfile([], true);
 export const emptyZcdp: ZcdpProfile = zcdpProfile([]);
 
-/** Everything a population has paid so far; what leakage is computed from. */
+/** All costs of a population so far, from which leakage is computed. */
 export interface Spent {
   readonly pure: PureProfile;
   readonly zcdp: ZcdpProfile;
@@ -256,7 +256,7 @@ export interface StoredProfile {
   readonly zcdp?: Readonly<Record<string, string>>;
 }
 
-/** Classes in code-unit order, so that equal profiles have equal text. */
+/** Classes in code-unit order, so that equal costs have equal text. */
 const textsOf = ({ perRecord }: Profile): Readonly<Record<string, string>> =>
   Object.fromEntries([...perRecord].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([name, cost]) => [name, toText(cost)]));
 export const toStored = (profile: Profile): StoredProfile => ({

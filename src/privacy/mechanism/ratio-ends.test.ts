@@ -72,7 +72,7 @@ describe('intervals near an end of the range', () => {
           part / whole,
         );
         expect(found.below + found.above, `${part} of ${whole}, ${others}`).toBeLessThan(0.05);
-        // Nobody is missed twice: where nothing lies below, more may lie above.
+        // The two sides are exclusive: if nothing lies below, more may lie above.
         if (part <= 4) expect(found.below).toBeLessThan(1e-6);
       }
     }
@@ -128,7 +128,7 @@ describe('intervals near an end of the range', () => {
       expect(ends.low).toBeLessThanOrEqual(ends.value);
       if (ends.low === plain.low) continue;
       shorter++;
-      // Only those are taken off that the interval of nothing would reach over.
+      // Only values are excluded that the interval of zero would cover.
       expect(sum.beyond(factorsAt(ofShare, ends.low), ends.low * 200)).toBeLessThan(1e-6);
     }
     expect(shorter).toBeGreaterThan(5);

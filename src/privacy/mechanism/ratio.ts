@@ -5,7 +5,7 @@ import { type NoiseSum, type Part, sumOfNumbers } from './law-sum.js';
  * (Fieller's argument, quotient.proof.md).
  */
 export interface Quotient {
-  /** At `top / bottom`, pulled into `within`. */
+  /** `top / bottom`, clamped to `within`. */
   readonly value: number;
   readonly low: number;
   readonly high: number;
@@ -34,8 +34,8 @@ export interface Asked {
   /** The public range of r. */
   readonly within: readonly [number, number];
   /**
-   * Up to where from the low end, and from where to the high one, an r too near the end for the interval to miss it on that side may be missed twice as
-   * often on the other (proof note, 6). Nowhere when absent.
+   * Limits of the ranges at either end in which a value that the interval cannot miss on that side may be missed twice as often
+   * on the other (proof note, 6). No such ranges when absent.
    */
   readonly ends?: readonly [number, number];
 }
@@ -55,7 +55,7 @@ export function quotients(noises: readonly (readonly Part[])[], alpha: number): 
         by.beyond(factorsAt(factors, r), Math.abs(from - r) * bottom);
     const plain = (limit: number) => farthest(value, limit, beyond(sum, value));
     if (!ends) return { value, low: plain(least), high: plain(most) };
-    /** Nearer to the limit than `near` nobody is missed on its side. */
+    /** An r nearer to the limit than `near` is never missed on that side. */
     const end = (limit: number, upTo: number): number => {
       const reached = plain(limit);
       const near = farthest(limit, upTo, beyond(sum, limit));
@@ -73,8 +73,8 @@ export function quotients(noises: readonly (readonly Part[])[], alpha: number): 
 }
 
 /**
- * The end of the possible values on the way from a possible one to the limit: there is one end at most (proof note, 3). `beyond` is above 0 where a
- * value is not possible. Secants that stay in the bracket and come from both sides (a side kept twice counts half); every fourth step halves it.
+ * End of the possible values between a possible one and the limit; unique if it exists (proof note, 3). `beyond` is positive for
+ * impossible values. Safeguarded secants, with a bisection every fourth step.
  */
 export function farthest(possible: number, limit: number, beyond: (r: number) => number): number {
   let [inside, below, outside, above] = [possible, beyond(possible), limit, beyond(limit)];

@@ -19,7 +19,7 @@ export type Part = Of<'part'>;
  */
 export type Mark = Of<'mark'>;
 export type Once = Of<'once'>;
-/** The records whose public column has one of some values in a row. */
+/** Records whose public column has a value in some range. */
 export type Slice = Of<'slice'>;
 /**
  * Part of the cost under `*` that was booked by slices of a public column; the rest counts for every slice, older costs without
@@ -33,9 +33,9 @@ export type Paired = Of<'paired'>;
 export type RecordClass = EveryRecord | Part | Mark | Once | Slice | Sliced | Along | Paired;
 
 declare const slicing: unique symbol;
-/** A public column, and how its cells are read: what was booked under another reading is no total of this one. */
+/** Public column with the reading of its cells; costs booked under another reading are separate totals. */
 export type Slicing = string & { readonly [slicing]: true };
-/** The digest is of all that decides which value a cell has. */
+/** The digest covers all that determines the value of a cell. */
 export const slicingOf = (column: string, digest: string): Slicing =>
   `${column.replace(/[%:#]/g, encodeURIComponent)}#${digest}` as Slicing;
 
@@ -138,9 +138,9 @@ export const isSourceMark = (record: RecordClass): record is Mark => record.star
 export const isSlice = (record: RecordClass): record is Slice => kindOf(record) === 'slice';
 export const isAlongPairs = (record: RecordClass): record is Along => kindOf(record) === 'pairs';
 export const isSliced = (record: RecordClass): record is Sliced => kindOf(record) === 'sliced';
-/** A part of `*` that was booked more finely and is taken off it: such totals may only be rounded down. */
+/** True for a part of `*` that was booked more finely and is deducted from it: such totals may only be rounded down. */
 export const isTakenOff = (record: RecordClass): boolean => isSliced(record) || kindOf(record) === 'paired';
-/** A class of records that a bound may speak about by itself, not a note on how they paid. */
+/** True for a class of records that a bound may cover by itself, not a mark. */
 export const isOfRecords = (record: RecordClass): record is EveryRecord | Part => record === everyRecord || isPart(record);
 
 /** A column or relation by such a name would be taken for something else. */

@@ -36,7 +36,7 @@ const has = ({ ranges, missing }: Values, v: number): boolean =>
 const booking = fc.tuple(values, fc.integer({ min: 1, max: 3 }));
 const runs = Number(process.env.FUGU_SLICES ?? 1000);
 
-/** Held in one way only. */
+/** Canonical form. */
 function expectTidy({ runs }: Slices): void {
   runs.forEach((run, k) => {
     expect(run.from).toBeLessThanOrEqual(run.to);

@@ -36,7 +36,7 @@ export interface Values {
 export const noSlices: Slices = { runs: [], missing: zero };
 export const everyValue: Values = { ranges: [{ from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY }], missing: true };
 
-/** So much for each of these values, nothing for the others. */
+/** This cost for each of these values, zero for the others. */
 export const costOn = ({ ranges, missing }: Values, cost: Rational): Slices => ({
   runs: tidied(
     inOrder(ranges).map((range) => ({ ...range, cost })),

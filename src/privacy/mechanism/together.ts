@@ -8,7 +8,7 @@ import { type Amounts, amountAt, inOrder, joinRuns, type Range, type Run, type S
 export type Costs = Rational | CostsBy;
 export interface CostsBy extends Slices<Costs> {}
 
-/** Some values in a row of each column: NaN for those that have none, undefined for every value and none. */
+/** Range of values of each column: NaN for records without one, undefined for all records. */
 export type Box = readonly (Range | undefined)[];
 export interface Part {
   readonly box: Box;
@@ -47,7 +47,7 @@ export const noCosts = (columns: number): Costs => amountsOf(columns, add).zero;
 export const areEqual = (a: Costs, b: Costs, columns: number): boolean => amountsOf(columns, add).equal(a, b);
 export const addCosts = (a: Costs, b: Costs, columns: number): Costs => amountsOf(columns, add).join(a, b);
 
-/** So much where every column has one of these values, nothing elsewhere. */
+/** This cost where every column has one of these values, zero elsewhere. */
 export function costOnAll(values: readonly Values[], cost: Rational): Costs {
   const [first, ...others] = values;
   if (!first) return cost;
@@ -72,7 +72,7 @@ export function largestOnAll(costs: Costs, values: readonly Values[]): Rational 
   return most;
 }
 
-/** The largest cost at each value of one column, whatever the others are. */
+/** Largest cost at each value of one column, over the values of the others. */
 export function largestBy(costs: Costs, column: number, columns: number): Slices {
   const most = (inner: Costs): Costs => (columns === 1 ? inner : column === 0 ? largestOf(inner, columns - 1) : inner);
   if (column === 0) {
@@ -133,7 +133,7 @@ export function partsOf(costs: Costs, columns: number): readonly Part[] {
 const none: Range = { from: Number.NaN, to: Number.NaN };
 const everything: Range = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
 
-/** The sum of boxes that may lie across one another. */
+/** Sum of boxes that may overlap. */
 export function costsOf(parts: readonly Part[], columns: number): Costs {
   if (columns === 0) return parts.reduce((sum, { cost }) => add(sum, cost), zero);
   const amounts = amountsOf(columns - 1, add);

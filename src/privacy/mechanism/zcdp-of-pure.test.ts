@@ -5,7 +5,7 @@ import { fromStored, inZcdp, nothingSpent, pureProfile, spend, toStored, withZcd
 import { everyRecord, slice, sliced, slicingOf } from './record-class.js';
 import { pureOfZcdp, zcdpOfPure } from './zcdp-of-pure.js';
 
-/** Renyi divergence of order alpha of two laws on whole numbers. */
+/** Renyi divergence of order alpha between two distributions on whole numbers. */
 const renyi = (p: readonly number[], q: readonly number[], alpha: number): number =>
   Math.log(p.reduce((sum, x, k) => sum + x * (x / q[k]!) ** (alpha - 1), 0)) / (alpha - 1);
 const orders = [1.0001, 1.01, 1.5, 2, 3, 7, 20, 60];

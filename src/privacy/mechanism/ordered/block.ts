@@ -18,11 +18,13 @@ export interface Block {
   range(from: number, to: number): Told;
   /** Sum of all counts, each times its position. */
   readonly slope: Told;
-  /** Its total, and the counts at its positions once the total is known from elsewhere as well, from the noisy numbers of its tree. */
+  /**
+   * Its total, and the counts at its positions once the total is also known from elsewhere, from the noisy numbers of its tree.
+   */
   read(numbers: readonly number[]): { readonly total: number; counts(total: number): Float64Array };
 }
 
-/** A block of one position that has no tree: only prefixes speak about it. */
+/** Block of one position without a tree: only prefixes give information about it. */
 const alone: Block = {
   width: 1,
   variance: Number.POSITIVE_INFINITY,

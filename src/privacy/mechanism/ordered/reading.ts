@@ -32,7 +32,7 @@ function makeReading(strategy: Strategy): Reading {
     blocks.map(({ variance }) => variance),
     prefix ** 2,
   );
-  /** Of sums of prefix totals, so many times each. */
+  /** Variance of a sum of prefix totals with these multiples. */
   const spread = (terms: readonly (readonly [block: number, times: number])[]): number =>
     terms.reduce((all, [i, a]) => all + terms.reduce((sum, [j, b]) => sum + a * b * chain.covariance(i, j), 0), 0);
   const placeOf = (position: number): number => {

@@ -20,7 +20,7 @@ export interface Strategy {
 
 export const widthsOfBlocks = ({ ends }: Strategy): readonly number[] => ends.map((end, b) => end - (ends[b - 1] ?? 0));
 
-/** The numbers that are noised, from the counts at the positions: linear, with whole coefficients. */
+/** Numbers that noise is added to, from the counts at the positions: linear, with whole coefficients. */
 export function encoded(strategy: Strategy, counts: readonly bigint[]): bigint[] {
   const [prefix, tree] = [BigInt(strategy.prefix), BigInt(strategy.tree)];
   const numbers: bigint[] = [];
@@ -58,7 +58,7 @@ function treeColumn(strategy: Strategy): Effect {
 
 /** Of a count that is there or not. */
 export const presenceOf = (strategy: Strategy): Effect => movedBy(strategy, strategy.ends.length, 1n);
-/** Of a count that moves from a position to another, over at most so many ends of blocks. */
+/** Sensitivity to a count that moves between positions, across at most this many block ends. */
 export const moveOver = (strategy: Strategy, crossed: number): Effect => movedBy(strategy, crossed, 2n);
 
 function movedBy(strategy: Strategy, crossed: number, columns: bigint): Effect {

@@ -21,8 +21,8 @@ export const cellsOf = (sizes: readonly number[], { axes }: Pick<Part, 'axes'>):
 export const cellsIn = ({ sizes, parts }: Layout): number => parts.reduce((n, part) => n + cellsOf(sizes, part), 0);
 
 /**
- * With which whole number every margin of a table enters what is noised: entry T (a set of the table's axes, as bits) stands for the table summed over T and
- * written back to all its cells. All that is known of a part is read off these: what it makes of counts (`encode`) and how far a row moves it (move.ts).
+ * Whole coefficient of every marginal of a table in the noised numbers: entry T (a set of axes, as bits) for the table summed
+ * over T. `encode` and the sensitivity are both computed from these.
  */
 export function coefficientsOf(sizes: readonly number[], { axes, scale, centred }: Part): readonly bigint[] {
   return Array.from({ length: 1 << axes.length }, (_, set) => {

@@ -206,7 +206,7 @@ describe('the cost of noised tables', () => {
     const ideal = 7 ** 2 * 2 * (left + (1 - 1 / 2) * (1 / 3));
     const real = movesOf(sizes, layout.parts[3]!).squares[2]!;
     expect(Number(real)).toBeGreaterThan(ideal + 0.1);
-    // The mechanism takes effects as they are: one booked for the fractions alone would lose more than it books.
+    // The mechanism takes sensitivities as given: a cost for the fractions alone would be less than the actual loss.
     const cheaper = costOf(mechanism.law, 'zcdp', { l1: 0n, l2squared: effectOf(layout, 'replaced').l2squared - 1n })!;
     expect(compare(multiply(rational(101, 100), cheaper), rho)).toBeGreaterThan(0);
     expect(Math.max(...rowsOf(sizes).flatMap((u) => rowsOf(sizes).map((v) => loss(u, v, 2))))).toBeGreaterThan(

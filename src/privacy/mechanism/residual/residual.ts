@@ -14,7 +14,7 @@ export interface Changes {
   readonly rows: number;
 }
 
-/** Tables that are noised together: cost, law and draw are those of one additive mechanism over all their cells. */
+/** Tables noised jointly: cost, distribution and draw are those of one additive mechanism over all their cells. */
 export interface NoisedTables {
   readonly layout: Layout;
   readonly mechanism: Additive;

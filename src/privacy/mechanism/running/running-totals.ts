@@ -31,8 +31,8 @@ export interface RunningTotals {
 }
 
 /**
- * The way of the least mean squared error over the horizon: decided by public numbers, before anything is spent. Trees are tried from the flattest on, until
- * two in a row are worse than the best.
+ * Strategy with the least mean squared error over the horizon, chosen from public numbers before anything is spent. Trees are
+ * tried from the flattest until two in a row are worse.
  */
 export function runningTotals(counted: Counted, allotment: Allotment, scope?: Scope): RunningTotals {
   const { horizon } = counted;

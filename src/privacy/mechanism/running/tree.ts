@@ -1,8 +1,8 @@
 import type { Way } from './way.js';
 
 /**
- * Sums of blocks of 1, k, k^2, … steps, each noised when its block is over (Chan et al. 2011). A total adds the largest blocks up to its step, at most k - 1 of a size; a block is
- * read off its own noisy sum and off those inside it, each as far as its variance deserves (Honaker 2015).
+ * Tree strategy: sums of blocks of 1, k, k^2, … steps, each noised when complete (Chan et al. 2011). A total adds the largest
+ * blocks up to its step, each estimated from its own sum and those inside it (Honaker 2015).
  */
 export function treeOf(horizon: number, arity: number): Way {
   const widths = widthsOf(horizon, arity);
