@@ -11,12 +11,12 @@ export interface SlicedBase {
   readonly slicing: Slicing;
   readonly costs: Slices;
 }
-/** The same by its values of several public columns. */
+/** Cost of every record, by its values of several public columns. */
 export interface TogetherBase {
   readonly together: Slicing;
   readonly costs: Costs;
 }
-/** One number is what every record spends. */
+/** Cost of every record; a single number if all spend the same. */
 export type Base = Rational | Bases | SlicedBase | TogetherBase;
 
 const isCommon = (base: Base): base is Rational => 'num' in base;
@@ -25,7 +25,7 @@ export const isTogetherBase = (base: Base): base is TogetherBase => 'together' i
 const dearest = (base: SlicedBase | TogetherBase): Rational =>
   isSlicedBase(base) ? largestOn(base.costs) : largestOf(base.costs, columnsIn(base.together).length);
 
-/** The common base that covers a base: bounds are monotone in every record's, so it may always be taken instead (informed.proof.md). */
+/** Common base that covers a base: bounds are monotone in every record's cost, so this is always valid (informed.proof.md). */
 export function commonBase(base: Base, scope: Scope): Rational {
   if (isCommon(base)) return base;
   if (isSlicedBase(base) || isTogetherBase(base)) return dearest(base);

@@ -20,7 +20,10 @@ export type Need =
 
 export const onlySums: Condition = { mark: sumsMark, need: { kind: 'sums' } };
 
-/** The mark holds the declared values too: a total spent under another domain of a column is another total. */
+/**
+ * Condition that a release reads whole levels. The mark includes the declared values, so costs under another domain of a column
+ * are another total.
+ */
 export const wholeLevels = (resolution: Resolution): Condition => ({
   mark: levelsMark(resolution.digest.slice(0, 32)),
   need: { kind: 'levels', resolution },

@@ -64,7 +64,7 @@ const answers = ({ asked, epsilon, base }: Case, keep: KeepBounds) => {
   ];
 };
 
-/** Runs cases one after the other, keeping what was found by this key; true when some answer is not what it would be afresh. */
+/** Runs cases one after the other with bounds recorded under this key; true if some result differs from a new one. */
 const staleBy = (keyOf: (asked: Asked) => string, list: readonly Case[]): boolean => {
   const keep = keepingBounds(keyOf);
   return list.some((one) => JSON.stringify(answers(one, keep)) !== JSON.stringify(answers(one, keepingBounds(digestOf))));
@@ -80,7 +80,7 @@ describe('recorded bounds', () => {
     );
   });
 
-  // The twins: each forgets one thing that the bounds depend on.
+  // Faulty keys: each forgets one thing that the bounds depend on.
   const text = ({ graph, used, adversary, reach }: Asked, parts: readonly string[]): string => {
     const all = { ties: graph.member.join(), odds: graph.logOdds.join(), used: used?.join() ?? '', who: adversary + reach };
     return parts.map((part) => all[part as keyof typeof all]).join('|');

@@ -17,7 +17,7 @@ export interface KeptBounds {
 
 export const emptyBounds = (): KeptBounds => ({ leaks: new Map(), bases: new Map(), whatIfs: new Map() });
 
-/** Everything that the bounds of a graph are a function of. */
+/** Everything that the bounds of a graph depend on. */
 export interface Asked {
   readonly graph: FactorGraph;
   readonly used?: Uint8Array;
@@ -26,12 +26,12 @@ export interface Asked {
   readonly pull?: 'alike';
 }
 
-/** Graphs of which results are kept; a result is some numbers, never a graph. */
+/** Limit on graphs with recorded results; a result consists of numbers, never of a graph. */
 const mostKept = 32;
 
 export type KeepBounds = (asked: Asked) => KeptBounds;
 
-/** Results by a key: two that have one key are one. */
+/** Recorded bounds by key: inputs with one key share results. */
 export function keepingBounds(keyOf: (asked: Asked) => string): KeepBounds {
   const kept = new Map<string, KeptBounds>();
   return (asked) => {
@@ -77,7 +77,7 @@ export function digestOf({ graph, used, adversary, reach, pull }: Asked): string
   return hash.digest('hex');
 }
 
-/** At most so much at a time: a hash takes no more than two gigabytes. */
+/** Chunk size for hashing, which takes at most two gigabytes at once. */
 const block = 2 ** 28;
 function take(hash: Hash, { buffer, byteOffset, byteLength }: Uint8Array | Uint32Array | Float64Array): void {
   for (let at = 0; at < byteLength; at += block)

@@ -1,8 +1,8 @@
 import { fromNumber, nextDown, type Rational, zero } from '../../base/exact/rational.js';
 
 /**
- * The largest x up to `top` with cost(x) <= limit, for an increasing cost; to `digits` relative, as a short fraction, and itself tested. Zero when
- * nothing is small enough. Interpolates on logarithms (regula falsi with the Illinois rule), so costly curves take about ten evaluations.
+ * Largest x up to `top` with cost(x) <= limit, for an increasing cost; to `digits` relative, as a short fraction, itself
+ * evaluated. Zero if there is none. Regula falsi (Illinois) on logarithms.
  */
 export function largestBelow(cost: (x: number) => number, limit: number, top: number, digits = 1e-12): Rational {
   if (!(top > 0) || !(limit > 0)) return zero;
@@ -66,8 +66,8 @@ const mostQuestions = 40;
 const patient = 10;
 
 /**
- * The same for a cost that takes long to work out and is about proportional to x: starts at a guess and returns what was itself tested. Three digits, or two where the
- * curve jumps. Costs far above the limit need not be right.
+ * The same for costly curves that are roughly proportional to x: starts at a guess and returns an evaluated point. Three digits,
+ * or two at jumps. Costs far above the limit may be imprecise.
  */
 export function largestNear(cost: (x: number) => number, limit: number, { top, sure, guess }: Near): Rational {
   if (!(top > 0) || !(limit > 0)) return zero;

@@ -37,9 +37,9 @@ export interface Leakage {
   /** Upper bound on the leakage of each record; rounded up. */
   readonly perRecord: Float64Array;
   readonly worst: { readonly record: number; readonly leakage: number };
-  /** The whole effect of the largest component: what group privacy would charge. */
+  /** Total cost of the largest component: the leakage by group privacy. */
   readonly group: number;
-  /** Every number is a proven bound, rounded against ourselves. */
+  /** Every number is a proven bound, rounded conservatively. */
   readonly certified: true;
   readonly how: string;
 }
@@ -48,9 +48,9 @@ export interface Leakage {
 export interface Ties {
   readonly records: number;
   readonly graph: FactorGraph;
-  /** One number is what every used record spends. */
+  /** A single number is the cost of every used record. */
   leakage(profile: Float64Array | number): Leakage;
-  /** The worst leakage when every used record spends this; above `most` it need not be close. */
+  /** Worst leakage if every used record spends this; above `most` it need not be precise. */
   worst(base: number, most?: number): number;
   /** Estimate, not a bound, of the worst record's leakage per unit of a small base. */
   amplification(): number;
@@ -120,7 +120,7 @@ export function ties(subject: Subject, adversary: Adversary, options: LeakageOpt
   };
 }
 
-/** The bound for ties that pull together, infinite for records it does not speak about. */
+/** Bound for attractive ties, infinite for records it does not cover. */
 function pulling(subject: Subject, pull: 'alike' | undefined): ((profile: Float64Array) => Float64Array) | undefined {
   const pulls = isModel(subject)
     ? modelPulls(subject)
@@ -157,8 +157,8 @@ const spreader = (records: number, used: Uint8Array | undefined) => (profile: Fl
 };
 
 /**
- * Direct reach alone: no other bound is ever below it. push(e, D) <= min(e, D) puts it below the group and odds caps, below any larger message, and pushes of parts
- * add up to at most the push of the whole (two independent ties are one tie of summed effect and D).
+ * Calculator for direct reach alone, which is never above any other bound: push(e, D) <= min(e, D), and pushes of parts add up to
+ * at most the push of the whole.
  */
 function directTies(graph: FactorGraph, used: Uint8Array | undefined): Ties {
   const walked = walk(graph);
@@ -316,7 +316,7 @@ export interface Hub {
   readonly passesOn: number;
 }
 
-/** The records that pass on most: where leakage stays large however small the base, they are why. */
+/** Records that pass on most: they keep leakage large however small the base. */
 export function hubs(subject: Subject, most = 5): Hub[] {
   const graph = isModel(subject) ? graphsOf(subject)[0]! : subject;
   const list: Hub[] = [];

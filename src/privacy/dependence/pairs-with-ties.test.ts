@@ -28,10 +28,10 @@ type Bound = (given: Attacked) => number;
 
 const digit = (joint: Joint, state: number, j: number) => Math.floor(state / joint.strides[j]!) % joint.sizes[j]!;
 
-/** Nothing for any number of steps that cost nothing. */
+/** Zero for any number of steps without cost. */
 const apart = (own: number, steps: number): number => (Number.isFinite(steps) ? own * steps : Number.POSITIVE_INFINITY);
 
-/** The largest loss about a pair of values of any record, over every set of known others. */
+/** Largest loss about a declared pair of values of any record, over every set of known others. */
 function exactLoss({ model, pairs, full, own, used, aim }: Attacked): number {
   const joint = enumerate(model);
   const n = joint.sizes.length;
@@ -145,7 +145,7 @@ function nudged(given: Attacked, { unit: pick, below }: Draws): Attacked {
   };
 }
 
-/** Climbs; the largest ratio of loss and bound that was met, over so many models. */
+/** Hill climbing over this many models; returns the largest ratio of loss to bound. */
 function climb(models: number, bound: Bound, random: Draws): number {
   const ratio = (given: Attacked) => {
     const lost = exactLoss(given);

@@ -11,7 +11,7 @@ const week = slicingOf('week', 'd');
 const weeks = 4;
 const none = Number.NaN;
 
-/** A release about some weeks in a row, about those who have none, or about everybody. */
+/** Release about a range of weeks, about records without a week, or about everybody. */
 interface Release {
   readonly on: 'all' | 'none' | readonly [from: number, to: number];
   readonly cost: number;
@@ -93,7 +93,7 @@ function leak({ ties, values }: World, base: SlicedBase): number {
 }
 const costsOf = ({ releases }: World): Slices => paidBySlice(releases.map(booked).reduce(addProfiles, pureProfile([])), week);
 
-/** A model within the declared odds ratios, an aim (a set of states) and what the attacker knows. */
+/** Model within the declared odds ratios, target states, and the attacker's knowledge. */
 interface Attack {
   readonly fields: readonly number[];
   /** Parts of the declared log odds ratios, -1 to 1. */

@@ -49,7 +49,7 @@ function placesOf({ values }: Sliceable, columns: readonly Slicing[]): Places | 
 }
 
 function sliced({ graph, used, adversary, reach, pull }: Sliceable, places: Places): (costs: Costs) => number {
-  // Components of one shape whose records have the same values leak the same, whatever the values cost.
+  // Components of one shape whose records have the same values leak the same at any costs.
   const distinct = distinctComponents(graph, used, places.of);
   const own = distinct.values!;
   let made: Ties | undefined;

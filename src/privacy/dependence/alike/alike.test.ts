@@ -77,8 +77,8 @@ describe('the bound for attractive ties', () => {
 });
 
 /**
- * The worst |log P(o | x_i = 1) / P(o | x_i = 0)| by enumeration, over likelihoods e^(-distance to a set of rows), where differing in record j counts e_j: products
- * are those of one row. Bit values 0 and 1; fields tilt each record.
+ * Worst |log P(o | x_i = 1) / P(o | x_i = 0)| by enumeration over likelihoods e^(-distance to a set of rows), where a difference
+ * in record j counts e_j. Bit values 0 and 1; fields tilt each record.
  */
 function exactLeaks(n: number, ties: readonly Tie[], fields: readonly number[], effects: readonly number[]) {
   const rows = 2 ** n;
@@ -111,7 +111,7 @@ function exactLeaks(n: number, ties: readonly Tie[], fields: readonly number[], 
   return worst;
 }
 
-/** Climbs towards the model that leaks most for its bound; the largest ratio met. */
+/** Hill climbing for the model that leaks most relative to its bound; returns the largest ratio. */
 function climb(models: number, bound: (n: number, ties: readonly Tie[], effects: Float64Array) => Float64Array): number {
   let most = 0;
   for (let k = 0; k < models; k++) {

@@ -33,7 +33,7 @@ export function alike(graph: FactorGraph, profile: Float64Array, walked: Walk = 
   return leaks;
 }
 
-/** One component with its own numbering; hidden types have no effect of their own. */
+/** Component with its own numbering; hidden types have no cost. */
 function pieceOf(graph: FactorGraph, nodes: Uint32Array, profile: Float64Array, local: Uint32Array): Pulled {
   for (let k = 0; k < nodes.length; k++) local[nodes[k]!] = k;
   const pulls: Pulled['pulls'][number][] = [];

@@ -1,15 +1,15 @@
 import { addUp, mulUp } from '../../../base/exact/outward.js';
 import { type Bag, type Cost, eliminate, type Pull } from './elimination.js';
 
-/** Two-valued records that pull together, one connected component of them. */
+/** Connected component of two-valued records with attractive ties. */
 export interface Pulled {
   readonly effects: readonly number[];
   readonly pulls: readonly Pull[];
 }
 
 /**
- * Sum over j of c_ij e_j for every record i, where c is the correlation in the Ising model without fields; rounded up. It is what S = sum of e_j s_j is worth when
- * s_i is known to be +1, so one pass up a tree decomposition and one down give it for all i. Undefined when the tables would grow beyond the cost.
+ * Upper bound on sum over j of c_ij e_j for every record i, c the correlation in the Ising model without fields
+ * (attractive-bound.proof.md). Undefined if the tables would exceed the limit.
  */
 export function correlationSums({ effects, pulls }: Pulled, cost: Cost): Float64Array | undefined {
   const bags = eliminate(effects.length, pulls, cost);
@@ -68,7 +68,7 @@ function tableOf({ nodes, ties }: Bag, effects: readonly number[]): Table {
   return { weight, worth, ...tellings, reach: own, weightOff: ties.length * unit, ...none };
 }
 
-/** The pass up: the first record of a bag is summed over, and the parent hears the rest. */
+/** Pass up: sums over the first record of a bag; the result is the message to the parent. */
 function tell(bag: Bag, table: Table, up: readonly [Bag, Table] | undefined): void {
   const { weight, worth, told, toldWorth } = table;
   for (let rest = 0; rest < told.length; rest++) {
@@ -99,7 +99,7 @@ function agreeing(child: Bag, parent: Bag): Uint32Array {
   return rows;
 }
 
-/** By a power of two, which is exact: the largest weight of a table stays near 1. */
+/** Scales by a power of two, which is exact, so that the largest weight of a table stays near 1. */
 function scale(weight: Float64Array): void {
   let most = 0;
   for (const w of weight) if (w > most) most = w;
@@ -115,7 +115,7 @@ interface View {
   readonly worthOff: number;
 }
 
-/** The pass down: what lies beyond a bag depends on it through what it shares with its parent. */
+/** Pass down: the rest of the graph depends on a bag only through the nodes shared with its parent. */
 function viewOf(table: Table, whole: number, above: readonly [Uint32Array, View] | undefined): View {
   const { weight, told, toldWorth } = table;
   const known = new Float64Array(told.length);

@@ -4,7 +4,7 @@ import { type FactorGraph, fromFactors } from '../graph/factor-graph.js';
 import { type Factor, isTable, type Model } from '../model/model.js';
 import { logOdds, logOddsRatio } from '../model/odds.js';
 
-/** The ties of a model that pull together, as one graph over all its records, and whom it speaks about: whole components of the model. */
+/** Attractive ties of a model, as one graph over all its records, and the covered records: whole components of the model. */
 export interface ModelPulls {
   readonly graph: FactorGraph;
   readonly spokenOf: Uint8Array;
@@ -35,7 +35,7 @@ export function modelPulls(model: Model): ModelPulls | undefined {
     const [u, w] = signed.ends;
     const key = `${Math.min(u, w)},${Math.max(u, w)}`;
     const known = ties.get(key);
-    // Two ties of one pair add up; of different directions they are no renaming of ties that pull together.
+    // Two ties of one pair add up; if their signs differ, no renaming makes both attractive.
     ties.set(key, known ? { ...signed, logOdds: addUp(known.logOdds, signed.logOdds) } : signed);
   }
   judge(near, spokenOf);
@@ -57,7 +57,7 @@ function signOf(factor: Factor, model: Model): Signed | undefined {
   return { ends: [u, w], sign, logOdds: logOddsRatio(factor.table, [2, 2], 0) };
 }
 
-/** A component with a record that is not spoken of, or with a loop whose signs multiply to -1, is not in the class. */
+/** Excludes components with a record that is not covered, or with a loop whose signs multiply to -1. */
 function judge(near: readonly (readonly { to: number; sign: 1 | -1 }[])[], spokenOf: Uint8Array): void {
   const side = new Int8Array(near.length);
   for (let root = 0; root < near.length; root++) {

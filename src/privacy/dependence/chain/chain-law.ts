@@ -19,9 +19,9 @@ interface Table {
 const leaps = [2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128];
 /** Limit on states for powers of the table; above it, several steps are bounded by their odds ratios. */
 const manyStates = 12;
-/** So many states have 45 pairs, and tables of 45 x 45. */
+/** Limit on states for bounds by pairs: 10 states have 45 pairs and tables of 45 x 45. */
 const manyPaired = 10;
-/** Products of smaller entries might vanish. */
+/** Smallest entry of a table whose products are computed; those of smaller ones might underflow. */
 const least = 1e-100;
 
 /** D of one step, rounded up. */
@@ -43,7 +43,7 @@ function powersOf(matrices: readonly Matrix[]): readonly StepTables[] {
   return found.slice(1);
 }
 
-/** Sums of products of what is never negative: n + 1 roundings more than both were off. */
+/** Product of two non-negative tables: its relative error is the sum of both plus n + 1 roundings. */
 function times(a: Table, b: Table): Table {
   const n = a.rows.length;
   const rows = a.rows.map((row) => {
@@ -57,9 +57,11 @@ function times(a: Table, b: Table): Table {
   return { rows, relative: 1.005 * (a.relative + b.relative) + (n + 2) * 2 ** -52 };
 }
 
-/** For an attacker who may know any steps exactly: whichever of the matrices is the true one, forward or backward. */
+/**
+ * Transitions for an attacker who may know any steps exactly, if any of the matrices, forward or backward, may be the true one.
+ */
 export function informedLaw(forward: readonly Matrix[], backward: readonly Matrix[] = []): ChainLaw {
-  // From now to before, read from before to now: cross ratios do not ask for rows that sum to one.
+  // A backward table is read from the step before to the present one: cross ratios do not need rows that sum to one.
   const matrices = [...forward, ...backward.map(transposed)];
   const one: StepTables = { steps: 1, tables: matrices.map((rows) => ({ rows, relative: 0 })) };
   const powers = powersOf(matrices);
@@ -76,7 +78,7 @@ const farByOdds = (powers: readonly StepTables[]) =>
 /** Knowledge of the step before: a backward table, a stationary past, or none. */
 export type Past = { readonly backward: Matrix } | { readonly stationary: Stationary } | 'free';
 
-/** For one who knows none of them: by the tables. */
+/** Transitions by tables, for an attacker who knows none of the steps. */
 export function uninformedLaw(forward: Matrix, past: Past): ChainLaw {
   const own: Table = { rows: forward, relative: 0 };
   const declared = typeof past === 'object' && 'backward' in past ? past.backward : undefined;

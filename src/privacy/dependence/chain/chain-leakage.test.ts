@@ -27,7 +27,7 @@ const matrices = (sizes: readonly number[]): fc.Arbitrary<Matrix> =>
         }),
       ),
   );
-/** Steps of one price in a row, some of them for nothing. */
+/** Consecutive steps of one cost, some of it zero. */
 const spells = (longest: number): fc.Arbitrary<readonly Spell[]> =>
   fc
     .array(fc.tuple(fc.integer({ min: 1, max: longest }), fc.integer({ min: 0, max: 6 })), { minLength: 1, maxLength: 6 })
@@ -251,7 +251,7 @@ describe('a window of steps', () => {
 });
 
 describe('leaps over several steps', () => {
-  /** Exactly, for a chain of two or three states with the least noise that the costs allow, aimed at any state of all steps. */
+  /** Exact leakage of a chain of two or three states, with the least noise that the costs permit and any state as the target. */
   it('a leap leaks no more than its bound, even if one step determines the next', () => {
     const random = randomly(21);
     const models = Number(process.env.FUGU_MODELS ?? 10_000) / 100;
@@ -319,7 +319,7 @@ describe('leaps over several steps', () => {
 });
 
 describe('leaps over long and short spells', () => {
-  /** The least over leaps at every step, as it is written, from one end. */
+  /** Least over leaps at every step from one end, as the recursion is written. */
   function flows(costs: Float64Array, leaps: readonly { steps: number; carried: (x: number) => number }[]): Float64Array {
     const told = new Float64Array(costs.length);
     for (let t = 1; t < costs.length; t++) {
@@ -344,7 +344,7 @@ describe('leaps over long and short spells', () => {
         const total = row.reduce((a, b) => a + b, 0);
         return row.map((x) => x / total);
       });
-      // Dear and cheap, short and long, some for nothing.
+      // Large and small costs, long and short spells, some with zero cost.
       let from = 0;
       const list = Array.from({ length: 1 + Math.floor(random() * 4) }, () => {
         const steps = [1, 7, 150, 600, 5000][Math.floor(random() * 5)]!;

@@ -3,26 +3,32 @@ import { type Carried, type Over, supremum } from '../temporal/temporal.js';
 import type { PairLaw } from './pair-law.js';
 import { pairLeakage, steadyPairLeakage } from './pair-leakage.js';
 
-/** Steps one after another, of which everybody goes through some: what is spent on one of them reaches the others through its neighbours (chain.proof.md). */
+/**
+ * Chain of steps, of which everybody goes through some: costs of one step reach the others through its neighbours
+ * (chain.proof.md).
+ */
 export interface Chain {
   readonly first: number;
   readonly last: number;
   /** Transitions that may be the true ones, each with the push through one step in both directions. */
   readonly laws: readonly ChainLaw[];
-  /** Somebody may have skipped steps, and then those that follow one another are neighbours. */
+  /** Set if somebody may have skipped steps; consecutive steps of such a person are then neighbours. */
   readonly gaps: boolean;
-  /** So many steps in a row are one secret. */
+  /** Number of consecutive steps that form one secret. */
   readonly window: number;
 }
 
 /** Push through one step; and through several at once, where that is less than step by step. */
 export interface ChainLaw extends Over {
   readonly far?: readonly (Over & { readonly steps: number })[];
-  /** Every two values by themselves, where they are few: another bound for one step without gaps, and the lesser counts. */
+  /**
+   * Bounds for every two values separately, if there are few: another bound without gaps for windows of one step; the lesser
+   * counts.
+   */
   readonly pairs?: PairLaw;
 }
 
-/** So much is spent on each step from one to another. */
+/** Cost of each step in a range. */
 export interface Spell {
   readonly from: number;
   readonly to: number;
@@ -64,7 +70,7 @@ const lookedAt = 512;
 /** Bounds on the message into the steps of a spell from one side; the first steps singly, in the direction of the message. */
 interface Flow {
   readonly near: Float64Array;
-  /** No step further on is reached by more. */
+  /** Upper bound for all later steps. */
   readonly most: number;
   readonly cost: number;
 }
@@ -161,7 +167,7 @@ function reachedOver(leaps: readonly Leap[], latest: Latest): number {
   return least;
 }
 
-/** By so much more than where it settles is tried, until it is kept. */
+/** Relative margins above the fixed point that are tried until the inequality holds. */
 const margins = [0, 1e-13, 1e-11, 1e-9, 1e-6, 1e-4, 1e-3];
 
 /**
@@ -227,7 +233,7 @@ function worstUnder(law: ChainLaw, spells: readonly Spell[], gaps: boolean, wind
   const look = (t: number) => {
     if (t >= start && t + width - 1 <= end) worst = Math.max(worst, leakAt(t));
   };
-  // Between these, what is spent and what reaches from either side changes evenly: the worst is at one of them.
+  // Between these steps the bound is linear, so its largest value is at one of them.
   spells.forEach(({ from, to }, s) => {
     const turns = (flow: Flow) => [...flow.near.keys(), fullAt(flow) - 1, fullAt(flow)];
     const begin = turns(past[s]!).map((k) => from + k);

@@ -12,11 +12,11 @@ export interface StepTables {
  */
 export interface PairLeap {
   readonly steps: number;
-  /** tanh(D/4), rounded up: a row for each pair of values here, a column for each pair there. */
+  /** tanh(D/4), rounded up: one row for each pair of values here, one column for each pair there. */
   readonly passing: Float64Array;
 }
 
-/** An odds ratio for every two values here and two there, where one D is the largest of them all (chain.proof.md, "Pair by pair"). */
+/** Odds ratios for every two values here and two there, instead of one D, the largest of all (chain.proof.md, "Pair by pair"). */
 export interface PairLaw {
   readonly pairs: number;
   /** One step first, then further ones. */

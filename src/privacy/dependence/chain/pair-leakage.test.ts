@@ -67,7 +67,7 @@ describe('bounds for each pair of values', () => {
       expect(steadyPairLeakage(law, cost) / long).toBeCloseTo(1, 6);
       expect(steadyLeakage(chainOf(informedLaw([uneven]), 9), cost)).toBeLessThanOrEqual(steadyPairLeakage(law, cost));
     }
-    // A spell after a dearer one, and one on which nothing is spent.
+    // Spell after one with a larger cost, and a spell without cost.
     const [dear, cheap, none] = [1, 0.05, 0];
     const spells = [dear, cheap, none, cheap].map((cost, k) => ({ from: 700 * k, to: 700 * k + 699, cost }));
     const plain = each(spells.flatMap(({ cost }) => new Array<number>(700).fill(cost)));

@@ -5,9 +5,9 @@ import type { PairLaw, PairLeap } from './pair-law.js';
 /** Bound on the privacy loss between every two values of a step. */
 type Told = Float64Array;
 
-/** Steps of a spell that are looked at one by one from either end; between them a level stands that none of them passes. */
+/** Number of steps of a spell that are computed singly from either end; those in between have a constant bound. */
 const lookedAt = 512;
-/** Steps looked at in all: a chain of more prices is left to the bound by one odds ratio. */
+/** Limit on steps computed singly; a chain with more different costs is left to the bound by one odds ratio. */
 const mostSteps = 50_000;
 
 /**
@@ -53,7 +53,7 @@ function mostTogether(a: Told, b: Told): number {
 /** Bounds on the message into the steps of a spell from one side; the first steps singly, in the direction of the message. */
 interface Flow {
   readonly near: readonly Told[];
-  /** No step further on is reached by more. */
+  /** Upper bound for all later steps. */
   readonly most: Told;
 }
 const reaching = ({ near, most }: Flow, k: number): Told => near[k] ?? most;
@@ -189,11 +189,12 @@ function strongest(table: Float64Array, from: number, by: Float64Array): number 
   return where;
 }
 
-/** By so much more than where it settles is tried, until it is kept. */
+/** Relative margins above the fixed point that are tried until the inequality holds. */
 const margins = [0, 1e-13, 1e-11, 1e-9, 1e-7, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1];
 
 /**
- * Numbers that, once nothing is above them, are never passed at this price: they are tested, not trusted. Infinity where none are found.
+ * Upper bounds on all later messages at this cost, once no message exceeds them; verified by evaluation. Infinity if none are
+ * found.
  */
 function levelOf(start: Told, cost: number, leaps: readonly PairLeap[]): Told {
   const farthest = leaps.at(-1)!.steps;
@@ -214,7 +215,7 @@ function levelOf(start: Told, cost: number, leaps: readonly PairLeap[]): Told {
     const raised = level.map((x) => x * (1 + margin));
     if (holds(raised)) return raised;
   }
-  // Nothing passes more than it gets: where nothing is spent the largest stands for all.
+  // Messages never grow along the chain: without costs the largest one bounds all.
   const flat = new Float64Array(level.length).fill(start.reduce((m, x) => Math.max(m, x), 0));
   return holds(flat) ? flat : flat.fill(Number.POSITIVE_INFINITY);
 }

@@ -110,7 +110,7 @@ describe('Gaussian noise on sums', () => {
     const amplification = Math.max(...sums.reaches.map((r) => r.amplification));
     for (const part of ['0.01', '0.1', '0.2']) {
       const pure = parseRational(part);
-      // The largest rho that `counted` lets through, and what is proven for it.
+      // Largest rho that `counted` admits, and the bound proven for it.
       let [low, high] = [0, toNumber(capacity)];
       for (let k = 0; k < 60; k++) {
         const middle = (low + high) / 2;
@@ -150,7 +150,7 @@ describe('Gaussian and pure noise on sums in adaptive proportions', () => {
     }
     return at;
   };
-  /** By how much the moment of a mixture that counts for all of the capacity exceeds that of Gaussian noise alone, at the worst. */
+  /** Largest excess of the moment of a mixture that counts for all of the capacity over that of Gaussian noise alone. */
   const excess = (r: Reach, rhoBeside: (pure: number, capacity: number) => number): number => {
     const capacity = toNumber(sumsOver([r]).largestRho(one, million));
     const x = orderOf(r, capacity);
@@ -258,7 +258,7 @@ describe('Gaussian noise on sums over used records only', () => {
 });
 
 describe('Gaussian noise on sums with unequal costs of records', () => {
-  /** Two-valued records that move the sum by 0 to 3: the dearest has a part of 1. */
+  /** Two-valued records that change the sum by 0 to 3; the largest cost share is 1. */
   const weighted = models.chain(({ model }) =>
     fc
       .array(fc.nat(3), { minLength: size, maxLength: size })

@@ -20,8 +20,8 @@ import { direct } from '../uninformed/direct.js';
 import { epsilonOn, largestRhoOn } from './delta-curve.js';
 
 /**
- * Gaussian noise on sums amplifies like pure noise: by C, the leakage per unit of a small common base. What else the bound needs to know of a component
- * is how many of its records spend and how long a way through it can be (sums.proof.md).
+ * Reach of a component: Gaussian noise on sums is amplified by C, the leakage per unit of a small common base. The bound also
+ * depends on the number of spending records and on the length of paths (sums.proof.md).
  */
 export interface Reach {
   /** C of the worst record, rounded up. */
@@ -46,7 +46,7 @@ export interface GaussianSums extends Required<GaussianBound> {
   readonly reaches: readonly Reach[];
 }
 
-/** rho, capacities and deltas are about the record whose part is 1. */
+/** Gaussian bounds on sums; rho, capacities and deltas are those of the record with cost share 1. */
 export const gaussianSums = (graph: FactorGraph, reach: 'any' | 'direct', parts?: Parts): GaussianSums =>
   sumsOver(reach === 'direct' ? directReaches(graph, parts) : componentReaches(graph, parts));
 
@@ -76,7 +76,7 @@ export function sumsOver(list: Iterable<Reach>): GaussianSums {
   };
 }
 
-/** rho that one unit of pure epsilon counts for, whatever else is spent; rounded up. */
+/** rho that one unit of pure epsilon counts for, in any mixture; rounded up. */
 function priceOfPure(reaches: readonly Reach[], capacity: Rational, epsilon: Rational): Rational {
   const [cap, limit] = [toNumberUp(capacity), toNumberDown(epsilon)];
   const price = (r: Reach): number =>
@@ -102,7 +102,7 @@ function deltaOf(reach: Reach, rho: number, epsilon: number, order?: number): nu
 
 const shiftOf = ({ records, least = 1 }: Reach): number => subUp(2 * records, least);
 
-/** The lambda at which this rho costs the least delta. */
+/** lambda with the least delta at this rho. */
 function bestOrder(reach: Reach, rho: number, epsilon: number): number {
   const { amplification: c, records: m, nodes } = reach;
   const shifted = shiftOf(reach);
@@ -163,7 +163,7 @@ function* componentReaches(graph: FactorGraph, parts: Parts | undefined): Iterab
 
 const reachOf = (records: number, least: number) => ({ records, ...(least < 1 && { least }) });
 
-/** Beyond a record's own ties all is independent of it and may be taken as known: what is left is a star. */
+/** Everything beyond a record's own ties is independent of it and may be taken as known, which leaves a star. */
 function* directReaches(graph: FactorGraph, parts: Parts | undefined): Iterable<Reach> {
   const part = (u: number) => (parts ? parts[u]! : 1);
   const least = new Float64Array(graph.records).fill(1);
@@ -201,7 +201,7 @@ function spentIn(graph: FactorGraph, w: Walk, parts: Parts | undefined) {
   return { all, least };
 }
 
-/** Most components are alike, and what bounds the worst bounds all. */
+/** Most components are equal, and a bound for the worst one holds for all. */
 function withoutLesser(list: Iterable<Reach>): Reach[] {
   let different = new Map<string, Reach>();
   for (const reach of list) {

@@ -4,7 +4,7 @@ import { largestRecursion } from './recursion.js';
 
 /** Components up to this many nodes are compared with one another. */
 const largest = 64;
-/** Different shapes remembered: where every component has one of its own, comparing gains nothing. */
+/** Limit on the shapes kept for comparison: with all components different, comparison is useless. */
 const mostShapes = 50_000;
 
 export interface DistinctPairs {
@@ -25,7 +25,7 @@ export function distinctPairs(graph: FactorGraph, used: Uint8Array | undefined):
   // memory, since both are read together.
   const about = new Uint32Array(2 * nodes + 1);
   for (let u = 0; u <= nodes; u++) about[2 * u] = nodeStart[u]!;
-  // Of each node of the list, where its neighbours begin and end: read when it was come to, as its place in memory was at hand.
+  // Start and end of each listed node's neighbours, read when the walk reached it, for locality of memory.
   const span = new Uint32Array(2 * nodes);
   const member = new Uint32Array(2 * factors);
   const odds = logOdds && new Float64Array(2 * factors);
@@ -99,7 +99,7 @@ interface Listed {
 /** True if the component has a loop and is too large for the recursion. */
 const isLarge = ({ from, to, tie, end }: Component): boolean => to - from > largestRecursion && (end - tie) / 2 >= to - from;
 
-/** The same list with the large components before the others, and no longer than it has to be. */
+/** The same list with the large components first, trimmed to its length. */
 function largeFirst({ order, member, odds }: Listed, kept: readonly Component[], nodes: number, incidences: number) {
   const large = kept.filter(isLarge);
   const moved = large.length > 0 && large.at(-1)!.to > large.reduce((sum, c) => sum + c.to - c.from, 0);

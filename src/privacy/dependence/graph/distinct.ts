@@ -4,7 +4,7 @@ import { type Walk, walk } from './walk.js';
 
 /** Components up to this many nodes are compared with one another. */
 const largest = 64;
-/** Different shapes remembered: where every component has one of its own, comparing gains nothing. */
+/** Limit on the shapes kept for comparison: with all components different, comparison is useless. */
 const mostShapes = 50_000;
 
 export interface Distinct {
@@ -38,7 +38,7 @@ export function distinctComponents(graph: FactorGraph, used?: Uint8Array, values
   };
 }
 
-/** From so many incidences on. */
+/** Number of incidences from which the faster method is used. */
 const manyTies = 40_000;
 
 /** Nodes and factors in the order they have. */
@@ -66,7 +66,7 @@ function inOrder(graph: FactorGraph, nodes: Uint32Array, local: Uint32Array, kep
   return assemble(records, nodes.length, starts, members, odds);
 }
 
-/** The nodes of the first component of each shape, and of all that are too large to compare. */
+/** Nodes of the first component of each shape, and of all components too large to compare. */
 function keptNodes(graph: FactorGraph, w: Walk, told: ToldOf) {
   const is = new Uint8Array(graph.nodes);
   const shapes = new Shapes();
@@ -102,7 +102,7 @@ const kindOf = ({ records }: FactorGraph, u: number, { used }: ToldOf): number =
 /** As a number that equals itself. */
 const comparable = (x: number | undefined): number => (x === undefined || Number.isNaN(x) ? Number.NEGATIVE_INFINITY : x);
 
-/** All there is to know about a component, its nodes numbered in order. */
+/** Canonical description of a component, with its nodes numbered in order. */
 function shapeOf(graph: FactorGraph, nodes: Uint32Array, told: ToldOf, local: Uint32Array): Float64Array {
   const { nodeStart, incidence, factorOf, start, member, logOdds } = graph;
   for (let k = 0; k < nodes.length; k++) local[nodes[k]!] = k;

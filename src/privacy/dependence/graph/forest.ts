@@ -6,8 +6,8 @@ import type { Walk } from './walk.js';
 export const roundedUp = 1 + 2 ** -51;
 
 /**
- * The theorem on factor forests, exact after one pass each way. `effects` and the result are by position in the walk; components that have loops
- * are left alone. Result: e_u + sum over the factors of u of push(B(f,u), D(f,u)).
+ * Exact bounds on factor forests by one pass each way: e_u + sum over the factors of u of push(B(f,u), D(f,u)). Costs and result
+ * are by position in the walk; components with loops are skipped.
  */
 export function forestPass(w: Walk, effects: Float64Array): Float64Array {
   const { parent, childEnd, looped, factorStart, componentStart, commonOdds } = w;

@@ -8,10 +8,7 @@ import { boundless, graphBytes, type Room } from './room.js';
  */
 export type GroupTie = 'pairs' | 'together' | 'hidden';
 
-/**
- * Above this a clique is kept as one factor with the sum of its ties' D, which the product of the pairs satisfies: the one-shot bound, all that
- * is left to gain from so many ties.
- */
+/** Size above which a clique is kept as one factor with the sum of its ties' D: the one-shot bound, which is then the best. */
 const largestClique = 48;
 
 /** group[j] names record j's group, or `noGroup`. */

@@ -15,7 +15,7 @@ export interface Conditionals {
 
 export const pushTable = (effect: number, conditionals: Conditionals): number => frontOf(conditionals)(effect);
 
-/** The same, prepared once for many effects: a set that another beats in both probabilities is never the best. */
+/** push_P prepared once for many values of B: a set dominated in both probabilities is never the best. */
 export function frontOf({ rows, relative, radius }: Conditionals): (effect: number) => number {
   const reached: Point[] = [];
   // A point that is dominated by one with a smaller probability (in steps of a thousandth) is dropped.
@@ -61,8 +61,8 @@ interface Point {
 }
 
 /**
- * Of all points only those that may be the best for some effect. One that another beats in both probabilities never is; nor is one that lies under the line between two others, because for a given
- * effect the odds are a ratio of linear functions of the two.
+ * Points that are the best for some B: not dominated in both probabilities, and not below the line between two others, since the
+ * odds are a ratio of linear functions.
  */
 function frontier(reached: readonly Point[]): readonly Point[] {
   const few = [...reached].sort((x, y) => x.low - y.low || y.high - x.high);
@@ -89,8 +89,8 @@ function odds(p: number, q: number, quiet: number, loud: number): number {
 }
 
 /**
- * The corners (P(V|b), P(V|a)) of the boundary of what sets can reach. With a radius the objective is a ratio of linear functions between corners and
- * changes its form where P(V|b) = radius and where P(V|a) = 1 - radius, so the boundary's own points there belong to the list.
+ * Corners (P(V|b), P(V|a)) of the boundary of reachable sets. With a radius, the boundary's points at P(V|b) = radius and P(V|a)
+ * = 1 - radius are added, where the objective changes its form (uninformed.proof.md).
  */
 function eachCorner(
   a: Float64Array,

@@ -10,7 +10,7 @@ export function push(effect: number, logOdds: number): number {
   return pushThrough(effect, logOdds, closed(logOdds), open(logOdds));
 }
 
-/** e^(-D/2), rounded down: 1 for strangers, 0 for copies. */
+/** e^(-D/2), rounded down: 1 for independent records, 0 for copies. */
 export const closed = (logOdds: number): number => expDown(-logOdds / 2);
 /** 1 - e^(-D/2), rounded up. */
 export const open = (logOdds: number): number => -expm1Down(-logOdds / 2);
@@ -18,7 +18,7 @@ export const open = (logOdds: number): number => -expm1Down(-logOdds / 2);
 /** Two products, two sums and a quotient follow, each off by at most one part in 2^53; this multiplier exceeds them all together. */
 const above = 1 + 2 ** -49;
 
-/** `push` for positive arguments with closed(D) and open(D) at hand, for loops that send many effects through the same ties. */
+/** `push` for positive arguments, with closed(D) and open(D) precomputed for loops over the same ties. */
 export function pushThrough(effect: number, logOdds: number, shut: number, passing: number): number {
   const least = Math.min(effect, logOdds);
   if (effect > 1000 || logOdds === Number.POSITIVE_INFINITY) return least;
@@ -27,5 +27,5 @@ export function pushThrough(effect: number, logOdds: number, shut: number, passi
   return Math.min(through, least);
 }
 
-/** The slope of push at 0: the share of a small effect that passes. Rounded up. */
+/** Slope of push at 0: the fraction of a small privacy loss that passes. Rounded up. */
 export const contraction = (logOdds: number): number => tanhUp(logOdds / 4);

@@ -4,7 +4,7 @@ import { push } from './push.js';
 
 /** Components up to this many nodes are solved by the recursion itself. */
 export const largestRecursion = 14;
-/** Pushes spent on one component before giving up on it. */
+/** Limit on pushes for one component. */
 const workLimit = 400_000;
 
 /** One component with its own numbering 0 .. size-1. */
@@ -111,6 +111,6 @@ export function recursion(piece: Piece): number[] | undefined {
   return work > workLimit ? undefined : leaks;
 }
 
-/** Equal keys, equal leaks: thousands of households of one shape are solved once. */
+/** Key of a component: equal keys have equal leakage, so thousands of equal households are solved once. */
 export const shapeOf = (piece: Piece): string =>
   `${piece.effects.join()}|${piece.factors.map((f) => `${f.members.join()}:${f.logOdds.join()}`).join('|')}`;

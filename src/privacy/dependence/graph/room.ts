@@ -7,7 +7,7 @@ import { databaseShare } from '../../../base/input/limits.js';
  * large a policy is refused, not crashed on (docs/decisions/0015-memory.md).
  */
 export interface Room {
-  /** Refuses when so many bytes in all are more than there is room for. */
+  /** Refuses a total of more bytes than the limit. */
   need(bytes: number): void;
 }
 
@@ -26,7 +26,7 @@ export const roomOf = (allowed: number): Room => ({
   },
 });
 
-/** Objects and texts live on a heap with a limit of its own, which typed arrays do not count against. */
+/** Objects and strings live on a heap with a limit of its own, which typed arrays do not count towards. */
 export function refuseBeyondHeap(bytes: number): void {
   const { heap_size_limit: limit, used_heap_size: used } = getHeapStatistics();
   if (bytes <= 0.8 * (limit - used)) return;
@@ -41,9 +41,9 @@ export function refuseBeyondHeap(bytes: number): void {
 const inWords = (bytes: number): string =>
   bytes >= 1e9 ? `${(bytes / 1e9).toFixed(1)} GB` : `${Math.max(1, Math.round(bytes / 1e6))} MB`;
 
-/** A graph as it is kept, with its walk. */
+/** Memory of a stored graph and its walk. */
 export const keptBytes = (nodes: number, incidences: number): number => 34 * nodes + 44 * incidences;
-/** One question to a graph: forests in sums by node, loops in messages by incidence. */
+/** Memory of one question: sums by node for forests, messages by incidence for loops. */
 const askedBytes = (nodes: number, incidences: number): number => 72 * nodes + 76 * incidences;
 
 /**

@@ -10,18 +10,18 @@ import { type MessageOptions, messages } from './messages.js';
 import { giveBack, manyMessages, pushing } from './sweep.js';
 import { worstFromAbove } from './worst-from-above.js';
 
-/** The worst leak where every used record of a large graph spends one base. */
+/** Bound on the worst leakage if every used record of a large graph spends one base. */
 export interface CommonBase {
-  /** Rounded up; undefined where the whole graph has to be looked at. */
+  /** Rounded up; undefined if the whole graph must be visited. */
   worst(base: number, gain: number): number | undefined;
   /**
    * The same for the large components alone, for a single question and without a linear bound: accurate only roughly if messages
    * are needed.
    */
   once(base: number, asked: Once): number;
-  /** Releases the memory that `once` works on; no further question will be put to it, with these strengths or others. */
+  /** Releases the memory that `worstOnce` works on; no further question will be put to it, with these strengths or others. */
   rest(): void;
-  /** The other components. */
+  /** Layout of the other components. */
   readonly others?: Layout;
   /** Messages of a small base. */
   start(base: number): Start;
@@ -34,13 +34,13 @@ export interface CommonBase {
 export interface Once {
   readonly gain: number;
   readonly work: MessageOptions;
-  /** Everybody is tied by this D to a twin in a copy of the graph (informed.proof.md, "Twins"). */
+  /** Log odds ratio of a tie from every record to its twin in a copy of the graph (informed.proof.md, "Twins"). */
   readonly twin?: number;
 }
 
 /**
- * Made once for a graph whose large components with loops are its first nodes; undefined for others. A line bounds what everybody leaks of every base
- * (informed.proof.md, "A line for every base"): only records that may be the worst are looked at, and who that is hardly changes from base to base.
+ * Uniform bound of a graph whose large components with loops are its first nodes; undefined for others. By the linear bound
+ * (informed.proof.md, "A line for every base") only few candidates for the worst record are visited.
  */
 export function commonBase(laid: Layout, used: Uint8Array | undefined): CommonBase | undefined {
   const { rest } = laid;
@@ -67,7 +67,7 @@ function over(graph: FactorGraph, others: Layout | undefined, spenders: Uint32Ar
     const own = effectOf(u, base);
     const odds = oddsOf(graph, u);
     const whole = mulUp(spenders[u]!, base);
-    // Of so much more than the odds, a push leaves nothing out.
+    // For a cost that far exceeds the odds, push passes all of the odds.
     if (whole > own + endless + odds) return addUp(own, odds);
     return Math.min(whole, addUp(own, Math.min(odds, push((whole - own) * roundedUp, odds))));
   };
@@ -126,13 +126,13 @@ const endless = 60;
 /** Far from where relative rounding stops being true. */
 const least = 2 ** -300;
 
-/** The nodes whose leaks are largest, and a bound for those of all others. */
+/** Nodes with the largest leakage, and a bound for all others. */
 interface Ranked {
   readonly nodes: Uint32Array;
   readonly beyond: number;
 }
 
-/** So many records are listed as candidates for the worst, if as many come close to it. */
+/** Limit on the number of candidates for the worst record. */
 const mostRanked = 4096;
 
 function largestOf(leaks: Float64Array): Ranked & { readonly most: number } {
@@ -159,7 +159,7 @@ function spendersOf({ walk, rest }: Layout, used: Uint8Array | undefined): Uint3
   return counts;
 }
 
-/** The components behind the first ones, on their own. */
+/** Layout of the components after the first ones. */
 function othersThan({ graph, rest }: Layout): Layout | undefined {
   const first = rest!.graph.nodes;
   if (first === graph.nodes) return undefined;

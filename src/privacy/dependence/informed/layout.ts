@@ -21,7 +21,9 @@ interface Component {
   readonly nodes: Uint32Array;
 }
 
-/** Some components on their own: node k is nodes[k] of the whole graph, or k itself where nodes are absent: it is the whole then, or the first of it. */
+/**
+ * Subgraph of some components: node k is nodes[k] of the whole graph; without `nodes` it is the whole graph, or its first nodes.
+ */
 export interface Part {
   readonly graph: Sent;
   readonly nodes?: Uint32Array;

@@ -12,7 +12,7 @@ export interface Messages {
   /** Relative amount by which B was raised to be certain; 0 if the bound came from above. */
   readonly kappa: number;
   readonly from: 'below' | 'above';
-  /** Messages that F does not raise, where they were found from below: overwritten by the next question about the same ties. */
+  /** Messages that F does not raise, if found from below; overwritten by the next question about the same ties. */
   readonly certain?: Float64Array;
 }
 
@@ -31,16 +31,18 @@ export interface MessageOptions {
   readonly start?: Float64Array;
   /** Every record is tied by this D to its twin in a copy of the graph (informed.proof.md, "Twins"); `caps` are of both. */
   readonly twin?: number;
-  /** Give up, and leave it to the caps, once some record's leak is above `most` although the caps would let it be. */
+  /** Gives up and returns the caps once some record leaks more than `most` although its cap is larger. */
   readonly hopeless?: { readonly most: number; readonly caps: Float64Array };
 }
 
-/** Rounds without progress after which only rounding is left to gain. */
+/** Rounds without progress after which only rounding errors are left. */
 const patience = 60;
 /** Largest number of steps of F after which a cost reaches every incidence it can, past records without costs. */
 const longestLag = 4;
 
-/** `caps[u]`: the component's whole effect, which bounds every message in it. */
+/**
+ * Bounds for these costs by belief propagation. `caps[u]` is the total cost of the component, which bounds every message in it.
+ */
 export function messages(graph: Sent, effects: Float64Array, caps: Float64Array, options: MessageOptions = {}): Messages {
   const step = sweeper(graph, effects, caps, options.twin ?? 0);
   const { best, rounds, spare, hopeless } = find(graph, effects, caps, step, options);
@@ -74,7 +76,7 @@ function find(graph: Sent, effects: Float64Array, caps: Float64Array, step: Swee
   const lent = lend(graph);
   const everybody = effects.every((e) => e > 0);
   const largest = effects.reduce((m, e) => Math.max(m, e), 0);
-  // Settled for effects that are raised a little, messages leave F that much of room also behind records that have no effect of their own.
+  // Convergence for slightly raised costs leaves F a margin, even past records without a cost.
   const raise = everybody && !options.part ? 0 : 2 * loose * largest;
   const settled = settle(
     graph,
@@ -97,7 +99,7 @@ function find(graph: Sent, effects: Float64Array, caps: Float64Array, step: Swee
   return { best: { kappa, drift: kappa, at: settled.found }, spare, rounds: settled.rounds, hopeless: settled.hopeless };
 }
 
-/** The least kappa of a certificate where everybody has an effect: F(0) is that of the other end, and no more than its cap lets through. */
+/** Least kappa of a certificate if every record has a cost: F(0) is the other end's cost, at most its cap. */
 function kappaOf(
   { member }: Sent,
   effects: Float64Array,
@@ -117,7 +119,7 @@ function kappaOf(
   return kappa;
 }
 
-/** 0, F(0), F^2(0), … until no more coordinates see an effect. */
+/** 0, F(0), F^2(0), … until no further coordinates become positive. */
 function fromZero(size: number, step: Sweeper): Float64Array[] {
   const trail = [new Float64Array(size), new Float64Array(size)];
   step(trail[0]!, trail[1]!);
@@ -135,12 +137,12 @@ const lowered = 1 - 1e-5;
 interface Climbed {
   readonly best: { readonly kappa: number; readonly drift: number; readonly at: Float64Array };
   readonly rounds: number;
-  /** Of the graph's size, and free. */
+  /** Arrays of the graph's size that are free for use. */
   readonly spare: readonly [Float64Array, Float64Array];
   readonly hopeless: boolean;
 }
 
-/** Towards the values that F leaves alone, from below and with leaps: proves nothing by itself. */
+/** Climbs towards the fixed point of F, from below and with leaps: it proves nothing by itself. */
 function climb(graph: Sent, step: Sweeper, options: MessageOptions): Climbed {
   const { tolerance = 1e-10, loose = 1e-3, softWork = 1.2e7, hardWork = mostWork, hopeless } = options;
   const size = graph.member.length;
@@ -179,7 +181,7 @@ function climb(graph: Sent, step: Sweeper, options: MessageOptions): Climbed {
     measure();
     const shrink = gap.drift / before;
     before = gap.drift;
-    // The error now shrinks by one factor per round along one direction: leap to where it would end, then settle again.
+    // The error now shrinks by a constant factor along one direction: extrapolate to its limit, then converge again.
     if (++quiet >= 2 + lag && shrink > 0.2 && shrink < 0.995 && gap.drift > tolerance) {
       leap(trail[lag]!, trail[lag - 1]!, Math.min(50, shrink / (1 - shrink)));
       trail = [trail[lag]!, ...trail.slice(0, lag)];
@@ -215,7 +217,7 @@ function leap(now: Float64Array, last: Float64Array, stride: number): void {
   for (let p = 0; p < now.length; p++) now[p] = Math.max(0, now[p]! + stride * (now[p]! - last[p]!));
 }
 
-/** Every iterate is a bound; stops when a round gains next to nothing. */
+/** Every iterate is a bound; stops when a round improves hardly anything. */
 function fromAbove(graph: Sent, caps: Float64Array, step: Sweeper, spent: number, hardWork: number): Messages {
   let now: Float64Array = Float64Array.from(graph.member, (u) => caps[u]!);
   let next: Float64Array = new Float64Array(now.length);

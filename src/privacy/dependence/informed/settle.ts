@@ -36,7 +36,7 @@ export function settle(
 ): Settled {
   const { member, nodes, records } = graph;
   const size = member.length;
-  // Of node u: at 2u what it has from everybody, at 2u + 1 the most that can lie behind one of its ties.
+  // At 2u the total of node u, at 2u + 1 the largest message over one of its ties.
   const { through, state } = on;
   through.fill(0);
   for (let u = 0; u < nodes; u++) {
@@ -86,7 +86,7 @@ export function settle(
   return { found: through, hopeless: given, rounds };
 }
 
-/** Updates both messages of every tie in turn; how far, beyond the part, the one moved that moved most. */
+/** Updates both messages of every tie in turn; returns the largest change beyond the relative part. */
 function along(
   member: Uint32Array,
   through: Float64Array,
@@ -113,7 +113,7 @@ function along(
   return moved;
 }
 
-/** The same where all ties are alike: most of the time of a large graph goes by here, so nothing is called. */
+/** The same for equal ties, without any calls: large graphs spend most of their time here. */
 function alongTable(
   member: Uint32Array,
   through: Float64Array,

@@ -40,7 +40,7 @@ export function sparseSolve(system: System, within: number, mostSteps: number): 
   return s;
 }
 
-/** Takes away nodes that hang on one other, again and again; `ties`: how many everybody has left, 0 for those that are gone. */
+/** Eliminates leaves repeatedly; `ties`: the remaining ties of each node, 0 for eliminated ones. */
 function takeHanging({ nodeStart, neighbour, weight, own, brought }: System) {
   const nodes = own.length;
   const ties = new Uint32Array(nodes);
@@ -78,7 +78,7 @@ interface Kernel {
   readonly brought: Float64Array;
 }
 
-/** Takes away nodes with two ties left, along each row of them from one end to the other. */
+/** Eliminates nodes with two remaining ties, along each path from end to end. */
 function takeBetween(system: System, ties: Uint32Array) {
   const { nodeStart, neighbour, weight, own, brought } = system;
   const nodes = own.length;
@@ -95,7 +95,10 @@ function takeBetween(system: System, ties: Uint32Array) {
   const gone = new Uint8Array(nodes);
   const joined: Joined = { ends: new Uint32Array(2 * rows), weight: new Float64Array(rows), count: 0 };
   let size = 0;
-  /** Along a row from `first` over one of its entries to the next node that stays; false where the system is not positive definite. */
+  /**
+   * Follows a path from `first` over one of its entries to the next node that stays; false if the system is not positive
+   * definite.
+   */
   const follow = (first: number, entry: number): boolean => {
     let before = first;
     let u = neighbour[entry]!;
@@ -137,7 +140,7 @@ function takeBetween(system: System, ties: Uint32Array) {
       if (place[w] === 0 && ties[w] === 2 && gone[w] === 0 && !follow(u, x)) return undefined;
     }
   }
-  // Rings on their own are left: each is opened anywhere.
+  // Separate rings are left: each is opened anywhere.
   for (let u = 0; u < nodes; u++) {
     if (ties[u] !== 2 || place[u] !== 0 || gone[u] === 1) continue;
     place[u] = ++kept;
@@ -148,7 +151,7 @@ function takeBetween(system: System, ties: Uint32Array) {
   return { kernel: kernelOf(system, place, kept, joined), at: at.slice(0, size), ends, weights };
 }
 
-/** Pairs of nodes of the kernel that a row went between. */
+/** Pairs of kernel nodes that an eliminated path connected. */
 interface Joined {
   readonly ends: Uint32Array;
   readonly weight: Float64Array;

@@ -6,7 +6,7 @@ import { type Pusher, Tables, tangents } from '../graph/tangents.js';
 /** Graph as message passing needs it; for pairs, factors and their places are never read. */
 export type Sent = FactorGraph;
 
-/** From so many incidences on messages are settled one after the other, and two or three digits have to do. */
+/** True for graphs so large that messages are updated one after the other, to two or three digits. */
 export const manyMessages = ({ pairwise, member }: Sent): boolean => pairwise && member.length >= 40_000;
 
 export interface Sweeper {
@@ -26,7 +26,10 @@ interface Lent {
 }
 const arrays = new WeakMap<Uint32Array, Lent>();
 
-/** The same arrays for every question about the same ties, as one is answered before the next: making and dropping them would take longer than using them. */
+/**
+ * Working arrays shared by all questions about the same ties, which are answered one at a time: allocation would take longer than
+ * use.
+ */
 export function lend({ member, nodes }: Sent): Lent {
   const known = arrays.get(member);
   if (known) return known;
@@ -39,7 +42,7 @@ export function lend({ member, nodes }: Sent): Lent {
   return made;
 }
 
-/** No question about these ties is expected any more. */
+/** Releases the arrays when no further question about these ties is expected. */
 export const giveBack = ({ member }: Sent): boolean => arrays.delete(member);
 
 export function sweeper(graph: Sent, effects: Float64Array, caps: Float64Array, twin: number): Sweeper {
@@ -50,7 +53,7 @@ export function sweeper(graph: Sent, effects: Float64Array, caps: Float64Array, 
   const behind = new Float64Array(pairwise ? 0 : factors);
   const toTwin = tangents(twin);
   const pushed = pushing(graph);
-  // Of node u: at 2u what it has from everybody, at 2u + 1 the most that can lie behind one of its factors. Side by side, as they are read together.
+  // At 2u the total of node u, at 2u + 1 the largest message over one of its factors; adjacent, since both are read together.
   const state = lent?.nodes[0] ?? new Float64Array(2 * nodes);
   for (let u = 0; u < nodes; u++) state[2 * u + 1] = (caps[u]! - effects[u]!) * roundedUp;
 

@@ -13,15 +13,15 @@ export interface FromAbove {
   readonly pushed: (p: number, effect: number) => number;
   /** D of a tie to the twin of each record; 0 for none. */
   readonly twin: number;
-  /** Messages that the true ones do not exceed; the caps where there are none. */
+  /** Upper bounds on the true messages; the caps when absent. */
   readonly above?: (p: number) => number;
-  /** A bound for what a node leaks. */
+  /** Upper bound on the leakage of a node. */
   readonly known: (u: number) => number;
   /** Nodes with the largest of these bounds, and one for all others. */
   readonly ranked?: { readonly nodes: Uint32Array; readonly beyond: number } | undefined;
-  /** Another step that gains less than this part is not worth taking. */
+  /** Relative improvement below which no further step is taken. */
   readonly gain: number;
-  /** Pushes that may be spent, for each incidence. */
+  /** Limit on pushes per incidence. */
   readonly pushes?: number;
 }
 
@@ -31,7 +31,7 @@ const mostPushes = 1;
 /** Replaces 0, which marks values that are not computed yet. */
 const least = 2 ** -1000;
 
-/** The largest leak of all nodes, rounded up; undefined where that takes too long. */
+/** Upper bound on the largest leakage of all nodes; undefined if it takes too long. */
 export function worstFromAbove(graph: Sent, asked: FromAbove): number | undefined {
   const { member, nodes, records, nodeStart, incidence, commonOdds } = graph;
   const logOdds = commonOdds === undefined ? graph.logOdds : undefined;
@@ -61,7 +61,7 @@ export function worstFromAbove(graph: Sent, asked: FromAbove): number | undefine
     return totals[step]![u]!;
   };
   const allowed = most * member.length;
-  /** Looks further from u until it leaks no more than `enough`, or looking gains nothing. */
+  /** Increases the number of steps for u until it leaks at most `enough`, or more steps do not help. */
   const closer = (u: number, enough: number): number => {
     let bound = known(u);
     for (let step = 0; step < mostSteps && bound > enough && pushes < allowed; step++) {

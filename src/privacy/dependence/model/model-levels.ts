@@ -40,7 +40,7 @@ export function networkLevels(network: Network, policy: Policy, file: string): r
   return levels;
 }
 
-/** The columns that tables of a model file speak about, each value by its number. */
+/** Columns covered by the tables of a model file, each value by its number. */
 export function modelLevels(model: Model, policy: Policy, file: string): readonly ColumnLevels[] {
   const tabled = new Set(model.factors.filter(isTable).flatMap((factor) => factor.records));
   return [...tabled].map((record) => {

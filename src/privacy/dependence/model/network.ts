@@ -38,8 +38,8 @@ const invalid = (message: string, hint: string, place?: FaultPlace): Fault =>
   new Fault('MODEL_INVALID', message, hint, place ? { place } : {});
 
 /**
- * The one door for networks: names distinct, parents known and without a cycle, tables of the right size, every row a distribution.
- * Rows off by rounding (files print few digits) are scaled to sum to one; anything worse is a fault.
+ * The only way to make a network: distinct names, known parents without a cycle, tables of the right size, rows that are
+ * distributions. Rows that are off by rounding are normalised; anything worse is a fault.
  */
 export function makeNetwork(name: string, variables: readonly Variable[], origin?: NetworkOrigin, place?: FaultPlace): Network {
   if (variables.length === 0) throw invalid('The network has no variables.', 'Declare at least one.', place);

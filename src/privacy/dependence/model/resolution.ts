@@ -63,14 +63,14 @@ export function resolutionOf(list: readonly ColumnLevels[], refuse: Refuse): Res
   return { columns, digest: createHash('sha256').update(JSON.stringify(text)).digest('hex') };
 }
 
-/** Does every declared value stand for itself? */
+/** True if every declared value is a level of its own. */
 export function isFine({ values, missing }: ColumnLevels): boolean {
   const levels = values.kind === 'codes' ? [...values.levelOf.values()] : values.runs.map(({ level }) => level);
   const alone = new Set(levels).size === levels.length && (missing === undefined || !levels.includes(missing));
   return alone && (values.kind === 'codes' || values.runs.length === values.last + 1);
 }
 
-/** Columns of which not every declared value stands for itself. */
+/** Columns in which some level holds several declared values. */
 export const coarseColumns = ({ columns }: Resolution): readonly string[] =>
   [...columns.values()].filter((levels) => !isFine(levels)).map(({ column }) => column);
 

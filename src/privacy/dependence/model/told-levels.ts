@@ -32,7 +32,7 @@ export function columnLevels(column: Column, told: ToldLevels, refuse: Refuse): 
   return { ...common, domain, values: gridLevels(column, told, refuse) };
 }
 
-/** Levels that are named after the values in them: every declared value by itself, in any order. */
+/** Levels named after their values: every declared value by itself, in any order. */
 export const namedLevels = (column: Column, names: readonly string[]): ToldLevels => {
   const isCode = (name: string): boolean => column.type === 'category' && codesOf(column).includes(codeText(name));
   return names.map((name) => [name === missingLabel && !isCode(name) ? null : name]);

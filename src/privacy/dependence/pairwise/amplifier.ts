@@ -33,7 +33,7 @@ export function pairwiseAmplifier(spread: PairwiseSpread, origin: TableOrigin, r
   return {
     name: 'pairwise',
     scope,
-    // The spread is summed over the other columns, so it knows one base for all.
+    // The spread is summed over the other columns, so it needs one base for all.
     leakage: (base) => pairwiseLeakage(spread, toNumberUp(commonBase(base, scope))),
     largestBase: (epsilon, parts) => {
       const common = fromNumber(largestPairwiseBase(spread, toNumberDown(epsilon)));

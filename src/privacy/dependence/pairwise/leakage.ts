@@ -75,7 +75,10 @@ function answeredBy(tables: PairTables, i: number, group: readonly number[]): An
   return { rows, counts };
 }
 
-/** sum over j of max over S [ tilt P(S|a) - P(S|b) ], plus the radius; never above tilt (columns - 1), its value for disjoint laws. */
+/**
+ * Sum over j of max over S [ tilt P(S|a) - P(S|b) ], plus the radius; at most tilt (columns - 1), its value for disjoint
+ * distributions.
+ */
 function pairSpread(tables: PairTables, i: number, a: Answered, b: Answered, tilt: number, logEvents: number): number {
   const cells = cellCount(tables);
   const others = tables.levels.length - 1;
@@ -96,8 +99,8 @@ function pairSpread(tables: PairTables, i: number, a: Answered, b: Answered, til
 }
 
 /**
- * Groups of levels with at least `share` of the rows each: rarer levels together, with the next smallest ones until they are enough. A column with
- * fewer than two such groups has one group: no secret of its own. Reads counts: who may see them decides what the result is worth.
+ * Groups of levels with at least `share` of the rows each: rarer levels are pooled with the next smallest. A column with fewer
+ * than two groups has no secret of its own. Reads counts, so the result is as private as these.
  */
 export function commonAnswers(
   tables: PairTables,

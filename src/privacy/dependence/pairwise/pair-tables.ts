@@ -1,8 +1,8 @@
 import { Fault } from '../../../base/errors.js';
 
 /**
- * Every two-column table of a survey at once: a square matrix of counts over all cells (column, level). Row `cell(i,a)`, block j holds
- * N(x_i = a, x_j = .). The diagonal block of a column holds its own counts. Counts may be exact (then they are private) or public.
+ * All two-column tables of a survey as a square matrix over cells (column, level): row `cell(i,a)`, block j holds N(x_i = a, x_j
+ * = .). Counts may be exact (then they are private) or public.
  */
 export interface PairTables {
   readonly names: readonly string[];

@@ -39,7 +39,7 @@ const document = z.strictObject({
   attack: z.strictObject({ epsilon: z.number(), inSample: z.number(), heldOut: z.number() }).optional(),
 });
 
-/** The spread, and what its tables were about. */
+/** Spread with the columns and levels of its tables. */
 export interface SpreadTables {
   readonly spread: PairwiseSpread;
   readonly levels: readonly ToldLevels[];
@@ -86,7 +86,7 @@ export function readSpread(text: string, file: string): DeclaredSpread | undefin
     );
   const { columns, confidence, tilts, secrets, forms, least, origin, attack, levels, resolution, known } = result.data;
   const others = columns.length - 1;
-  // the value for disjoint laws is the most there is, so a larger number is a mistake and a bound at the same time
+  // A value above that of disjoint distributions is a mistake, though still a bound.
   const capped = tilts.map((t) => ({ tilt: t.tilt, spread: Math.min(t.spread, nextUp(t.tilt * others)) }));
   return {
     spread: {

@@ -38,7 +38,7 @@ describe('leakage over time', () => {
   });
 
   test('the leakage equals the one by brute force for randomised response over four steps', () => {
-    // [[.8,.2],[.3,.7]] with its stationary law (.6,.4) is reversible, so both directions have one matrix.
+    // [[.8,.2],[.3,.7]] with its stationary distribution (.6,.4) is reversible, so both directions have one matrix.
     const chain = [
       [0.8, 0.2],
       [0.3, 0.7],

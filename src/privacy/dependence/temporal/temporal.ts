@@ -102,7 +102,7 @@ export function temporalBudgets(target: number, steps: number | undefined, over:
 /** Leakage of a first or last step that spends x, with the leakage carried over from the other steps. */
 const atEnd = (x: number, carried: number): number => addUp(x, Math.max(0, subUp(addUp(x, carried), x)));
 
-/** A bound that was rounded up, rounded down until it keeps what it must. */
+/** Largest value slightly below a bound for which the predicate holds, since the bound was rounded up. */
 function lessened(most: number, keeps: (x: number) => boolean): number {
   for (let less = 1; less > 0.9; less -= 2 ** -48) if (keeps(most * less)) return most * less;
   return 0;

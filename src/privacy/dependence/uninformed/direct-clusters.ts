@@ -3,7 +3,7 @@ import type { FactorGraph } from '../graph/factor-graph.js';
 import { contraction } from '../graph/push.js';
 import { type ClusterLaw, convolve, LawList, lawOf } from './clusters.js';
 
-/** Steps spent on exact laws before the rest is bounded by its strongest tie. */
+/** Limit on work for exact distributions; the rest is bounded by the strongest tie. */
 const mostWork = 2e8;
 
 /**

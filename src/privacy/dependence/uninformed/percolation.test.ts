@@ -154,7 +154,7 @@ describe('Gaussian noise under ties', () => {
         for (let known = 0; known < 16; known++)
           for (let i = 0; i < 4; i++) {
             if (known & (8 >> i)) continue;
-            // Known records fixed at 0; the sums' laws given x_i = 1 and x_i = 0.
+            // Known records fixed at 0; distributions of the sum given x_i = 1 and x_i = 0.
             const sums = [0, 1].map((value) => {
               const law = new Float64Array(5);
               joint.probabilities.forEach((p, s) => {

@@ -12,7 +12,7 @@ import { branchingTail } from './branching.js';
 const thetas = [0.05, 0.15, 0.3, 0.5, 0.8, 1.2] as const;
 /** Updates of one incidence spent in all. */
 const mostWork = 1.5e7;
-/** Near the threshold where clusters become endless the moments settle too slowly to be worth it. */
+/** Limit on rounds: near the threshold of infinite clusters the moments converge too slowly. */
 const mostRounds = 600;
 /** A tail is listed up to here; beyond it the last entry goes on to the component's size. */
 const longest = 4096;

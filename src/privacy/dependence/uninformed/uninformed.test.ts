@@ -54,7 +54,7 @@ describe('push through a known table', () => {
       { numRuns: 500 },
     );
     expect(prefixesFell).toBe(true);
-    // a = b = (1/2, 1/2), radius .3: the true laws may be (.8, .2) and (.2, .8), reached by half-taking a value.
+    // a = b = (1/2, 1/2), radius .3: the true distributions may be (.8, .2) and (.2, .8), reached by taking half of a value.
     const half = law([1, 1]);
     const wide = pushTable(2, { rows: [half, half.slice()], relative: 0, radius: 0.3 });
     expect(wide).toBeGreaterThanOrEqual(pushTable(2, { rows: [law([8, 2]), law([2, 8])], ...certain }));
@@ -168,7 +168,7 @@ describe('a child and its parents', () => {
     const blind = vStructures(xor, e, 'none');
     expect(blind[0]).toBeCloseTo(0.5 + push(0.3, d), 9);
     expect(vStructures(xor, e, 'exact')[0]).toBeCloseTo(0.5 + Math.max(push(0.3, d), push(0.7, d)), 9);
-    // The table is a law of each record given the other two, so each may be taken as the child.
+    // The table is a distribution of each record given the other two, so each may be taken as the child.
     expect(blind[2]).toBeLessThan(Infinity);
   });
   it('the v-structure bound is refused if the child has a weight of its own', () => {

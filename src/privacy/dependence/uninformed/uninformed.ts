@@ -35,7 +35,7 @@ export function uninformedForest(model: Model, profile: Float64Array, options: U
   return leaks;
 }
 
-/** The product of each record's own factors; undefined for none. An open prior is not known. */
+/** Product of each record's own factors; undefined for none. An open prior is unknown. */
 function singles(model: Model, sizes: readonly number[]): (Weight | undefined)[] {
   const lists: Weight[][] = sizes.map(() => []);
   for (const factor of model.factors)
@@ -59,7 +59,7 @@ function solve(
   const children: number[][] = Array.from({ length: n }, () => []);
   for (let x = 1; x < n; x++) children[parent[x]!]!.push(x);
   const mine = (x: number): Weight[] => (own[order[x]!] ? [own[order[x]!]!] : []);
-  /** From below: the weight of x without its parent, what it passes up, and the effects that reach it from its children. */
+  /** Upward pass: weight of x without its parent, its message to the parent, and the costs that reach it from its children. */
   const up: Weight[] = new Array(n);
   const gains = new Float64Array(n);
   const below = new Float64Array(n);
@@ -74,7 +74,7 @@ function solve(
     up[x] = passed(tie[x]!, near, sizes, weight);
     gains[x] = through(tie[x]!, near, weight, effect);
   }
-  /** From above: what the parent's side passes down to x, and the gain it brings. */
+  /** Downward pass: weight from the parent's side, and the privacy loss it carries. */
   const down: (Weight | undefined)[] = new Array(n);
   const fromAbove = new Float64Array(n);
   for (let x = 0; x < n; x++) {
