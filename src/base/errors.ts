@@ -1,4 +1,4 @@
-/** Every failure a user can meet. The list is closed: a new failure is a new line here, with its exit. */
+/** All failures a user can meet: a closed list, so that a new failure is a new line here with its exit code. */
 const exits = {
   USAGE: 2,
   POLICY_SYNTAX: 2,
@@ -40,30 +40,30 @@ const exits = {
 
 export type FaultCode = keyof typeof exits;
 
-/** Where in a file the fault was found; lines and columns count from one. */
+/** Position of a fault in a file; lines and columns are numbered from one. */
 export interface FaultPlace {
   readonly file: string;
   readonly line?: number;
   readonly column?: number;
 }
 
-/** What became of the budget: the only three ways a request that pays can end. */
+/** State of the privacy budget after a request that pays: one of three ways such a request can end. */
 export type Outcome =
   | { readonly state: 'not spent' }
-  /** Booked, and nothing was told; the same request completes it without paying again where `resumable`. */
+  /** Cost reserved, no answer given; if `resumable`, repeating the request completes it without a second payment. */
   | { readonly state: 'spent'; readonly entry: number; readonly resumable: boolean }
-  /** Booked and written down: the same request is told the recorded answer. */
+  /** Cost committed with the answer; repeating the request returns the recorded answer. */
   | { readonly state: 'recorded'; readonly entry: number };
 
-/** The one error users see: a sentence, a hint, a stable code. Never holds a value from the data. */
+/** The only error that users see: a sentence, a hint and a stable code. Never holds a value from the data. */
 export class Fault extends Error {
   override readonly name = 'Fault';
   readonly code: FaultCode;
   readonly hint: string;
   readonly place: FaultPlace | undefined;
-  /** Numbers a program may want (asked, spent, remaining, size, limit). */
+  /** Numbers for programs: requested, spent, remaining, size, limit. */
   readonly details: Readonly<Record<string, number | string>>;
-  /** Absent where the fault comes from outside a request that pays. */
+  /** Absent if the fault comes from outside a request that pays. */
   readonly outcome: Outcome | undefined;
 
   constructor(

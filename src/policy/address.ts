@@ -5,15 +5,15 @@ interface Server {
   readonly host: string;
   readonly port: number;
   readonly user?: string;
-  /** As in libpq: encrypted or not, and whether the server must show whose it is. */
+  /** TLS modes as in libpq: whether the connection is encrypted, and whether the server must prove its identity. */
   readonly tls: TlsMode;
   readonly rootCertificate?: string;
 }
-/** A database that is asked over the network. What lets somebody in stands in the environment, never in an address: policies are shown around. */
+/** Address of a networked database, without credentials: those come from the environment, because policies are shared. */
 export interface DatabaseAddress extends Server {
   readonly database: string;
 }
-/** A schema of a cluster; the table may stand behind it. */
+/** Schema of a cluster; the table may follow it. */
 export interface ClusterAddress extends Server {
   readonly catalog: string;
   readonly schema: string;
@@ -26,7 +26,7 @@ const scheme = /^([a-z][a-z0-9+.-]+):\/\//i;
 export const schemeOf = (source: string): string | undefined => scheme.exec(source)?.[1]?.toLowerCase();
 const databases = { postgres: 'postgres', postgresql: 'postgres', trino: 'trino' } as const;
 export type DatabaseScheme = (typeof databases)[keyof typeof databases];
-/** Which kind of database lies at an address; undefined for a file. */
+/** Kind of the database at an address; undefined for a file. */
 export const databaseOf = (source: string): DatabaseScheme | undefined =>
   Object.entries(databases).find(([own]) => own === schemeOf(source))?.[1];
 export const isDatabase = (source: string): boolean => databaseOf(source) !== undefined;
@@ -105,7 +105,7 @@ function readServer(url: URL, said: ReadonlyMap<string, string>, named: string, 
   };
 }
 
-/** Files that an address names are looked for beside the policy. */
+/** Address with the certificate files it names resolved against the policy's folder. */
 export function addressFrom(source: string, directory: string): string {
   const { rootCertificate } = isCluster(source) ? readCluster(source) : readAddress(source);
   if (rootCertificate === undefined || isAbsolute(rootCertificate)) return source;
@@ -114,7 +114,7 @@ export function addressFrom(source: string, directory: string): string {
   return url.href;
 }
 
-/** One database under one name, whoever asks it and however: the same people have one budget. */
+/** Canonical name of a database, independent of user and connection options, so that the same people always share one budget. */
 export function canonicalAddress(source: string): string {
   if (isCluster(source)) {
     const { host, port, catalog } = readCluster(source);
@@ -124,7 +124,9 @@ export function canonicalAddress(source: string): string {
   return `postgres://${encodeURIComponent(host)}:${port}/${encodeURIComponent(database)}`;
 }
 
-/** One table of a database under one name: `people` and `public.people` are one, or `people` and the schema's own. */
+/**
+ * Canonical name of a table in a database: `people` and `public.people` are equal, or `people` and the connection's own schema.
+ */
 export function tableIn(source: string, table: string): string {
   if (!isCluster(source)) return table.replace(/^public\./, '');
   return (table.includes('.') ? table : `${readCluster(source).schema}.${table}`).toLowerCase();

@@ -7,10 +7,10 @@ import type { Column, NumberColumn, Policy, WeightColumn } from './policy.js';
 type Numeric = NumberColumn | WeightColumn;
 const isDate = (column: Numeric): boolean => 'date' in column && column.date === true;
 
-/** Whether a column is declared to hold nothing between two steps: whole numbers in steps of one. */
+/** True for whole numbers in steps of one: every whole number within the bounds is read unchanged. */
 export const isReadAsIs = ({ type, step }: Numeric): boolean => type === 'integer' && step.num === step.den;
 
-/** How the numbers of a column are read, in words. Values of public columns have no upper end (docs/decisions/0095). */
+/** Text that describes the reading of a column's numbers. Values of public columns have no upper bound (docs/decisions/0095). */
 export function readingText(column: Numeric, end: 'bounded' | 'unbounded' = 'bounded'): string {
   const [low, high] = column.bounds.map((x) => (isDate(column) ? dateText(toNumber(x)) : `${toNumber(x)}`));
   const how = isDate(column) ? 'as a day' : isReadAsIs(column) ? 'as a whole number' : `in steps of ${toNumber(column.step)}`;
@@ -19,13 +19,13 @@ export function readingText(column: Numeric, end: 'bounded' | 'unbounded' = 'bou
 
 const few = 4;
 
-/** Which way a number between two steps is read: `nearest` in policy/grid.ts, of steps counted from the lower bound. */
+/** Text that describes rounding to the grid: `nearest` in policy/grid.ts, in steps counted from the lower bound. */
 export const roundingText =
   'clamped to their bounds and rounded to their step, halves to an even number of steps from the lower bound';
 
 /**
- * The sentence about the numbers that decide which data sets are compared; undefined where there are none. Part of the promise (docs/decisions/0088).
- * `agreed`: public columns, in whose values neighbouring data sets agree.
+ * Sentence about the numbers that determine which data sets are compared, part of the promise (docs/decisions/0088); undefined if
+ * there are none. `agreed`: public columns, equal in neighbouring data sets.
  */
 export function asReadSentence(
   policy: Pick<Policy, 'columns' | 'protect' | 'known'>,
@@ -41,7 +41,7 @@ export function asReadSentence(
   return `Numbers are compared as they are read in double precision, ${roundingText}: ${numbers.slice(0, few).join('; ')}${more}.`;
 }
 
-/** Columns whose values decide which data sets are compared: those of pairs and of known totals. */
+/** Columns whose values determine which data sets are compared: those of pairs and of known totals. */
 const comparedColumns = ({ protect, known }: Pick<Policy, 'protect' | 'known'>): readonly string[] => [
   ...(protect.pairs?.columns.keys() ?? []),
   ...(known?.totals ?? []).flatMap((total) => [
@@ -50,15 +50,18 @@ const comparedColumns = ({ protect, known }: Pick<Policy, 'protect' | 'known'>):
   ]),
 ];
 
-/** Cells that are read on the other side of an edge than where they lie: from `low`, below `high`. */
+/** Cells that are rounded across an edge: from `low`, below `high`. */
 export interface CellsAcross {
   readonly low: number;
   readonly high: number;
-  /** Whether they lie below the edge and are read above it. */
+  /** True if the numbers lie below the edge and are rounded to a position above it. */
   readonly upward: boolean;
 }
 
-/** The cells that an edge, which begins at a position, does not divide as they lie; undefined where there are none. */
+/**
+ * Cells that are read on the other side of an edge than they lie on, for the edge that starts at this position; undefined if
+ * there are none.
+ */
 export function cellsAcross(
   column: Exclude<Column, { readonly type: 'category' | 'multi' }>,
   edge: number,

@@ -6,7 +6,7 @@ import { epsilonFromOdds, oddsFactor, posteriorRange } from './belief.js';
 const probability = fc.integer({ min: 1, max: 9999 });
 
 describe('epsilon from a belief', () => {
-  it('never lets an attacker past the posterior, and wastes less than one part in a billion', () => {
+  it('epsilon keeps every attacker at or below the posterior and is within one part in a billion of the largest such value', () => {
     fc.assert(
       fc.property(probability, probability, (a, b) => {
         fc.pre(a < b);
@@ -18,7 +18,7 @@ describe('epsilon from a belief', () => {
     );
   });
 
-  it('is symmetric: the way up for a statement is the way down for its opposite', () => {
+  it('the epsilon for an increase of one statement equals that for a decrease of its opposite', () => {
     fc.assert(
       fc.property(probability, probability, (a, b) => {
         const [p, q] = [rational(a, 10000), rational(b, 10000)];
@@ -28,7 +28,7 @@ describe('epsilon from a belief', () => {
     );
   });
 
-  it('is zero when there is no room', () => {
+  it('epsilon is zero if prior and posterior are too close', () => {
     expect(toNumber(epsilonFromOdds(one))).toBe(0);
     expect(toNumber(epsilonFromOdds(parseRational('0.5')))).toBe(0);
   });

@@ -11,16 +11,15 @@ import {
   toNumberDown,
 } from '../base/exact/rational.js';
 
-/** prior/(1-prior) against posterior/(1-posterior): how far the odds may move. Above one when the posterior is above the prior. */
+/** Ratio of posterior odds to prior odds: the factor by which odds may change. Above one if the posterior is above the prior. */
 export const oddsFactor = (prior: Rational, posterior: Rational): Rational =>
   divide(multiply(posterior, subtract(one, prior)), multiply(prior, subtract(one, posterior)));
 
 const grid = rational(10n ** 15n);
 
 /**
- * The largest epsilon under which no attacker moves from `prior` past `posterior`, rounded down. A release whose likelihood ratio between any two
- * secrets is at most e^epsilon moves the odds of any statement about the secret by at most e^epsilon, so e^epsilon <= the odds factor suffices.
- * Zero when the two beliefs are too close for a budget to exist between them.
+ * Largest epsilon for which no attacker moves from `prior` beyond `posterior`, rounded down: posterior odds are at most e^epsilon
+ * times prior odds. Zero if the two are too close.
  */
 export function epsilonFromOdds(factor: Rational): Rational {
   const low = logDown(toNumberDown(factor));
@@ -29,21 +28,21 @@ export function epsilonFromOdds(factor: Rational): Rational {
   return divide(rational(floor(multiply(exact, grid))), grid);
 }
 
-/** Where `prior` can be after releases worth `epsilon`: [lowest, highest] posterior, for reports. */
+/** Lowest and highest posterior from `prior` after releases with privacy loss `epsilon`, for reports. */
 export function posteriorRange(prior: number, epsilon: number): readonly [number, number] {
   const odds = prior / (1 - prior);
   const at = (o: number) => (o === Number.POSITIVE_INFINITY ? 1 : o / (1 + o));
   return [at(odds * Math.exp(-epsilon)), at(odds * Math.exp(epsilon))];
 }
 
-/** Beyond this an odds factor is a number that nobody can read, and says that anything may become certain. */
+/** Largest logarithm of an odds factor that is shown as a number; a larger factor means that anything may become certain. */
 const mostTold = Math.log(1e9);
 
 /** e to the power of epsilon, readable however large. */
 export const oddsFactorText = (epsilon: number, figure: (x: number) => string, exponent = figure): string =>
   epsilon <= mostTold ? figure(Math.exp(epsilon)) : `e^${exponent(epsilon)}`;
 
-/** How far odds can move under releases worth `epsilon`, after "odds" or "the odds of …". */
+/** Text for the largest change of odds under privacy loss `epsilon`, to follow "odds" or "the odds of …". */
 export const oddsMove = (epsilon: number, figure: (x: number) => string): string =>
   epsilon <= mostTold
     ? `change at most ${oddsFactorText(epsilon, figure)} times`

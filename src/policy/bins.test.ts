@@ -9,7 +9,7 @@ import type { NumberColumn } from './policy.js';
 
 const column = (low: number, high: number, step = '1', more: object = {}) =>
   number('x', `${low}`, `${high}`, step, more) as NumberColumn;
-/** How many values lie in each bin. */
+/** Number of values in each bin. */
 function sizes(low: number, high: number, edges: readonly Rational[]): number[] {
   const ends = [low, ...edges.map(toNumber), high + 1];
   return ends.slice(1).map((end, k) => end - ends[k]!);
@@ -23,8 +23,8 @@ const roundedEdges = (low: number, high: number, count: number): Rational[] => {
   return Array.from({ length: count - 1 }, (_, k) => rational(floor(add(rational(low), multiply(width, rational(k + 1))))));
 };
 
-describe('bins of an integer', () => {
-  it('hold as many values each; the last may hold fewer', () => {
+describe('default bins of integers', () => {
+  it('bins of integers hold equally many values, the last possibly fewer', () => {
     expect(sizes(17, 90, evenEdges(column(17, 90), 10))).toEqual([8, 8, 8, 8, 8, 8, 8, 8, 8, 2]);
     expect(sizes(1, 100, evenEdges(column(1, 100), 10))).toEqual(new Array(10).fill(10));
     fc.assert(
@@ -42,10 +42,10 @@ describe('bins of an integer', () => {
     expect(isEven(sizes(17, 90, roundedEdges(17, 90, 10)))).toBe(false);
   });
 
-  it('are about ten where none are declared, and all alike where a number near ten goes into the values', () => {
+  it('about ten bins are made by default, all equal if a number near ten divides the values', () => {
     expect(sizes(0, 95, usualEdges(column(0, 95)))).toEqual(new Array(8).fill(12));
     expect(sizes(0, 98, usualEdges(column(0, 98)))).toEqual(new Array(9).fill(11));
-    // Where none does, a round number of values.
+    // Without such a width, bins hold a round number of values.
     expect(sizes(0, 100, usualEdges(column(0, 100)))).toEqual([...new Array(10).fill(10), 1]);
     expect(sizes(17, 90, usualEdges(column(17, 90)))).toEqual([...new Array(7).fill(10), 4]);
     expect(sizes(0, 102, usualEdges(column(0, 102)))).toEqual([...new Array(10).fill(10), 3]);
@@ -59,7 +59,7 @@ describe('bins of an integer', () => {
     );
   });
 
-  it('are labelled with the values they hold', () => {
+  it('bins of integers are labelled with the values they hold', () => {
     for (const more of [{}, { bins: evenEdges(column(17, 90), 7) }, { bins: [rational(30), rational(61, 2)] }]) {
       const age = column(17, 90, '1', more);
       const { key, labels } = keyOf(samplePolicy([age]), 'x');
@@ -75,8 +75,8 @@ describe('bins of an integer', () => {
   });
 });
 
-describe('bins of other numbers', () => {
-  it('are of one width, the last with both its ends', () => {
+describe('default bins of other numbers', () => {
+  it('bins of other numbers have equal width, and the last includes both its ends', () => {
     expect(usualEdges(column(0, 100, '0.01')).map(toNumber)).toEqual([10, 20, 30, 40, 50, 60, 70, 80, 90]);
     expect(usualEdges(column(-2.5, 7.25, '0.05')).map(toNumber)).toEqual([-1.5, -0.5, 0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5]);
     expect(keyOf(samplePolicy([column(0, 100, '0.01')]), 'x').labels.slice(-3)).toEqual([

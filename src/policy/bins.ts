@@ -6,16 +6,19 @@ import type { NumberColumn } from './policy.js';
 
 type Numbers = Pick<NumberColumn, 'type' | 'bounds' | 'step'>;
 
-/** What a bin is wide: integers are counted (17 to 24 is eight), other numbers are measured (0 to 10 is ten, and the last bin has both its ends). */
+/**
+ * Width of the whole range in steps: integers are counted (17 to 24 is eight), other numbers measured (0 to 10 is ten; the last
+ * bin includes both ends).
+ */
 const room = ({ type, bounds: [low, high], step }: Numbers): Rational => {
   const steps = divide(subtract(high, low), step);
   return type === 'integer' ? add(steps, rational(1)) : steps;
 };
 
-/** How wide `count` bins must be, in steps, to hold everything. */
+/** Bin width in steps with which `count` bins cover the whole range. */
 const widthFor = (column: Numbers, count: number): Rational => rational(ceiling(divide(room(column), rational(count))));
 
-/** Inner edges of at most `count` bins, all of one width in steps; only the last may be narrower, where the width does not go into the bounds. */
+/** Inner edges of at most `count` bins of equal width in steps; the last is narrower if the width does not divide the range. */
 export function evenEdges(column: Numbers, count: number): readonly Rational[] {
   const all = room(column);
   const width = widthFor(column, count);
@@ -63,7 +66,7 @@ function binLabels({ date }: NumberColumn, grid: Grid, starts: readonly number[]
   });
 }
 
-/** The bins a number is counted by: where those after the first begin, and what each is called, then missing. */
+/** Bins of a number: starts of all bins after the first, and their labels, then that of missing. */
 export function shownBins(column: NumberColumn): { readonly starts: readonly number[]; readonly labels: readonly string[] } {
   const grid = gridOf(column);
   const starts = binStarts(column, grid);

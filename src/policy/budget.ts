@@ -65,7 +65,7 @@ function declareWhole(entry: BudgetEntry, yaml: YamlFile): Budget {
   };
 }
 
-/** What one belief asks of epsilon: once for the way up, once for the way down. */
+/** Limits on epsilon from one belief: one from its posterior (increase), one from its floor (decrease). */
 function limits(belief: Belief, path: Path, yaml: YamlFile): { epsilon: Rational; belief: Belief }[] {
   const { prior, posterior, floor } = belief;
   if (!posterior && !floor)
@@ -100,10 +100,10 @@ function limits(belief: Belief, path: Path, yaml: YamlFile): { epsilon: Rational
 
 /** One in a million becomes as good as sure. */
 const mostEpsilon = rational(20);
-/** One record in a hundred may be told outright. */
+/** A delta of 0.01 permits that one record in a hundred is published outright. */
 const mostDelta = rational(1, 100);
 
-/** Why this budget promises nothing to anybody, where it does not. */
+/** Reason why this budget protects nobody; undefined if it does protect. */
 export function protectsNothing({ epsilon, delta }: Pick<Budget, 'epsilon' | 'delta'>): string | undefined {
   if (compare(epsilon, mostEpsilon) > 0)
     return 'somebody suspected with one in a million may be known for sure afterwards (epsilon above 20)';

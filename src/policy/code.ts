@@ -1,10 +1,15 @@
 import type { CategoryColumn, MultiColumn } from './policy.js';
 
-/** A whole number with nothing but noughts behind its point or comma, for whoever reads codes: a table that once held NaN writes 1 as `1.0`, one with commas as `1,0`. */
+/**
+ * Whole number with only zeros after its decimal mark, as tables write codes after a conversion: 1 as `1.0` (a column that once
+ * held NaN) or `1,0`.
+ */
 export const wholeCode = '^([+-]?[0-9]+)[.,]0+$';
 const whole = new RegExp(wholeCode);
 
-/** The one spelling of a category code: `1`, `1.0`, `1,0` and ` 1` are one. Policy, codebook and engine all pass through here, so that a code means the same in each. */
+/**
+ * Canonical spelling of a category code: `1`, `1.0`, `1,0` and ` 1` are equal. Policy, codebook and engine all use this function.
+ */
 export function codeText(text: string): string {
   const trimmed = text.trim();
   return trimmed.endsWith('0') ? trimmed.replace(whole, '$1') : trimmed;
@@ -29,8 +34,8 @@ export function codesOf(column: CategoryColumn | MultiColumn): readonly string[]
 export const missingLabel = '(missing)';
 
 /**
- * The most letters of a cell of options: four times what it takes to name them all, and never few. A longer one names nothing. How long it takes to part a cell must
- * not depend on what one record holds.
+ * Limit on the length of a cell of options: four times what all names need. The time to split a cell must not depend on one
+ * record's value.
  */
 export function longestOptions(column: MultiColumn): number {
   const all = column.values.reduce((letters, value) => letters + [...value].length + [...column.separator].length, 0);

@@ -1,40 +1,43 @@
-/** What a name says a column is, where that alone keeps it out of a table of answers. Names are hints: whoever asks for such a column by name gets it. */
+/**
+ * Names of paradata columns, which tables of answers leave out by default. Names are only hints: a column requested by name is
+ * used.
+ */
 const timing =
   /(^|[_.\s-])(timing|timer|duration|elapsed|latency|clicks?|keystrokes?|paradata)([_.\s-]|\d|$)|timing$|duration$|(^|_)(page|screen|first|last|response|completion)_?(time|click|submit)|_(secs?|seconds|msecs?|ms)$|^(start|end)_?(time|date)$|timestamp$|(^|_)(recorded|submitted|enroll?ment|interview|completion)_?(date|time)$/i;
 const identifier =
   /^id$|[_.\s-]id$|^id[_.\s-]|uuid|guid|^case_?id$|^(resp|respondent|person|pers|household|hous|hh|fam|family)_?(id|nr|no)$/i;
 
-/** What a survey program notes about the machine somebody answered on, and where that machine was. */
+/** Names of columns about the respondent's device and its location, as survey programs record them. */
 const device =
   /(^|[_.\s-])(browser|user[_\s]?agent|os[_\s]?version|operating[_\s]?system|resolution|screen[_\s]?(size|width|height)|referr?er|cookie|fingerprint|ip)([_.\s-]|$)|^os$|browser$|user[_\s]?agent|ip[_\s]?address|metadata|meta[_\s]?info|location[_\s]?(lat|lon)/i;
 
-/** How the sample was drawn and who asked. */
+/** Names of columns about the sample design and the interviewer. */
 const design =
   /^v?psu(_?id)?$|^(v|sdmv|var_?)?(strat|strata|stratum|stra)(_?id)?$|^sdmvpsu$|^samp_?(code|unit)$|^(cluster|ea|segment)_?(id|nr|no)$|^fpc$|interviewer_?(id|nr|no|code)$|^intv(w)?r?_?id$/i;
 export const isDesignName = (name: string): boolean => design.test(name);
-/** Left out by name, whatever they hold. */
+/** Names of columns to leave out whatever they hold. */
 export const isDeviceName = (name: string): boolean => device.test(name);
 export const isTimingName = (name: string): boolean => timing.test(name);
 export const isIdName = (name: string): boolean => identifier.test(name);
 
-/** Who somebody is, or where they live. */
+/** Names of columns with a person's identity or address. */
 const personal =
   /^(name|nom|nombre|nome|imi[eę]|im[ię]|ad[ıi]?)$|(^|[_.\s-])(first|last|full|given|family|middle|maiden|nick|user|fore|sur)[_.\s-]?names?$|(^|[_.\s-])(vor|nach|familien|rufe?)name(n)?$|pr[eé]nom|apellidos?|cognome|sobrenome|achternaam|voornaam|f[öo]rnamn|(^|[_.\s-])e[-_]?mail|(^|[_.\s-])(phone|telephone|telefon|mobile|handy|tel|fax|cell(phone)?)([_.\s-]?(no|nr|number))?$|telefon|(^|[_.\s-])(street|stra(ss|ß)e|adresse?|address|hausnummer|rue|calle)([_.\s-]?(1|2|name|line|nr|no))?$|(^|[_.\s-])(zip|zip[_\s]?code|post(al)?[_\s]?code|postleitzahl|plz|code[_\s]?postal|cap|cep)([_.\s-]?\d)?$|(^|[_.\s-])(lat|latitude|lon|lng|long|longitude|breitengrad|l[äa]ngengrad|gps|geo(loc|code|hash|point)?|coord(inate)?s?|easting|northing)([_.\s-]?(lat|lon|lng|x|y|\d))?$|(^|[_.\s-])(iban|bic|konto(nummer)?|account[_\s]?(no|nr|number)|credit[_\s]?card|ssn|social[_\s]?security([_\s]?(no|number))?|passport|national[_\s]?id|tax[_\s]?id|nino|svnr|ahv)$|(^|[_.\s-])(dob|birth[_.\s-]?(date|day)|date[_\s]?of[_\s]?birth|geburts(datum|tag)|date[_\s]?(de[_\s]?)?naissance|fecha[_\s]?(de[_\s]?)?nacimiento)$/i;
 export const isPersonalName = (name: string): boolean => personal.test(name);
 
-/** The number of a person in a study, and of nothing else. */
+/** Names of columns with the number of a person in a study. */
 const person =
   /(^|[_.\s-])(person|pers|resp(ondent)?|user|u|subject|subj|patient|pat|participant|member|customer|client|student|pupil|proband|panel(ist)?|individual|worker|employee)[_.\s-]?(id|nr|no|num(ber)?|key|code)$|^(uid|pidp|mergeid|idpers|hhidpn|persnr|respondent|subject|patient|participant|proband|panelist)$/i;
 export const isPersonIdName = (name: string): boolean => person.test(name);
 
-/** When a row was written down, where one person has several. */
+/** Names of columns with the time of a row, for people with several rows. */
 const time =
   /(^|[_.\s-])(wave|welle|vague|ola|onda|year|jahr|ann[ée]e|a[ñn]o|anno|syear|month|monat|mois|mes|week|woche|semaine|semana|day|tag|jour|d[ií]a|date|datum|time|zeit|temps|tiempo|period|periode|quarter|quartal|trimestre|round|runde|visit|visite|occasion|session|step|trial|seq|sequence|epoch|hour|stunde|t)([_.\s-]?(nr|no|id|number|index))?\d*$|^(wave|year|jahr|month|week|day|period|round|visit|time)/i;
 export const isTimeName = (name: string): boolean => time.test(name);
 
 const group =
   /^home$|home_?id|^h(id|nr)$|^id_?h|hous|^hh|_hh|hhid|^fam|famil|serialno|pedigree|ward$|ward_|school|class_?(id|nr|no)$|couple|dwelling|compound|kinship|^haushalt|(^|[_.\s-])(m(e\u0301?|é)nage|foyer)([_.\s-]|id|n[ro]|$)|^(schul)?klasse([_.\s-]?(id|nr|no|code))?$/i;
-/** How large a household is, or what it earns, is an answer and no key. */
+/** Names of columns about a household, such as its size or income: answers, not keys of a group. */
 const aboutGroup =
   /size|inc|income|type|status|rent|number|num_|_num|count|members|persons|adults|children|kids|share|weight|wt|gr(ö|o\u0308|oe)(ß|ss)e|einkommen|netto|brutto|typ|anzahl|zahl|mitglieder|kinder|miete|taille|revenu|nombre|loyer|enfants|gewicht|poids/i;
 

@@ -9,7 +9,7 @@ import { invalid } from './problems.js';
 import type { ColumnEntry } from './schema.js';
 import type { YamlFile } from './yaml-file.js';
 
-/** Declared columns: those of the policy first, then the codebook's, each in file order; the policy wins where both speak. */
+/** Declared columns: those of the policy, then the codebook's, each in file order; the policy wins over the codebook. */
 export function declareColumns(
   entries: Readonly<Record<string, ColumnEntry>>,
   codebook: Codebook,
@@ -178,7 +178,7 @@ function range(name: string, entry: Told<'integer'> | Told<'number'> | Told<'wei
   return { bounds: [low, high] as const, step };
 }
 
-/** A power of ten that divides the bounds and gives at least 10,000 steps; for bounds that are no decimals, a part of the range. */
+/** Power of ten that divides the bounds into at least 10,000 steps; for bounds that are not decimals, a fraction of the range. */
 function defaultStep(low: Rational, high: Rational): Rational {
   const width = subtract(high, low);
   let step = one;

@@ -43,7 +43,7 @@ it('two files have two identities, and one file has one however it is reached', 
   expect(dataSource(await policyAt(at, { data: 'source: twin.csv' }))).not.toBe(people);
 });
 
-it('tables of one database have identities of their own, whoever asks and by whichever spelling', async () => {
+it('tables of one database have separate identities, for any user and any spelling of the address', async () => {
   const at = folder();
   const of = async (data: string) => dataSource(await policyAt(at, { data, more: 'ledger: ledger.db\n' }));
   const address = 'source: "postgres://reader@db.example/town"';

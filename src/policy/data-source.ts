@@ -35,7 +35,7 @@ export function secretServerTables(policy: Read & Pick<Policy, 'protect' | 'rela
   return [...new Set(names)].sort();
 }
 
-/** Whether every policy of this population reads the same table: it is named after one file, which holds one. */
+/** True if every policy of this population reads the same table: the population is named after one file with one table. */
 export const hasOneSource = (policy: Pick<Policy, 'data' | 'protect' | 'relations' | 'tables' | 'population'>): boolean =>
   !isDatabase(policy.data.source) &&
   policy.data.table === undefined &&

@@ -1,6 +1,6 @@
 /**
- * What text is a date, for every reader of a cell: year, month and day of the calendar as ISO 8601 writes them, perhaps with a time behind, which does not count; blanks
- * around it do not count either. Databases match this very pattern, and then ask whether the month has such a day.
+ * Pattern of a date, for every reader of a cell: an ISO 8601 calendar day; surrounding blanks and a time after it are ignored.
+ * Databases match the same pattern, then check the day.
  */
 const year = '([1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])';
 export const datePattern = `${year}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])([ T][0-9:.,+Z -]{0,40})?`;
@@ -8,7 +8,7 @@ export const datePattern = `${year}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])([ T
 const whole = new RegExp(`^${datePattern}$`);
 const oneDay = 86_400_000;
 
-/** Days since 1970-01-01 of the date that a text says; undefined where it says none. */
+/** Days from 1970-01-01 to the date in a text; undefined if it is not a date. */
 export function daysOf(text: string): number | undefined {
   const found = whole.exec(text.trim());
   if (!found) return undefined;
@@ -16,7 +16,7 @@ export function daysOf(text: string): number | undefined {
   return dateText(date) === text.trim().slice(0, 10) ? date : undefined;
 }
 
-/** The day so many months and days after the beginning of a year; they may lie beyond its end. */
+/** Day at a number of months and days after the beginning of a year, possibly beyond its end. */
 export function dayAt(year: number, month = 1, day = 1): number {
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);

@@ -7,7 +7,7 @@ import type { designShape } from './schema.js';
 import { didYouMean } from './suggest.js';
 import type { YamlFile } from './yaml-file.js';
 
-/** How the sample was drawn, as a policy declares it; nothing of it is read from the data. */
+/** Sample design as the policy declares it; nothing of it is read from the data. */
 export function declareDesign(
   { effect, clusters, population, weights, strata }: z.output<typeof designShape>,
   columns: ReadonlyMap<string, Column>,

@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { atMost, figure, percent, thousands } from './figures.js';
 
-it('thousands are told apart as people write them, whatever the number', () => {
+it('a whole number of any size is written with thousands separators', () => {
   for (const x of [0, 7, 999, 1000, -1000, -999_999, 12_345_678, 2 ** 53, 1e23, Number.POSITIVE_INFINITY])
     expect(thousands(x)).toBe(x.toLocaleString('en-US'));
   fc.assert(fc.property(fc.maxSafeInteger(), (x) => thousands(x) === (x + 0).toLocaleString('en-US')));
 });
 
-it('a limit is never told as less than it is, and what is written in three digits stays', () => {
+it('a limit is rounded up to three digits, and a number of three digits is unchanged', () => {
   expect([figure(Math.exp(0.2)), atMost(Math.exp(0.2))]).toEqual(['1.22', '1.23']);
   expect([percent(0.8585, Math.ceil), percent(0.3, Math.ceil), percent(0.07, Math.floor), percent(0)]).toEqual(['85.9 %', '30 %', '7 %', '0 %']); // biome-ignore format: one line
   fc.assert(

@@ -1,6 +1,6 @@
 type Rounding = (x: number) => number;
 
-/** Three digits of a number: of a limit rounded away from what it limits (Math.ceil, Math.floor), where 0.3 is still 30 %. */
+/** Number with three digits; a limit is rounded away from what it limits (Math.ceil, Math.floor). */
 function threeDigits(x: number, round: Rounding): number {
   if (x === 0 || !Number.isFinite(x)) return x;
   const unit = 10 ** (2 - Math.floor(Math.log10(Math.abs(x))));
@@ -11,6 +11,9 @@ export const percent = (x: number, round: Rounding = Math.round): string => `${t
 export const figure = (x: number): string => (x >= 1e6 ? x.toExponential(1) : `${threeDigits(x, Math.round)}`);
 /** A number that something is at most. */
 export const atMost = (x: number): string => (x >= 1e6 ? x.toExponential(1) : `${threeDigits(x, Math.ceil)}`);
-/** A whole number with its thousands apart. The locale's own formatter only where it must be: loading it takes longer than a plan. */
+/**
+ * Whole number with thousands separators. Loads the locale's formatter only for unsafe integers, because that takes longer than a
+ * plan.
+ */
 export const thousands = (x: number): string =>
   Number.isSafeInteger(x) ? `${x}`.replace(/\B(?=(?:\d{3})+$)/g, ',') : x.toLocaleString('en-US');

@@ -7,7 +7,7 @@ import type { NumberColumn } from './policy.js';
 const grid = (low: string, high: string, step: string) => gridOf(number('x', low, high, step) as NumberColumn);
 
 describe('the grid of a number', () => {
-  it('refuses bounds that doubles cannot tell apart at this step: a cell could move further than the noise covers', () => {
+  it('the grid refuses bounds that doubles cannot distinguish at this step: a cell could move further than the noise covers', () => {
     // 1e17 + 9 is read as 1e17 + 16: sixteen steps where nine were declared.
     expect(() => grid('100000000000000000', '100000000000000009', '1')).toThrow(/too far from zero/);
     expect(() => grid('-1700000000000001000', '-1700000000000000000', '1')).toThrow(/too far from zero/);
@@ -15,7 +15,7 @@ describe('the grid of a number', () => {
     expect(grid('1700000000000', '1700000001000', '1').last).toBe(1000);
   });
 
-  it('never puts a number beyond its last position, by the arithmetic of SQL either', () => {
+  it('a number never gets a position beyond the last, not even by the arithmetic of SQL', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: -(2 ** 45), max: 2 ** 45 }),

@@ -17,8 +17,8 @@ import { numberFromText } from './number-text.js';
 import type { NumberColumn, WeightColumn } from './policy.js';
 
 /**
- * The public grid a number is read through. Position p = 0..last stands for low + p x step; nothing else about a number is ever used,
- * so every sum is a sum of integers. In integer units the number at p is `lowUnits + p x stride` times `unit`.
+ * Public grid through which a number is read: position p = 0..last stands for low + p x step, in integer units `lowUnits + p x
+ * stride` times `unit`. Only positions are used, so all sums are sums of integers.
  */
 export interface Grid {
   readonly column: string;
@@ -30,13 +30,13 @@ export interface Grid {
   readonly stride: bigint;
   /** Numbers that mean "no answer". */
   readonly missing: readonly number[];
-  /** The doubles the position is computed from, in SQL and in TypeScript alike. */
+  /** Doubles that the position is computed from, in SQL and in TypeScript alike. */
   readonly from: number;
   readonly rate: number;
   readonly top: number;
 }
 
-/** What of a grid says where a number has its place. */
+/** Part of a grid that determines the position of a number. */
 export type Places = Pick<Grid, 'from' | 'top' | 'rate' | 'last' | 'missing'>;
 
 /** Below this many positions, the roundings in (x - low) x rate stay far under half a step, so the top of the grid is at `last`. */
@@ -147,8 +147,8 @@ export function firstBeyond({ from, rate, top }: Places, most: number): number {
 }
 
 /**
- * Where a number that a policy or a question names cuts the grid: the first position at or above it, and the first above it. Edges of
- * bins and of blocks, conditions and known totals all become positions here (docs/decisions/0088). Not clamped to the grid.
+ * Cut of the grid at a number from a policy or query: the first position at or above it, and the first above it. Not clamped.
+ * Used for bins, blocks, conditions and known totals (docs/decisions/0088).
  */
 export function cutAt({ low, step }: Pick<Grid, 'low' | 'step'>, x: Rational): { readonly from: bigint; readonly above: bigint } {
   const at = divide(subtract(x, low), step);
@@ -156,7 +156,7 @@ export function cutAt({ low, step }: Pick<Grid, 'low' | 'step'>, x: Rational): {
 }
 
 export type Comparison = '=' | '!=' | '<' | '<=' | '>' | '>=';
-/** The positions whose number compares so with x; `from > to` when there is none. */
+/** Range of positions whose number satisfies the comparison with x; `from > to` if there is none. */
 export function positionsWhere(grid: Grid, op: Comparison, x: Rational): { from: number; to: number; negate: boolean } {
   const cut = cutAt(grid, x);
   const clip = (p: bigint): number => Number(p < -1n ? -1n : p > BigInt(grid.last) + 1n ? BigInt(grid.last) + 1n : p);

@@ -12,7 +12,7 @@ describe('columns by names and patterns', () => {
     [undefined, 'a*', ['q1', 'q2', 'q2_time', 'party*']],
     ['a.b', undefined, ['a.b']],
     ['party*', undefined, ['party*']],
-  ])('%s without %s', (columns, except, found) => {
+  ])('the columns %s except %s are found', (columns, except, found) => {
     expect(
       chooseNames(names, {
         ...(columns !== undefined && { columns: splitNames(columns) }),
@@ -21,7 +21,7 @@ describe('columns by names and patterns', () => {
     ).toEqual(found);
   });
 
-  it('refuses a name or pattern that means nothing, and suggests one', () => {
+  it('a name or pattern without a match is refused with a suggestion', () => {
     expect(() => chooseNames(names, { columns: ['agee'] })).toThrow(/no column "agee"/);
     expect(() => chooseNames(names, { except: ['z*'] })).toThrow(/named like "z\*"/);
     expect(() => chooseNames(names, { columns: ['axb'] })).toThrow(/no column/);

@@ -1,7 +1,7 @@
 import { Fault } from '../base/errors.js';
 import { didYouMean } from './suggest.js';
 
-/** Which columns are meant: names and patterns (`*` any letters, `?` one), and those that are not. */
+/** Column selection by names and patterns (`*` any letters, `?` one letter), with exceptions. */
 export interface Choice {
   readonly columns?: readonly string[];
   readonly except?: readonly string[];
@@ -16,7 +16,7 @@ export const splitNames = (text: string): readonly string[] =>
 
 export const isPattern = (name: string): boolean => /[*?]/.test(name);
 
-/** Those of `names` that are chosen, in the order in which they are asked for; all of them in their own where nothing is said. A name or pattern that means none of them is a mistake. */
+/** Selected names in the order requested; all names if no columns are given. A name or pattern without a match is a fault. */
 export function chooseNames(names: readonly string[], { columns, except }: Choice, what = 'Columns'): readonly string[] {
   const wanted = columns ? [...meant(columns, names, what)] : names;
   const unwanted = meant(except ?? [], names, what);

@@ -2,14 +2,17 @@ import { add, type Rational } from '../base/exact/rational.js';
 import type { Policy } from './policy.js';
 
 /**
- * What is compared. `replace`: one record against any other in its place; how many there are is public. `add-remove`: the data with a record against the
- * data without it; how many there are is protected (neighbours.proof.md).
+ * Definition of neighbouring data sets (neighbours.proof.md). `replace`: one record is replaced, their number is public.
+ * `add-remove`: one record is added or removed, their number is protected.
  */
 export type Neighbours = 'replace' | 'add-remove';
 
 export const neighboursOf = ({ protect }: Pick<Policy, 'protect'>): Neighbours => protect.neighbours ?? 'replace';
 export const addsRemoves = (policy: Pick<Policy, 'protect'>): boolean => neighboursOf(policy) === 'add-remove';
 
-/** How far odds between two values of one record move where neighbours differ by epsilon: from one value to none, and from none to the other. */
+/**
+ * Privacy loss between two values of one record if neighbours differ by epsilon; twice as much for add-remove, through the absent
+ * record.
+ */
 export const betweenValues = (neighbours: Neighbours, epsilon: Rational): Rational =>
   neighbours === 'add-remove' ? add(epsilon, epsilon) : epsilon;

@@ -3,14 +3,14 @@ import type { Rational } from '../base/exact/rational.js';
 import type { Known } from './known/known.js';
 import type { Pairs } from './pairs/pairs.js';
 
-/** What the steward declared, parsed and checked. Everything downstream works on this and never on YAML. */
+/** Policy as parsed and checked. All other code uses this and never the YAML. */
 export interface Policy {
   /** Real path of the policy file and its folder; relative paths in it have been resolved against the folder. */
   readonly file: string;
   readonly directory: string;
   /** Whose budget this is: policies with one population share one ledger account. */
   readonly population: string;
-  /** What it is called in what is published. */
+  /** Name of the population in publications. */
   readonly title?: string;
   /** Real path of the file in which it is recorded. */
   readonly ledger: string;
@@ -20,13 +20,16 @@ export interface Policy {
   readonly design?: Design;
   readonly columns: ReadonlyMap<string, Column>;
   readonly relations: ReadonlyMap<string, Relation>;
-  /** Tables beside the data, whose table says who there is. */
+  /** Further tables; the table of the data defines the persons. */
   readonly tables?: ReadonlyMap<string, Table>;
-  /** Present where this is not what a file declares, but what is known of the rows of a view over its tables (src/query/view): they are cut already. */
+  /**
+   * Set if this is a view over the tables of a file, with the known properties of its rows (src/query/view), which are already
+   * truncated.
+   */
   readonly view?: ViewRows;
-  /** Empty means `dependence: none`, which the steward must have written. */
+  /** Empty for `dependence: none`, which the steward must write explicitly. */
   readonly dependence: readonly Dependence[];
-  /** `dependence: undecided`: nobody has said yet how records know each other, so nothing can be promised. */
+  /** `dependence: undecided`: dependence between records is not declared yet, so no promise is possible. */
   readonly undecided?: true;
   /** Exact totals that everybody knows already. */
   readonly known?: Known;
@@ -34,13 +37,13 @@ export interface Policy {
   readonly merge?: readonly Cluster[];
   /** Columns whose domain or bounds were read from the data by `fugu init` and not yet confirmed. */
   readonly unconfirmed: readonly string[];
-  /** Digest of what the guarantee depends on: protect, budget, dependence. Two policies of one population must agree on it. */
+  /** Digest of the terms of the guarantee: protect, budget, dependence. Policies of one population must agree on it. */
   readonly digest: string;
-  /** The same with files by their place from the ledger, where the digest names files: keys of requests outlast a move of the folder by it. */
+  /** The same digest with files relative to the ledger's folder, so that request keys survive a move of the folder. */
   readonly movableDigest?: string;
-  /** What the digest was made of, one line each, so that it can be said what changed. */
+  /** Terms of the digest, one per line, to report which of them changed. */
   readonly terms?: readonly string[];
-  /** Where each entry stands in the file ("protect.unit", "columns.age.bounds"), for faults found after reading. */
+  /** Place of each entry in the file ("protect.unit", "columns.age.bounds"), for faults found after parsing. */
   readonly places?: ReadonlyMap<string, FaultPlace>;
 }
 
@@ -51,13 +54,16 @@ export interface DataSource {
   readonly codebook?: string;
   /** Numbers written as text have a comma before their fraction. */
   readonly decimal?: ',';
-  /** What a CSV is written in; UTF-8 when absent. Declared, never found out at a release: one record's letters would decide how all others are read. */
+  /**
+   * Encoding of a CSV; UTF-8 when absent. Declared and never detected, because one record's letters would then decide the reading
+   * of all others.
+   */
   readonly encoding?: string;
-  /** Columns by which its rows are joined to other tables, beside the unit. */
+  /** Columns other than the unit by which its rows are joined to other tables. */
   readonly links?: readonly string[];
 }
 
-/** A table beside the data: rows of the same persons, or known to everybody. */
+/** Further table: rows of the same persons, or public rows. */
 export interface Table {
   readonly name: string;
   /** The file it is read from; the data's own source when absent. */
@@ -65,36 +71,37 @@ export interface Table {
   readonly table?: string;
   /** Column that names the person a row belongs to; absent where the table is public. */
   readonly unit?: string;
-  /** No two rows of one person (of a public table: no two rows) have the same values here; where the data says otherwise, one of them is used. */
+  /**
+   * Key: no two rows of one person (of a public table: no two rows) share these values; of duplicates in the data, one is used.
+   */
   readonly key?: readonly string[];
-  /** Columns by which its rows are joined to other tables, beside unit and key. */
+  /** Columns other than unit and key by which its rows are joined to other tables. */
   readonly links: readonly string[];
   /** Most rows one person may have; rows of a public table belong to nobody. */
   readonly maxRows: number;
-  /** And most of them with one value of a column. */
+  /** Largest number of them with one value of a column. */
   readonly period?: { readonly column: string; readonly maxRows: number };
   readonly public: boolean;
   readonly columns: ReadonlyMap<string, Column>;
 }
 
-/** What a view says of its rows beside their columns and how many one person has. */
+/** Properties of a view's rows other than their columns and the number per person. */
 export interface ViewRows {
   /** Columns that have one value in all rows of one person. */
   readonly steady: ReadonlySet<string>;
 }
 
-/** How the sample was drawn, as far as errors need it: declared, never read from the data. */
-/** How the sample was drawn: declared, never read from the data. */
+/** Sample design, as needed for standard errors: declared, never read from the data. */
 export interface Design {
-  /** How much larger the variance of a share or mean is than in a simple random sample of as many people. */
+  /** Design effect: variance of a share or mean relative to a simple random sample of the same size. */
   readonly effect: number;
-  /** What clusters have made of that effect, and the columns by which those of one cluster differ as people do anywhere. */
+  /** Factor of the design effect due to clusters, and columns whose values vary within clusters as in the whole population. */
   readonly clusters?: { readonly effect: number; readonly mixed: readonly string[] };
-  /** How many people there are in all, of whom the sample was drawn; without end when absent. */
+  /** Size of the population that was sampled; infinite when absent. */
   readonly population?: number;
-  /** Of a weight column: its mean, and how much larger weights make variances than as many people of one weight would have (Kish). */
+  /** Mean of a weight column, and its design effect: variance relative to equal weights (Kish). */
   readonly weights?: { readonly column: string; readonly mean: number; readonly effect: number };
-  /** Parts of the population that were sampled apart, by the codes of a column, and how many people each has. */
+  /** Strata: codes of a column, and the population size of each stratum. */
   readonly strata?: { readonly column: string; readonly sizes: ReadonlyMap<string, number> };
 }
 
@@ -107,29 +114,32 @@ export interface Protect {
   readonly unit?: string;
   /** Most rows one person may contribute; 1 unless the secret is `person`. */
   readonly maxRows: number;
-  /** So many steps in a row of one sequence are one secret (secret `step`); 1 when absent. */
+  /** Number of consecutive steps of one sequence that form one privacy unit (secret `step`); 1 when absent. */
   readonly window?: number;
   readonly adversary: Adversary;
   /** Absent: replace (policy/neighbours.ts). */
   readonly neighbours?: 'add-remove';
-  /** Which values must not be told apart; any two when absent. */
+  /** Pairs of values that must be indistinguishable; any two values when absent. */
   readonly pairs?: Pairs;
 }
 
 export interface Budget {
-  /** Limit on what an attacker may gain about one record, ties included. */
+  /** Limit on the leakage of one record, ties included. */
   readonly epsilon: Rational;
   /** 0 for a pure guarantee. */
   readonly delta: Rational;
   /** Present when the steward chose epsilon by belief: the statement that set epsilon. */
   readonly belief?: { readonly prior: Rational; readonly posterior: Rational };
-  /** Releases about steps take what every step may spend for ever, unless told otherwise. The account is the same: no part of the terms. */
+  /**
+   * Releases about steps spend the cost that every step can afford for ever, unless they request otherwise. Same account; not
+   * part of the terms.
+   */
   readonly per?: 'step';
-  /** Everything the steward wrote under `belief`; epsilon is the least that keeps all of them. */
+  /** All belief statements of the steward; epsilon is the least that satisfies all of them. */
   readonly beliefs?: readonly Belief[];
-  /** What others may tell about these people who do not say what: a cost per record, counted as spent. */
+  /** Cost per record of releases by others about the same people, counted as spent. */
   readonly others?: { readonly epsilon?: Rational; readonly rho?: Rational };
-  /** How the budget is divided among those who ask; no part of the terms. */
+  /** Division of the budget among analysts; not part of the terms. */
   readonly analysts?: Quotas;
 }
 
@@ -139,7 +149,10 @@ export interface Quotas {
   readonly named: ReadonlyMap<string, Rational>;
 }
 
-/** An attacker who held `about` with probability `prior` holds it, after all releases, with at most `posterior` and at least `floor`. */
+/**
+ * Statement: an attacker with prior probability `prior` for `about` has a posterior of at most `posterior` and at least `floor`
+ * after all releases.
+ */
 export interface Belief {
   readonly prior: Rational;
   readonly posterior?: Rational;
@@ -153,7 +166,7 @@ interface ColumnBase {
   readonly label?: string;
   /** Codes that mean "no answer", as text. */
   readonly missing: readonly string[];
-  /** Random forms, skip gates: known to everybody, no secret. */
+  /** Random forms and skip gates: public, not protected. */
   readonly public?: boolean;
 }
 export interface CategoryColumn extends ColumnBase {
@@ -161,7 +174,9 @@ export interface CategoryColumn extends ColumnBase {
   /** Declared codes as text, in display order; anything else in the data counts as missing. */
   readonly values: readonly string[];
   readonly labels: ReadonlyMap<string, string>;
-  /** Answers rarer than this share are one secret together in learned pairwise bounds; with public shares in the codebook also one level. */
+  /**
+   * Answers rarer than this share form one secret in learned pairwise bounds; with public shares in the codebook also one level.
+   */
   readonly pool?: number;
   /** Answers that are counted and shown as one level, from the policy or from public shares, never from the data. */
   readonly pools?: readonly (readonly string[])[];
@@ -172,7 +187,7 @@ export interface NumberColumn extends ColumnBase {
   readonly bounds: readonly [Rational, Rational];
   /** Resolution a `number` is rounded to; integers use 1. */
   readonly step: Rational;
-  /** Its cells are texts with a comma before the fraction, where data.decimal says so. */
+  /** Cells are texts with a decimal comma, if data.decimal declares it. */
   readonly decimal?: ',';
   /** Its cells are dates, each a whole number: days since 1970-01-01. */
   readonly date?: true;
@@ -209,7 +224,7 @@ export interface Relation {
   readonly private: boolean;
 }
 
-/** One declared dependence. What else it says is its kind's own: data/ties/kinds.ts. */
+/** Declared dependence; its other properties depend on the kind (data/ties/kinds.ts). */
 export interface Dependence {
   readonly kind: string;
 }

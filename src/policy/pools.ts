@@ -3,7 +3,9 @@ import { invalid } from './problems.js';
 import { didYouMean } from './suggest.js';
 import type { YamlFile } from './yaml-file.js';
 
-/** The levels of a column that are counted together: those the policy lists, else those the codebook's public shares say are rare. */
+/**
+ * Levels of a column that are counted as one: those the policy lists, else those that are rare by the codebook's public shares.
+ */
 export function declarePools(
   name: string,
   entry: Told<'category'>,

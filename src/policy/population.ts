@@ -5,12 +5,12 @@ import { canonicalAddress, isDatabase, tableIn } from './address.js';
 import type { Policy, Relation } from './policy.js';
 import { ownTables } from './tables.js';
 
-/** How many links in a row are followed to a file that is not there yet; a circle of links ends here. */
+/** Limit on the length of a chain of links to a file that does not exist yet; also ends a circle of links. */
 const mostLinks = 40;
 
 /**
- * The path with every link resolved, as far as it exists: one file has one name however it was reached. Without waiting: a request asks it on its way to the
- * ledger, and handing it to another thread takes longer than the answer.
+ * Path with all links resolved as far as it exists, so that a file has one name. Synchronous, because a worker thread would take
+ * longer than a request.
  */
 export function canonicalPath(path: string, links = mostLinks): string {
   try {
@@ -32,12 +32,12 @@ function linkAt(path: string): string | undefined {
   }
 }
 
-/** The one name of where data lies. */
+/** Canonical name of the place where data lies. */
 const placeOf = (source: string): string => (isDatabase(source) ? canonicalAddress(source) : canonicalPath(source));
 
 type Kept = Pick<Policy, 'data' | 'protect' | 'relations' | 'tables'>;
 
-/** The relations whose tuples are the secrets: each is a record class of its own, by its name. */
+/** Private relations: each is a record class of its own, by its name. */
 export const edgeRelations = ({ protect, relations }: Pick<Kept, 'protect' | 'relations'>): readonly Relation[] =>
   protect.secret === 'edge' ? privateOf(relations) : [];
 const privateOf = (relations: Kept['relations']): readonly Relation[] => [...relations.values()].filter((r) => r.private);
@@ -54,7 +54,10 @@ export const realTable = (relation: Relation, data: Kept['data']): string => {
 
 const distinct = (files: readonly string[]): readonly string[] => [...new Set(files)].sort();
 
-/** Real paths of the files whose records are the secret: the tables of the private relations when it is an edge, otherwise the data and the tables of the same persons. */
+/**
+ * Real paths of the protected files: the tables of the private relations for the secret `edge`, otherwise the data and the tables
+ * of the same persons.
+ */
 export const secretFiles = (kept: Kept): readonly string[] => {
   const edges = edgeRelations(kept);
   return edges.length > 0 ? distinct(edges.map((r) => fileOf(r, kept.data))) : personFiles(kept);
@@ -62,28 +65,30 @@ export const secretFiles = (kept: Kept): readonly string[] => {
 const personFiles = (kept: Kept): readonly string[] =>
   distinct([kept.data.source, ...ownTables(kept).map((t) => t.source ?? kept.data.source)].map(placeOf));
 
-/** All files that a policy of this data could keep secret, by whichever secret. */
+/** All files that a policy of this data could protect, for any secret. */
 const allFiles = (kept: Kept): readonly string[] =>
   distinct([...personFiles(kept), ...privateOf(kept.relations).map((r) => fileOf(r, kept.data))]);
 
 /**
- * Whose budget a policy spends: as written, or else that of everybody in the files that hold the secret. Left out, it depends on the real files alone, never
- * on the policy's own name or place, so that a copied or edited policy meets the account it started from; nor on the table, because one table has several
- * names and a view shows another table's people (docs/decisions/0002).
+ * Population whose budget a policy spends: as declared, or named after the real paths of the protected files alone. A copied or
+ * edited policy thus keeps its account (docs/decisions/0002).
  */
 export const populationOf = (written: string | undefined, files: readonly string[]): string =>
   (written ?? `${ofData}${files.join(between)}`).normalize('NFC');
 const ofData = 'data:';
 const between = '|';
 
-/** What a population is called where the world reads it: as the steward says, never by a path. */
+/** Public name of a population: the steward's title if given, never a path. */
 export const publicName = ({ title, population, data }: Pick<Policy, 'title' | 'population' | 'data'>): string =>
   title ?? (population.startsWith(ofData) ? nameOf(data) : population);
 
 const nameOf = ({ source, table }: Policy['data']): string =>
   isDatabase(source) ? (table ?? source).replace(/^.*\./, '') : parse(source).name;
 
-/** Beside the data for the same reason; none when it lies in several folders or in a database, because one more file would be another ledger. */
+/**
+ * Ledger in the folder of the data, for the same reason; undefined for several folders or a database, where a default would
+ * create a second ledger.
+ */
 export const defaultLedger = (files: readonly string[]): string | undefined => {
   if (files.some(isDatabase)) return undefined;
   const [folder, ...others] = new Set(files.map(dirname));
@@ -122,7 +127,10 @@ function holds(folder: string, [next, ...rest]: readonly string[]): boolean {
   }
 }
 
-/** Accounts of files that are gone; those of files called as these are, where there are some: going on with another's would forget what was spent on these. */
+/**
+ * Accounts of files that no longer exist; limited to files of the same names if there are any, since continuing another's account
+ * would forget what was spent on these.
+ */
 function likeliest(population: string, known: readonly string[]): readonly string[] {
   const lost = known.filter((name) => !filesIn(name).every(isItself));
   const called = (name: string) =>
@@ -135,8 +143,8 @@ function likeliest(population: string, known: readonly string[]): readonly strin
 }
 
 /**
- * Before an account is opened under a name taken from files: a ledger that holds the account of a file which is gone most likely holds that of this one, moved
- * or renamed, and one that holds the account of some of these files holds what was spent on them; an empty account would be a fresh budget.
+ * Accounts that a new account named after files might duplicate: those of vanished files (probably moved or renamed) and of some
+ * of these files. An empty account would be a fresh budget.
  */
 export function openingOf(policy: Policy): (others: readonly string[]) => void {
   const { population } = policy;
@@ -163,7 +171,9 @@ export function openingOf(policy: Policy): (others: readonly string[]) => void {
   };
 }
 
-/** How the same people could come by a second budget without anybody noticing; one sentence each, none when all is well. */
+/**
+ * Warnings about ways in which the same people could unnoticed get a second budget, one sentence each; empty if there are none.
+ */
 export function accountDoubts(policy: Policy): readonly string[] {
   const { population, ledger } = policy;
   const files = secretFiles(policy);

@@ -9,12 +9,12 @@ type Issue = z.core.$ZodIssue;
 export const invalid = (yaml: YamlFile, path: Path, message: string, hint: string): Fault =>
   new Fault('POLICY_INVALID', message, hint, { place: yaml.place(path) });
 
-/** The first thing wrong in file order, in words. */
+/** First fault in file order, in words. */
 export function firstProblem(issues: readonly Issue[], yaml: YamlFile, shape: z.core.$ZodType): Fault {
   const found = issues
     .map((issue) => innermost(issue))
     .map(({ issue, path }) => ({ issue, path, place: placeOf(issue, path, yaml) }));
-  // A key misspelt and the key it stands for are two complaints about one line; the first says more.
+  // A misspelt key also makes the right key missing: of the two issues, the unknown key is the more useful message.
   const rank = (issue: Issue) => (issue.code === 'unrecognized_keys' ? 0 : 1);
   const [first] = found.sort(
     (a, b) => a.place.line! - b.place.line! || rank(a.issue) - rank(b.issue) || a.place.column! - b.place.column!,
@@ -39,7 +39,7 @@ const placeOf = (issue: Issue, path: Path, yaml: YamlFile) =>
       ? yaml.placeOfKey(path)
       : yaml.place(path);
 
-/** What went wrong in the alternative that came closest: the one whose complaint lies deepest. */
+/** Issue of the alternative that came closest: the one with the deepest path. */
 function innermost(issue: Issue, before: Path = []): { issue: Issue; path: Path } {
   const path = [...before, ...(issue.path as (string | number)[])];
   if (issue.code !== 'invalid_union' || issue.errors.length === 0) return { issue, path };
@@ -48,7 +48,7 @@ function innermost(issue: Issue, before: Path = []): { issue: Issue; path: Path 
   return deepest.path.length > path.length ? deepest : (unknownKey(issue, path) ?? { issue, path });
 }
 
-/** A misspelt key inside an alternative has no deeper path, but says more than the alternative. */
+/** An unknown key inside an alternative has no deeper path, but is a better message than the failed alternative. */
 function unknownKey(issue: Issue & { code: 'invalid_union' }, path: Path) {
   const found = issue.errors.flat().find((one) => one.code === 'unrecognized_keys');
   return found && { issue: found, path };
@@ -56,7 +56,7 @@ function unknownKey(issue: Issue & { code: 'invalid_union' }, path: Path) {
 
 function words(issue: Issue, path: Path, usage: string): [string, string] {
   const name = path.length > 0 ? `"${path.join('.')}"` : 'the policy';
-  // Said of a list as a whole, the message would be about its form.
+  // A general message about lists would only describe their form.
   if (issue.code === 'invalid_key')
     return [
       `The name "${path.at(-1)}" cannot be used.`,

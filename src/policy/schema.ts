@@ -8,8 +8,8 @@ import { didYouMean } from './suggest.js';
 import { usages } from './usage.js';
 
 /**
- * The shapes that a policy file is made of (the whole is in data/terms/shape.ts). Scalars arrive as text (see yaml-file.ts); numbers and booleans are accepted so that the published JSON Schema,
- * which is made from these, describes what people type.
+ * Schemas of the sections of a policy file (the whole is in data/terms/shape.ts). Scalars arrive as text (yaml-file.ts); numbers
+ * and booleans are accepted for the published JSON Schema.
  */
 const complain = (ctx: z.RefinementCtx, message: string, hint: string, details?: Fault['details']) => {
   ctx.addIssue({ code: 'custom', message: `${message}\n${hint}`, ...(details?.limited !== undefined && { params: details }) });
@@ -88,7 +88,7 @@ const code = z
   .transform((v) => codeText(String(v)));
 export const codes = z.array(code, { error: 'Write the codes as a list, such as [1, 2, 3].' }).superRefine(atMost('categories'));
 
-/** How far a tie reaches, as an odds ratio: at least one, or inf for copies. */
+/** Strength of a tie as an odds ratio: at least one, or inf for copies. */
 export const oddsRatio = z
   .union([z.number(), z.string()], { error: 'The odds ratio must be one number.' })
   .transform((value, ctx): Rational | 'inf' => {

@@ -14,7 +14,9 @@ interface Declared {
   readonly yaml: YamlFile;
 }
 
-/** Tables beside the data: rows of the persons that it names, or known to everybody. Nothing else could be joined to a person's rows without a promise about somebody else. */
+/**
+ * Further tables: rows of the protected persons, or public ones. Joining other tables would need a promise about other people.
+ */
 export function declareTables(entries: Readonly<Record<string, TableEntry>>, declared: Declared): ReadonlyMap<string, Table> {
   const { protect, known, yaml } = declared;
   const first = Object.keys(entries)[0];

@@ -10,15 +10,15 @@ const told = async (text: string) => {
   return fault && [fault.message, fault.hint];
 };
 
-describe('a section that is not written as it should be', () => {
+describe('a malformed section of a policy', () => {
   it.each([
     ['relations: { friend: { table: f.csv, domain: 20 } }', 'Write {table: friends.csv, columns: [a, b], domain: 200000, symmetric: true}.'],
     ['relations: { friend: { table: f.csv, columns: [a, b] } }', 'Write {table: friends.csv, columns: [a, b], domain: 200000, symmetric: true}.'],
-  ])('is answered with how it is written: %s', async (line, hint) => {
+  ])('the fault of a malformed section shows its usage: %s', async (line, hint) => {
     expect((await told(`${start}${line}\n`))?.[1]).toBe(hint);
   }); // biome-ignore format: one line
 
-  it('says what is missing', async () => {
+  it('the fault of an incomplete section names the missing key', async () => {
     expect((await told(`${start}relations: { friend: { table: f.csv, columns: [a, b] } }\n`))?.[0]).toBe(
       'The domain is missing.',
     );

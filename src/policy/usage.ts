@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import type { Path } from './yaml-file.js';
 
-/** How a section is written, said once where the section is described. */
+/** Usage examples of policy sections, each registered with the schema of its section. */
 export const usages = z.registry<{ usage: string }>();
 
 type Schema = z.core.$ZodType;
 type Def = z.core.$ZodTypes['_zod']['def'];
 
-/** How the innermost section around a place of the policy is written. */
+/** Usage of the innermost section around a place in the policy. */
 export function usageAt(schema: Schema, path: Path): string | undefined {
   return inner(schema, path) ?? usages.get(schema)?.usage;
 }

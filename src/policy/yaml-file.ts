@@ -17,19 +17,19 @@ import { exceeded, limits, within } from '../base/input/limits.js';
 
 export type Path = readonly (string | number)[];
 
-/** A YAML file as text values (0.1 stays "0.1", so it can be read exactly) that remembers where each came from. */
+/** YAML file as text values (0.1 stays "0.1", to be read exactly) with the place of each. */
 export interface YamlFile {
   readonly file: string;
   readonly value: unknown;
-  /** Where the entry at `path` stands; the nearest enclosing entry when there is none. */
+  /** Place of the entry at `path`, or of the nearest enclosing entry. */
   place(path: Path): FaultPlace;
-  /** Where the key itself stands (for keys that should not be there). */
+  /** Place of the key itself, for unexpected keys. */
   placeOfKey(path: Path): FaultPlace;
-  /** Where the entries of the first three levels stand, as columns.age.bounds. */
+  /** Places of the entries of the first three levels, named like columns.age.bounds. */
   places(): ReadonlyMap<string, FaultPlace>;
 }
 
-/** What a YAML file is called in faults, and what it starts with. */
+/** Name of this kind of YAML file in faults, and an explanation of its beginning. */
 export interface YamlKind {
   readonly name: string;
   readonly starts: string;
@@ -44,7 +44,7 @@ export function parseYaml(text: string, file: string, kind: YamlKind = policyKin
   const counter = new LineCounter();
   const tokens = tokensOf(text, file, counter);
   within('policyDepth', depthOf(tokens), { file });
-  // Names are compared below: what comes with the parser compares every pair of them.
+  // Duplicate names are checked below, because the parser compares every pair of names.
   const [document, second] = new Composer({ schema: 'failsafe', prettyErrors: false, uniqueKeys: false }).compose(
     tokens,
     true,
@@ -115,7 +115,7 @@ export function parseYaml(text: string, file: string, kind: YamlKind = policyKin
   };
 }
 
-/** Brackets never closed cost the parser more than the square of their number; in texts and comments there may be some. */
+/** Limit on unclosed brackets, which cost the parser more than quadratic time; strings and comments may hold some. */
 const mostOpen = 1000;
 function openBrackets(text: string): number {
   let [open, most] = [0, 0];
@@ -126,7 +126,7 @@ function openBrackets(text: string): number {
   return most;
 }
 
-/** The parser calls itself where a line goes on opening entries. */
+/** The parser recurses when a line opens several entries. */
 function tokensOf(text: string, file: string, counter: LineCounter) {
   const open = openBrackets(text);
   if (open > mostOpen) throw exceeded('policyDepth', open, { file });
@@ -138,7 +138,7 @@ function tokensOf(text: string, file: string, counter: LineCounter) {
   }
 }
 
-/** How deep the tokens are nested; told before anything walks them by calling itself. */
+/** Nesting depth of the tokens, computed without recursion before recursive code visits them. */
 function depthOf(tokens: readonly object[]): number {
   let level = tokens as readonly Nested[];
   let depth = -1;
@@ -157,14 +157,14 @@ function depthOf(tokens: readonly object[]): number {
   }
   return Math.max(0, depth - 1);
 }
-/** What the parser calls a token, as far as it holds others. */
+/** Parser token, as far as it contains other tokens. */
 interface Nested {
   readonly items?: readonly { readonly key?: Nested | null; readonly value?: Nested }[];
   readonly value?: Nested;
 }
 const isHolder = (token: Nested | null | undefined): token is Nested => token?.items !== undefined;
 
-/** Every name is a text and stands once in its section; there are no more entries and aliases than the limits allow. */
+/** Checks that every name is a text and unique in its section, and that entries and aliases are within the limits. */
 function checkNodes(top: Node, file: string, at: (offset: number) => FaultPlace): void {
   let aliases = 0;
   let entries = 0;
@@ -185,7 +185,7 @@ function checkNodes(top: Node, file: string, at: (offset: number) => FaultPlace)
         throw new Fault('POLICY_SYNTAX', 'The policy is not valid YAML: map keys must be unique.', syntaxHint('DUPLICATE_KEY'), {
           place,
         });
-      // What checks the sections would drop this one without a word.
+      // The schema check would drop this key silently.
       if (name === '__proto__')
         throw new Fault('POLICY_INVALID', 'The name "__proto__" cannot be used in a policy.', 'Rename the column or code.', {
           place,

@@ -1,9 +1,8 @@
 import { stepDown, stepUp, subDown, sumError } from './directed.js';
 
 /**
- * exp, expm1 and tanh from + - * / alone, because ECMAScript promises nothing about Math.exp.
- * x = k ln 2 + r with |r| <= 0.3468; e^r - 1 is kept as r + tail.
- * Every bound is the computed value plus or minus a pad that exceeds its whole error (proof note, lemmas 3 to 5).
+ * exp, expm1 and tanh from + - * / alone, since ECMAScript does not specify the accuracy of Math.exp. Bounds are padded by more
+ * than the whole error (outward.proof.md, lemmas 3 to 5).
  */
 
 /** ln 2 = ln2High + ln2Low within 2^-101; ln2High has 42 bits, so k ln2High is exact for |k| < 2^11. */

@@ -1,11 +1,7 @@
 import { sumError } from './directed.js';
 import { ln2High, ln2Low } from './exponential.js';
 
-/**
- * log, log1p and artanh from + - * / alone.
- * x = 2^k (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)]; log(1 + f) is kept as f + tail.
- * Every bound is the computed value plus or minus a pad that exceeds its whole error (proof note, lemmas 6 to 8).
- */
+/** log, log1p and artanh from + - * / alone. Bounds are padded by more than the whole error (outward.proof.md, lemmas 6 to 8). */
 
 const unit = 2 ** -53;
 const tiny = Number.MIN_VALUE;
@@ -42,7 +38,7 @@ const nearOne = (f: number, side: 1 | -1): number =>
 
 const asDouble = new Float64Array(1);
 const asWords = new Uint32Array(asDouble.buffer);
-/** Which of the two words holds the exponent on this machine. */
+/** Index of the word of a double that holds the exponent on this machine (endianness). */
 const top = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1 ? 1 : 0;
 const subnormal = 2 ** -1022;
 /** downscale[e] = 2^(1023 - e) brings a double of biased exponent e into [1, 2); the last ones are subnormal but exact. */

@@ -80,8 +80,8 @@ const encloses = (up: Unary, down: Unary, slow: (x: Rational) => Enclosure, x: n
   return isAbove(up(x), truth) && isBelow(down(x), truth);
 };
 
-describe.each(functions)('$name', ({ up, down, slow, range, ulps }) => {
-  it('encloses the value that integers give, tightly', () => {
+describe.each(functions)('the bounds of $name', ({ up, down, slow, range, ulps }) => {
+  it('the bounds enclose the value found by integer arithmetic, and closely', () => {
     fc.assert(
       fc.property(spread(...range), (x) => {
         expect(encloses(up, down, slow, x)).toBe(true);
@@ -92,7 +92,7 @@ describe.each(functions)('$name', ({ up, down, slow, range, ulps }) => {
     );
   });
 
-  it('would be caught if it rounded to the nearest', () => {
+  it('the test detects bounds that are rounded to the nearest double', () => {
     const nearest = (x: number): number => toNumber(slow(fromNumber(x)).low);
     const caught = fc.check(
       fc.property(spread(Math.max(range[0], -3), Math.min(range[1], 3)), (x) => encloses(nearest, nearest, slow, x)),
@@ -100,7 +100,7 @@ describe.each(functions)('$name', ({ up, down, slow, range, ulps }) => {
     expect(caught.failed).toBe(true);
   });
 
-  it('keeps its bounds in order between neighbours', () => {
+  it('the bounds of neighbouring arguments are in order', () => {
     fc.assert(
       fc.property(spread(...range), (x) => {
         const y = nextUp(x);
@@ -111,7 +111,7 @@ describe.each(functions)('$name', ({ up, down, slow, range, ulps }) => {
   });
 });
 
-describe('at the edges', () => {
+describe('special values of the bounds', () => {
   const o = outward;
   const edges: [string, number, number][] = [
     ['exp 0 up', o.expUp(0), 1],
@@ -155,10 +155,12 @@ describe('at the edges', () => {
     ['not a number', o.addUp(Number.NaN, 1), Number.NaN],
   ];
   // `===` and not Object.is: the sign of a zero bound carries no meaning.
-  it.each(edges)('%s', (_, got, want) => expect(got === want || (Number.isNaN(got) && Number.isNaN(want)) || got).toBe(true));
+  it.each(edges)('the bound of %s has its exact expected value', (_, got, want) =>
+    expect(got === want || (Number.isNaN(got) && Number.isNaN(want)) || got).toBe(true),
+  );
 });
 
-describe('directed arithmetic', () => {
+describe('directed rounding', () => {
   const any = fc.oneof(
     fc.double({ noNaN: true, noDefaultInfinity: true }),
     fc.double({ min: -8, max: 8, noNaN: true }),
@@ -171,7 +173,7 @@ describe('directed arithmetic', () => {
     { name: 'mul', up: outward.mulUp, down: outward.mulDown, exact: multiply },
     { name: 'div', up: outward.divUp, down: outward.divDown, exact: divide },
   ];
-  it.each(operations)('$name encloses the fraction and is exact where the fraction is a double', ({ name, up, down, exact }) => {
+  it.each(operations)('$name encloses the fraction and is exact if the fraction is a double', ({ name, up, down, exact }) => {
     fc.assert(
       fc.property(any, any, (a, b) => {
         fc.pre(name !== 'div' || b !== 0);
@@ -188,7 +190,7 @@ describe('directed arithmetic', () => {
     );
   });
 
-  it('encloses square roots', () => {
+  it('the bounds of a square root enclose it', () => {
     fc.assert(
       fc.property(fc.double({ min: 0, noNaN: true, noDefaultInfinity: true }), (x) => {
         const up = fromNumber(outward.sqrtUp(x));

@@ -33,14 +33,14 @@ const anyRational: fc.Arbitrary<Rational> = fc
   .map(([n, d]) => rational(n, d));
 const anyDouble = fc.double({ noNaN: true, noDefaultInfinity: true });
 
-describe('a rational', () => {
-  it('is in lowest terms with a positive denominator', () => {
+describe('rational numbers', () => {
+  it('a rational is stored in lowest terms with a positive denominator', () => {
     expect(rational(6, -4)).toEqual({ num: -3n, den: 2n });
     expect(rational(0, -7)).toEqual({ num: 0n, den: 1n });
     expect(() => rational(1, 0)).toThrow(RangeError);
   });
 
-  it('obeys the laws of a field and of an order', () => {
+  it('rationals obey the laws of an ordered field', () => {
     fc.assert(
       fc.property(anyRational, anyRational, anyRational, (a, b, c) => {
         expect(equal(add(a, b), add(b, a))).toBe(true);
@@ -56,7 +56,7 @@ describe('a rational', () => {
     );
   });
 
-  it('has a floor and a ceiling around it', () => {
+  it('a rational lies between its floor and its ceiling', () => {
     fc.assert(
       fc.property(anyRational, (a) => {
         const low = rational(floor(a));
@@ -71,7 +71,7 @@ describe('a rational', () => {
   });
 });
 
-describe('reading a rational', () => {
+describe('parsing of rationals', () => {
   it.each([
     ['0.3', '3/10'],
     ['1e-6', '1/1000000'],
@@ -81,17 +81,17 @@ describe('reading a rational', () => {
     ['+2.50', '5/2'],
     [' 12E2 ', '1200'],
     ['7.', '7'],
-  ])('takes %s for exactly %s', (text, want) => expect(toText(parseRational(text))).toBe(want));
+  ])('the parser reads %s as exactly %s', (text, want) => expect(toText(parseRational(text))).toBe(want));
 
   it.each(['', 'NaN', 'Infinity', '1e400', '1e-400', '0x10', '1/0', '1/-2', '--1', '1.2.3', '.', 'e5', '1e99999', '1_000'])(
-    'refuses "%s" and says what it was for',
+    'the parser refuses "%s" with a message that names its purpose',
     (text) => {
       expect(() => parseRational(text, 'epsilon')).toThrow(Fault);
       expect(() => parseRational(text, 'epsilon')).toThrow(/epsilon/);
     },
   );
 
-  it('reads back what it wrote', () => {
+  it('a rational survives being written and parsed', () => {
     fc.assert(
       fc.property(anyRational, (a) => {
         expect(parseRational(toText(a))).toEqual(a);
@@ -99,20 +99,20 @@ describe('reading a rational', () => {
     );
   });
 
-  it('reads a decimal exactly where a double would not', () => {
+  it('the parser reads a decimal exactly that a double would round', () => {
     const tenth = parseRational('0.1');
     expect(compare(tenth, fromNumber(0.1))).toBe(-1);
   });
 });
 
-describe('doubles and rationals', () => {
-  it('agree exactly on every finite double', () => {
+describe('conversion between doubles and rationals', () => {
+  it('every finite double converts to a rational and back without change', () => {
     fc.assert(fc.property(anyDouble, (x) => toNumber(fromNumber(x)) === x));
     expect(fromNumber(Number.MIN_VALUE)).toEqual({ num: 1n, den: 1n << 1074n });
     expect(() => fromNumber(Number.NaN)).toThrow(RangeError);
   });
 
-  it('the upper double is the least one not below', () => {
+  it('rounding up returns the least double that is not below the rational', () => {
     const wide = fc.tuple(anyRational, fc.integer({ min: -330, max: 265 })).map(([a, e]) => multiply(a, tenTo(e)));
     fc.assert(
       fc.property(wide, (a) => {
@@ -126,21 +126,21 @@ describe('doubles and rationals', () => {
     );
   });
 
-  it('stays finite on the inner side of an overflow', () => {
+  it('rounding inwards stays finite when the rational exceeds all doubles', () => {
     const huge = rational(10n ** 400n);
     expect(toNumberUp(huge)).toBe(Number.POSITIVE_INFINITY);
     expect(toNumberDown(huge)).toBe(Number.MAX_VALUE);
     expect(toNumberUp(negate(huge))).toBe(-Number.MAX_VALUE);
   });
 
-  it('reaches the smallest doubles without walking there', () => {
+  it('rounding reaches the smallest doubles without stepping through them', () => {
     expect(nextDown(toNumberUp(rational(1n, 10n ** 310n)))).toBe(1e-310);
     expect(toNumberUp(rational(1n, 10n ** 400n))).toBe(Number.MIN_VALUE);
     expect(toNumberDown(rational(1n, 10n ** 400n))).toBe(0);
   });
 });
 
-describe('the next double', () => {
+describe('the step to the next double', () => {
   const view = new DataView(new ArrayBuffer(8));
   const byBits = (x: number): number => {
     if (x === 0) return Number.MIN_VALUE;
@@ -149,7 +149,7 @@ describe('the next double', () => {
     return view.getFloat64(0);
   };
 
-  it('is the neighbour by bit pattern', () => {
+  it('a step leads to the neighbour by bit pattern', () => {
     const edge = fc.tuple(fc.constantFrom(1, -1), fc.integer({ min: -1074, max: 1023 })).map(([s, e]) => s * 2 ** e);
     fc.assert(
       fc.property(fc.oneof(anyDouble, edge, edge.map(byBits), edge.map(nextDown)), (x) => {
@@ -160,7 +160,7 @@ describe('the next double', () => {
     );
   });
 
-  it('leaves the ends alone', () => {
+  it('the next double follows its definition at infinities, NaN and zero', () => {
     expect(nextUp(Number.POSITIVE_INFINITY)).toBe(Number.POSITIVE_INFINITY);
     expect(nextUp(Number.MAX_VALUE)).toBe(Number.POSITIVE_INFINITY);
     expect(nextUp(Number.NEGATIVE_INFINITY)).toBe(-Number.MAX_VALUE);

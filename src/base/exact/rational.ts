@@ -12,7 +12,7 @@ function gcd(a: bigint, b: bigint): bigint {
   let y = b < 0n ? -b : b;
   while (y > largestSafe) [x, y] = [y, x % y];
   if (y === 0n) return x;
-  // What is left is exact in doubles, and several times quicker there.
+  // The remaining numbers are exact as doubles, where Euclid's algorithm is several times faster.
   let [u, v] = [Number(y), Number(x % y)];
   while (v !== 0) [u, v] = [v, u % v];
   return BigInt(u);

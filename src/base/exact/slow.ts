@@ -1,8 +1,8 @@
 import { compare, fromNumber, type Rational, rational, subtract, zero } from './rational.js';
 
 /**
- * Enclosures of exp, log, tanh and artanh by integer arithmetic alone, as precise as asked for: the second, slower
- * implementation that outward.ts is tested against. Shares no formula with it beyond the definitions.
+ * Enclosures of exp, log, tanh and artanh to any precision in integer arithmetic: the slower reference for the tests of
+ * outward.ts, with which it shares only definitions.
  */
 export interface Enclosure {
   readonly low: Rational;
@@ -125,7 +125,7 @@ export const slowArtanh = (y: Rational, digits = 160): Enclosure => {
   return { low: rational(e.low.num, 2n * e.low.den), high: rational(e.high.num, 2n * e.high.den) };
 };
 
-/** Whether the double is certainly not below (not above) the enclosed value. */
+/** True if the double is certainly not below (isAbove) or not above (isBelow) the enclosed value. */
 export const isAbove = (x: number, e: Enclosure): boolean =>
   x === Number.POSITIVE_INFINITY || (Number.isFinite(x) && compare(fromNumber(x), e.high) >= 0);
 export const isBelow = (x: number, e: Enclosure): boolean =>

@@ -3,9 +3,9 @@ import { dirname } from 'node:path';
 import { makeFolder, syncFolder } from './folder.js';
 import { unwritten } from './unwritten.js';
 
-/** A file that only grows, a line at a time. */
+/** File that only grows, one line at a time. */
 export interface Lines {
-  /** Given to the system before this returns. */
+  /** Handed to the operating system before this returns. */
   add(line: string): void;
   /** Safe from a power cut. */
   sync(): void;

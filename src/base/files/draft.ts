@@ -14,12 +14,12 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { errnoOf } from './unwritten.js';
 
-/** What a file is to hold, complete and flushed beside it under a name nobody looks for. */
+/** Complete new content of a file, written and flushed under a temporary name in the same folder. */
 export interface Draft {
   readonly draft: string;
-  /** Where it belongs: the file itself, or what a link points to. */
+  /** Destination: the file itself, or the target of its symbolic links. */
   readonly target: string;
-  /** What is there now. */
+  /** Status of the file at the destination; undefined if there is none. */
   readonly found: Stats | undefined;
 }
 
@@ -34,7 +34,7 @@ function behindLinks(file: string, left = mostLinks): Pick<Draft, 'target' | 'fo
 let drafts = 0;
 const { O_CREAT, O_EXCL, O_WRONLY } = constants;
 
-/** A new file under a free name in the folder; one left behind by a process that died stays where it is. */
+/** New file under a free name in the folder; files left behind by a crashed process are not touched. */
 function openDraft(folder: string, mode: number): { readonly draft: string; readonly opened: number } {
   for (;;) {
     const draft = join(folder, `.fugu-${process.pid}-${++drafts}.tmp`);
@@ -46,7 +46,7 @@ function openDraft(folder: string, mode: number): { readonly draft: string; read
   }
 }
 
-/** Mode and owner of the file it will replace. A group that it cannot be given back to must not be another group that reads it. */
+/** Copies mode and owner of the file to be replaced. If the group cannot be restored, no other group may read the file. */
 function keepOwner(opened: number, { uid, gid, mode }: Stats): void {
   const given = [uid, -1].some((owner) => {
     try {
@@ -78,7 +78,7 @@ export function draftFor(file: string, text: string | Uint8Array, mode = 0o666):
   return { draft, target, found };
 }
 
-/** False when it stays: the fault that led here says what matters. */
+/** Removes a file; false if that fails, without an error, because the fault that led here matters more. */
 export function remove(file: string): boolean {
   try {
     rmSync(file, { force: true });

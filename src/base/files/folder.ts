@@ -2,10 +2,10 @@ import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync } from 
 import { dirname, resolve } from 'node:path';
 import { errnoOf } from './unwritten.js';
 
-/** What a file system says that keeps its folders in order by itself. */
+/** Error codes of file systems that cannot flush a folder and do not need it. */
 const needless = ['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'EBADF', 'ENOSYS'];
 
-/** A file that was made, renamed or removed is so after a power cut only once its folder is flushed. */
+/** Flushes a folder: without this, creating, renaming or removing a file in it may not survive a power cut. */
 export function syncFolder(folder: string): void {
   if (process.platform === 'win32') return;
   const opened = openSync(folder, 'r');
@@ -19,8 +19,8 @@ export function syncFolder(folder: string): void {
 }
 
 /**
- * The folder with the folders above it, each flushed into the one that holds it. One by one: of several at once Node tells that one is not there, and not
- * why.
+ * Creates a folder and its parents, flushing each parent. One at a time, because Node's recursive mkdir does not report why it
+ * failed.
  */
 export function makeFolder(folder: string, mode = 0o777): void {
   const missing: string[] = [];

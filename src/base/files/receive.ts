@@ -3,7 +3,10 @@ import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Fault } from '../errors.js';
 
-/** What somebody sends, into a new file that only its owner reads, as long as it is no larger than it may be. What was written of more is for the caller to take away. */
+/**
+ * Writes a stream to a new file that only its owner can read, up to `most` bytes. The caller removes a partial file after a
+ * failure.
+ */
 export async function receive(bytes: ReadableStream<Uint8Array>, file: string, most: number): Promise<void> {
   let size = 0;
   const counted = new Transform({

@@ -23,18 +23,18 @@ const byErrno: Readonly<Record<string, keyof typeof ways>> = {
 
 export const errnoOf = (error: unknown): string => (error as NodeJS.ErrnoException | undefined)?.code ?? '';
 
-/** What a failure of the disk is called. */
+/** Fault code of a failed file operation. */
 export const codeOf = (error: unknown): FaultCode => ways[byErrno[errnoOf(error)] ?? 'failed'][0];
 
-/** How far writing has come when it fails. */
+/** Progress of a write, for the message when it fails. */
 export interface Progress {
-  /** The file that is being worked on. */
+  /** File that is being written. */
   file: string;
-  /** Whether something that was there may be another by now. */
+  /** True once an existing file may have been replaced. */
   moved: boolean;
 }
 
-/** Which file could not be written and why; whatever is not the disk's doing passes unchanged. */
+/** Fault that names the file and the cause of a failed write; errors that are not from the file system are returned unchanged. */
 export function unwritten(error: unknown, { file, moved }: Progress, hint: string): unknown {
   const errno = errnoOf(error);
   if (error instanceof Fault || !/^E[A-Z0-9]+$/.test(errno)) return error;

@@ -36,7 +36,7 @@ const faultOf = (work: () => unknown): Fault => {
 };
 
 describe('a file written whole', () => {
-  it('replaces what was there, keeps its mode and leaves nothing else behind', () => {
+  it('writing replaces the content, keeps the mode and leaves no other file', () => {
     writeFileSync(at('policy.yaml'), 'old');
     chmodSync(at('policy.yaml'), 0o640);
     writeWhole(at('policy.yaml'), 'new', { hint });
@@ -45,7 +45,7 @@ describe('a file written whole', () => {
     expect(readdirSync(folder)).toEqual(['policy.yaml']);
   });
 
-  it.skipIf(process.getuid?.() !== 0)('keeps its owner where it may', async () => {
+  it.skipIf(process.getuid?.() !== 0)('writing keeps the owner of a file if permitted', async () => {
     const { chownSync } = await import('node:fs');
     writeFileSync(at('policy.yaml'), 'old');
     chownSync(at('policy.yaml'), 1234, 4321);
@@ -53,14 +53,14 @@ describe('a file written whole', () => {
     expect(statSync(at('policy.yaml'))).toMatchObject({ uid: 1234, gid: 4321 });
   });
 
-  it('is another file than the one somebody is reading', () => {
+  it('writing leaves a reader of the old file undisturbed, because it creates a new file', () => {
     writeFileSync(at('policy.yaml'), 'old');
     const before = statSync(at('policy.yaml')).ino;
     writeWhole(at('policy.yaml'), 'new', { hint });
     expect(statSync(at('policy.yaml')).ino).not.toBe(before);
   });
 
-  it('is written through links, also where the file behind them is not there yet', () => {
+  it('writing follows links, even if the target does not exist yet', () => {
     mkdirSync(at('real'));
     symlinkSync('real/policy.yaml', at('a.yaml'));
     symlinkSync('a.yaml', at('b.yaml'));
@@ -72,12 +72,12 @@ describe('a file written whole', () => {
     expect(readdirSync(at('real'))).toEqual(['policy.yaml']);
   });
 
-  it('is private from its first byte on when it should be', () => {
+  it('a private file is private from its first byte on', () => {
     writeWhole(at('page.html'), 'x', { hint, mode: 0o600 });
     expect(statSync(at('page.html')).mode & 0o777).toBe(0o600);
   });
 
-  it('says which file and why when it cannot be', () => {
+  it('a failed write reports the file and the reason', () => {
     mkdirSync(at('taken'));
     const refused = faultOf(() => writeWhole(at('taken'), 'x', { hint }));
     expect(refused).toMatchObject({ code: 'READ_ONLY', hint: `${hint} What was there before is unchanged.` });
@@ -86,20 +86,20 @@ describe('a file written whole', () => {
     expect(readdirSync(folder)).toEqual(['taken']);
   });
 
-  it.skipIf(process.platform !== 'linux')('goes into a device as it is', () => {
+  it.skipIf(process.platform !== 'linux')('writing to a device bypasses the draft', () => {
     writeWhole('/dev/null', 'x', { hint });
     expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
     expect(faultOf(() => writeWhole('/dev/full', 'x', { hint })).code).toBe('DISK_FULL');
   });
 
-  it('passes what is no fault of the disk unchanged', () => {
+  it('an error that is not from the file system passes unchanged', () => {
     expect(() => writeWhole(at('x'), 7 as unknown as string, { hint })).toThrow(TypeError);
     expect(readdirSync(folder)).toEqual([]);
   });
 });
 
 describe('a new file', () => {
-  it('is made once and never over another, also through a link', () => {
+  it('a new file is created once and never replaces another, even through a link', () => {
     expect(writeNew(at('policy.yaml'), 'one', { hint })).toBe(true);
     symlinkSync('policy.yaml', at('link.yaml'));
     for (const name of ['policy.yaml', 'link.yaml']) expect(writeNew(at(name), 'two', { hint })).toBe(false);
@@ -115,12 +115,12 @@ describe('a folder of files', () => {
     ['c.csv', 'new c'],
   ] as const;
 
-  it('is made with the folders above it', () => {
+  it('writing a folder creates its missing parents', () => {
     writeFolder(at('x/y/z'), files, { hint });
     expect(readdirSync(at('x/y/z'))).toEqual(['a.csv', 'b.csv', 'c.csv']);
   });
 
-  it('is all old when one of them cannot be put in its place', () => {
+  it('no file of a folder is replaced when one of them cannot be', () => {
     writeFileSync(at('a.csv'), 'old a');
     mkdirSync(at('c.csv'));
     const fault = faultOf(() => writeFolder(folder, files, { hint }));

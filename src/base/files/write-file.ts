@@ -16,7 +16,7 @@ import { makeFolder, syncFolder } from './folder.js';
 import { errnoOf, type Progress, unwritten } from './unwritten.js';
 
 export interface Writing {
-  /** What to do when it cannot be written. */
+  /** Advice for the user when the file cannot be written. */
   readonly hint: string;
   /** Of a file that is not there yet. */
   readonly mode?: number;
@@ -24,8 +24,8 @@ export interface Writing {
 export type NamedFile = readonly [name: string, holds: string | Uint8Array];
 
 /**
- * The file as it was or as it should be, whatever fails: drafted beside it, flushed, moved over it, and the move flushed. A link is followed; the file's
- * owner and mode are kept. A device or a pipe holds nothing that could be lost.
+ * Replaces a file atomically: draft in the same folder, flush, rename, flush the folder. Links are followed, owner and mode are
+ * kept; devices and pipes are written directly.
  */
 export function writeWhole(file: string, text: string, writing: Writing): void {
   told(file, writing, (progress) => {
@@ -35,8 +35,8 @@ export function writeWhole(file: string, text: string, writing: Writing): void {
 }
 
 /**
- * All of them as they were or all as they should be, short of a crash between two moves: every one is drafted before the first is moved. Files that are `gone` are
- * removed after that.
+ * Replaces several files: all or none, except for a crash between two renames, since all drafts are complete before the first
+ * rename. Files marked `gone` are removed afterwards.
  */
 export function writeFolder(folder: string, files: readonly NamedFile[], writing: Writing, gone: readonly string[] = []): void {
   told(folder, writing, (progress) => {
@@ -55,7 +55,7 @@ export function writeFolder(folder: string, files: readonly NamedFile[], writing
   });
 }
 
-/** Throws what writing the file would, before anything is paid for. An empty draft is made beside it and removed. */
+/** Throws the fault that writing the file would throw, before any budget is spent. Creates and removes an empty draft. */
 export function refuseUnwritable(file: string, writing: Writing): void {
   told(file, writing, () => {
     if (isPipe(file)) accessSync(file, constants.W_OK);
@@ -63,19 +63,19 @@ export function refuseUnwritable(file: string, writing: Writing): void {
   });
 }
 
-/** The same for files of a folder. A folder that is not there yet is not made: the nearest one above it must be writable. */
+/** The same check for the files of a folder. A missing folder is not created: its nearest existing parent must be writable. */
 export function refuseUnwritableFolder(folder: string, names: readonly string[], writing: Writing): void {
   told(folder, writing, (progress) => {
     const wanted = resolve(folder);
     let nearest = wanted;
-    // A link to nothing is there, and no folder can be made in its place.
+    // A dangling link exists, and no folder can be created in its place.
     while (!isThere(nearest) && dirname(nearest) !== nearest) nearest = dirname(nearest);
     if (nearest !== wanted) tryDraft(join(nearest, 'draft'));
     for (const name of nearest === wanted ? names : []) {
       progress.file = join(folder, name);
       tryDraft(progress.file);
     }
-    // A name that no file system takes is found by looking for it.
+    // A name that no file system accepts is found by a lookup.
     statSync(wanted, { throwIfNoEntry: false });
   });
 }
@@ -94,7 +94,7 @@ function tryDraft(file: string): void {
   if (found?.isDirectory()) throw Object.assign(new Error('a folder has this name'), { code: 'EISDIR' });
 }
 
-/** False where something has that name already, which stays as it is. Nobody ever sees half of it under its name. */
+/** Creates a file; false if the name is taken, which leaves that file as it is. Nobody sees a partial file under its name. */
 export function writeNew(file: string, text: string, writing: Writing): boolean {
   return told(file, writing, (progress) => {
     const { draft, target, found } = draftFor(file, text, writing.mode);
@@ -147,7 +147,7 @@ function moveAll(drafts: readonly Draft[], progress: Progress): void {
   }
 }
 
-/** Another name for what is there now, to move it back by; none where there is nothing, or no second name can be given. */
+/** Second name of the current file, to restore it by; undefined if there is no file or no second name is possible. */
 function secondName({ draft, target, found }: Draft): string | undefined {
   if (!found) return undefined;
   try {
@@ -168,7 +168,7 @@ function moveBack({ target, found }: Draft, old: string | undefined): boolean {
   }
 }
 
-/** A second name in one step; where a file system has none, the name is taken first and what belongs there is moved over it. */
+/** Hard link in one step; on file systems without links the name is reserved first and the content moved over it. */
 function claim(draft: string, target: string): boolean {
   try {
     linkSync(draft, target);

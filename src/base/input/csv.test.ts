@@ -4,8 +4,8 @@ import { codeText } from '../../policy/code.js';
 import { didYouMean, suggest } from '../../policy/suggest.js';
 import { delimiters, detectDelimiter, parseCsv } from './csv.js';
 
-describe('csv text', () => {
-  it('reads back whatever was written with quotes', () => {
+describe('the CSV reader', () => {
+  it('the CSV reader restores text that was written with quotes', () => {
     const cell = fc.string({ maxLength: 8 }).map((s) => s.replaceAll('\r', ''));
     fc.assert(
       fc.property(
@@ -19,18 +19,18 @@ describe('csv text', () => {
     );
   });
 
-  it('counts lines, also through quoted line breaks', () => {
+  it('the CSV reader counts lines, line breaks inside quotes included', () => {
     expect(parseCsv('a,b\r\n"x\ny",1\r\nz,2', ',')?.map((r) => r.line)).toEqual([1, 2, 4]);
   });
 
-  it('finds the delimiter outside quotes', () => {
+  it('the CSV reader detects the delimiter outside quotes', () => {
     expect(detectDelimiter('"a,b,c";d')).toBe(';');
     expect(detectDelimiter('single')).toBe(',');
   });
 });
 
 describe('names and codes', () => {
-  it('suggests what was probably meant, and nothing far-fetched', () => {
+  it('a suggestion names a similar word, and none if no word is similar', () => {
     expect(suggest('oddsratio', ['column', 'oddsRatio'])).toBe('oddsRatio');
     expect(suggest('suorce', ['source', 'table'])).toBe('source');
     expect(suggest('xyz', ['household'])).toBeUndefined();
@@ -38,7 +38,7 @@ describe('names and codes', () => {
     expect(didYouMean('xyz', [])).toBe('Known names: none.');
   });
 
-  it('spells a code one way', () => {
+  it('a code has a single spelling', () => {
     expect(['1', '1.0', ' 1 ', '1.00', '10', '-9.0', '1.5', 'v1.0', '100'].map(codeText)).toEqual([
       '1',
       '1',

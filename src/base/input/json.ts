@@ -1,14 +1,14 @@
 import type { FaultPlace } from '../errors.js';
 import { exceeded, limits } from './limits.js';
 
-/** JSON that nobody has looked at yet: refused when it is nested deeper than anything that walks it can follow. Syntax errors are the caller's to tell. */
+/** Parses untrusted JSON; refuses nesting deeper than recursive code can follow. Syntax errors are left to the caller. */
 export function parseJson(text: string, place?: FaultPlace): unknown {
   const depth = depthOf(text);
   if (depth > limits.jsonDepth.most) throw exceeded('jsonDepth', depth, place);
   return JSON.parse(text);
 }
 
-/** The most brackets open at once, texts left out. */
+/** Largest number of open brackets, strings excluded. */
 function depthOf(text: string): number {
   let open = 0;
   let most = 0;

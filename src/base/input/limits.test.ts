@@ -12,8 +12,8 @@ const [start, end] = ['<!-- the list -->', '<!-- end of the list -->'];
 const withList = (text: string): string =>
   `${text.slice(0, text.indexOf(start) + start.length)}\n| limit | of | most | to stay below | fault |\n|---|---|---|---|---|\n${rows.join('\n')}\n${text.slice(text.indexOf(end))}`;
 
-describe('a limit', () => {
-  it('admits exactly as much as it says', () => {
+describe('input limits', () => {
+  it('a limit admits a value at the limit and refuses the next one', () => {
     for (const name of Object.keys(limits) as LimitName[]) {
       expect(() => within(name, limits[name].most)).not.toThrow();
       expect(() => within(name, limits[name].most + 1)).toThrow();
@@ -21,7 +21,7 @@ describe('a limit', () => {
     }
   });
 
-  it('is refused by a fault that names it, what was found and how to stay below', () => {
+  it('the fault of a limit states the limit, the size found and a remedy', () => {
     const fault = exceeded('sqlTokens', 40_005);
     expect(fault).toMatchObject({
       code: 'LIMIT_EXCEEDED',
@@ -33,12 +33,12 @@ describe('a limit', () => {
     expect(exceeded('queries', Number.POSITIVE_INFINITY).message).toContain('too many queries');
   });
 
-  it('keeps doubles where calculating with them cannot overflow', () => {
+  it('the limits keep doubles within a range where arithmetic cannot overflow', () => {
     for (const x of [0, -0, 1, -1e100, 1e-100]) expect(() => withinMagnitude(x)).not.toThrow();
     for (const x of [1e101, -1e308, 5e-324, Number.POSITIVE_INFINITY, Number.NaN]) expect(() => withinMagnitude(x)).toThrow();
   });
 
-  it('stands in docs/limits.md as it is here (UPDATE_DOCS=1 writes it)', () => {
+  it('docs/limits.md lists the limits as in the code (UPDATE_DOCS=1 writes it)', () => {
     const text = readFileSync(page, 'utf8');
     if (process.env.UPDATE_DOCS) writeFileSync(page, withList(text));
     else expect(text).toBe(withList(text));

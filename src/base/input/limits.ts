@@ -1,13 +1,13 @@
 import { Fault, type FaultCode, type FaultPlace } from '../errors.js';
 
-/** One limit of what is read: what is counted, how much of it there may be, and how to stay below. */
+/** Limit on input: the quantity, its largest value, and a remedy. */
 export interface Limit {
   /** The subject of the sentence: "The SQL text". */
   readonly what: string;
   readonly unit: string;
   readonly most: number;
   readonly stay: string;
-  /** LIMIT_EXCEEDED unless said otherwise. */
+  /** LIMIT_EXCEEDED when absent. */
   readonly code?: FaultCode;
 }
 
@@ -16,8 +16,8 @@ const declareLess = 'Declare large tie graphs in the policy (ties, groups, seque
 const askLess = 'Ask in several batches; every batch is one ledger entry.';
 
 /**
- * Every limit there is on what people write, once. Above these an input is a mistake or an attack on time and memory; below them everything is read
- * in about a second (docs/decisions/0014-limits.md says how they were chosen). docs/limits.md is made from this list.
+ * All limits on user input (reasons in docs/decisions/0014-limits.md); input within them is read in about a second.
+ * docs/limits.md is generated from this list.
  */
 const table = {
   sqlBytes: { what: 'The SQL text', unit: 'bytes', most: 65_536, stay: 'Ask several smaller queries, or use --query with JSON.' },
@@ -173,7 +173,7 @@ const table = {
 export type LimitName = keyof typeof table;
 export const limits: Readonly<Record<LimitName, Limit>> = table;
 
-/** The fault of a limit: which, how much was found, how much there may be, how to stay below. */
+/** Fault of a limit: its name, the value found, the largest value and a remedy. */
 export function exceeded(name: LimitName, size: number, place?: FaultPlace, subject?: string): Fault {
   const { what, unit, most, stay, code = 'LIMIT_EXCEEDED' } = limits[name];
   const found = Number.isFinite(size) ? size.toLocaleString('en') : 'too many';
@@ -183,12 +183,12 @@ export function exceeded(name: LimitName, size: number, place?: FaultPlace, subj
   });
 }
 
-/** Refuses more than the limit allows. */
+/** Refuses values above the limit. */
 export function within(name: LimitName, size: number, place?: FaultPlace, subject?: string): void {
   if (!(size <= limits[name].most)) throw exceeded(name, size, place, subject);
 }
 
-/** The same for a double: 0, or not so large or small that calculating with it overflows. */
+/** The same for a double: 0, or of a magnitude for which arithmetic does not overflow. */
 export function withinMagnitude(x: number, subject?: string, place?: FaultPlace): void {
   if (x !== 0) within('exponent', Math.abs(Math.trunc(Math.log10(Math.abs(x)))), place, subject);
 }

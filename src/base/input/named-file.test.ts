@@ -14,35 +14,35 @@ const at = (name: string) => join(folder, name);
 const fault = (why: keyof typeof whyNot) => new Fault('DATA_NOT_FOUND', `The file ${whyNot[why]}.`, 'Check it.');
 const read = (file: string) => readNamedText(file, 'supportBytes', fault);
 
-describe('a file that somebody names', () => {
+describe('a file named by the user', () => {
   writeFileSync(at('plain'), 'text é');
   symlinkSync(at('plain'), at('link'));
 
-  it('is read, also over a link, empty or not', () => {
+  it('the reader returns the text of a file, also through a link, and of an empty file', () => {
     writeFileSync(at('empty'), '');
     expect([read(at('plain')), read(at('link')), read(at('empty'))]).toEqual(['text é', 'text é', '']);
   });
 
-  it('may be one whose size is not told before', () => {
+  it('the reader returns the text of a file whose size is not known in advance', () => {
     expect(read('/proc/self/status')).toContain('Name:');
   });
 
-  it.each(['/dev/zero', '/dev/full', '/dev/tty', folder])('is refused when it is %s', (file) => {
+  it.each(['/dev/zero', '/dev/full', '/dev/tty', folder])('the reader refuses %s', (file) => {
     expect(() => read(file)).toThrow(/is not a regular file|cannot be read/);
   });
 
-  it('is refused when it is a pipe, without waiting for who writes to it', () => {
+  it('the reader refuses a pipe without waiting for its writer', () => {
     execFileSync('mkfifo', [at('pipe')]);
     symlinkSync(at('pipe'), at('link to a pipe'));
     for (const name of ['pipe', 'link to a pipe']) expect(() => read(at(name))).toThrow('is not a regular file');
   });
 
-  it('is refused when it is not there, or leads round in a circle', () => {
+  it('the reader refuses a missing file and a circle of links', () => {
     symlinkSync(at('circle'), at('circle'));
     for (const name of ['nothing', 'circle', 'plain/inside']) expect(() => read(at(name))).toThrow('cannot be read');
   });
 
-  it('is refused by its size before it is read', () => {
+  it('the reader refuses a file by its size before reading it', () => {
     writeFileSync(at('huge'), '');
     truncateSync(at('huge'), 2 ** 40);
     expect(() => read(at('huge'))).toThrow(
@@ -50,7 +50,7 @@ describe('a file that somebody names', () => {
     );
   });
 
-  it('is refused when little text unpacks to much', () => {
+  it('the reader refuses a small archive that unpacks to a large text', () => {
     writeFileSync(at('bomb.gz'), gzipSync(Buffer.alloc(limits.unpackedBytes.most + 1)));
     writeFileSync(at('fine.gz'), gzipSync('fine'));
     writeFileSync(at('broken.gz'), 'no');

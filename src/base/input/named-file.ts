@@ -3,14 +3,16 @@ import { gunzipSync } from 'node:zlib';
 import type { FaultPlace } from '../errors.js';
 import { exceeded, type LimitName, limits, within } from './limits.js';
 
-/** Why a file that was named cannot be read; every reader has its own words and code for it. */
+/** Reason why a named file cannot be read; every reader has its own message and code for it. */
 export type Unreadable = 'not a file' | 'unreadable';
 export const whyNot: Readonly<Record<Unreadable, string>> = {
   'not a file': 'is not a regular file',
   unreadable: 'cannot be read',
 };
 
-/** Opens what a path leads to, also over links. Devices, pipes, sockets and folders are never files: reading them may never end. */
+/**
+ * Opens a regular file, also through links. Devices, pipes, sockets and folders are refused, because reading them may never end.
+ */
 export function openNamed(file: string, fault: (why: Unreadable) => Error): { readonly handle: number; readonly size: number } {
   let handle: number;
   try {
@@ -25,7 +27,7 @@ export function openNamed(file: string, fault: (why: Unreadable) => Error): { re
   throw fault('not a file');
 }
 
-/** The whole of a file. */
+/** Content of a whole file. */
 export function readNamed(file: string, limit: LimitName, fault: (why: Unreadable) => Error): Buffer {
   const { handle, size } = openNamed(file, fault);
   try {
@@ -36,7 +38,7 @@ export function readNamed(file: string, limit: LimitName, fault: (why: Unreadabl
   }
 }
 
-/** The size a file tells need not be true (those under /proc tell 0), so what is read is counted as well. */
+/** Counts the bytes it reads, because the reported size of a file can be wrong (files under /proc report 0). */
 function readAll(handle: number, limit: LimitName, size: number, place: FaultPlace, fault: (why: Unreadable) => Error): Buffer {
   const most = limits[limit].most;
   const blocks: Buffer[] = [];

@@ -6,17 +6,17 @@ interface Found {
   readonly path: readonly PropertyKey[];
 }
 
-/** The first thing wrong with what was handed over: where it is, and what about it, as a sentence. */
+/** First fault in the given input: its place, and a sentence about it. */
 export interface Problem {
   readonly path: readonly PropertyKey[];
   readonly text: string;
-  /** The name that nothing is called by, where that is what is wrong. */
+  /** Unknown name, if that is the fault. */
   readonly unknown?: string;
 }
 
 export function problemIn({ issues }: z.ZodError): Problem {
   const found = issues.map((issue) => innermost(issue));
-  // A name misspelt and the one it stands for are two complaints about one thing; the first says more.
+  // A misspelt name also makes the right one missing: of the two issues, the unknown key is the more useful message.
   const { issue, path } = found.find(({ issue: { code } }) => code === 'unrecognized_keys') ?? found[0]!;
   if (issue.code === 'unrecognized_keys') return { path, text: `there is no "${issue.keys[0]!}" here.`, unknown: issue.keys[0]! };
   if (path.length > 0 && /received undefined$/.test(issue.message)) return { path, text: 'this is missing.' };
@@ -28,7 +28,7 @@ export function problemIn({ issues }: z.ZodError): Problem {
   return { path, text: `${message}.`.replace(/\.\.$/, '.') };
 }
 
-/** Of several forms the one that was meant: that which went furthest before something was wrong. */
+/** Of several alternatives, the intended one: that which matched furthest before a fault. */
 function innermost(issue: Issue, before: readonly PropertyKey[] = []): Found {
   const path = [...before, ...issue.path];
   if (issue.code !== 'invalid_union' || issue.errors.length === 0) return { issue, path };
@@ -38,7 +38,7 @@ function innermost(issue: Issue, before: readonly PropertyKey[] = []): Found {
   return forms.reduce((most, next) => (next.path.length > most.path.length ? next : most));
 }
 
-/** A name that none of several forms has is misspelt, whichever of them was meant. */
+/** A name that no alternative has is misspelt, whichever was intended. */
 function unknownToAll(forms: readonly (readonly Issue[])[]): Issue | undefined {
   const unknown = forms.map((issues) =>
     issues.flatMap((own) => (own.code === 'unrecognized_keys' && own.path.length === 0 ? [own] : [])),
@@ -49,6 +49,6 @@ function unknownToAll(forms: readonly (readonly Issue[])[]): Issue | undefined {
   return keys.length > 0 ? { ...unknown[0]![0]!, keys } : undefined;
 }
 
-/** A place in what was handed over: queries[0].at. */
+/** Place in the given input: queries[0].at. */
 export const pathText = (path: readonly PropertyKey[]): string =>
   path.map((step, i) => (typeof step === 'number' ? `[${step}]` : `${i > 0 ? '.' : ''}${String(step)}`)).join('');

@@ -13,13 +13,13 @@ import type { Cut, Known, KnownTest, KnownTotal } from './known.js';
 import { publishedIn } from './published.js';
 import type { KnownEntry, TotalEntry } from './shape.js';
 
-/** What `known` stands beside. */
+/** Other declarations of the policy that known totals must be compatible with. */
 export interface Beside {
   readonly protect: Protect;
   readonly dependence: readonly Dependence[];
 }
 
-/** The totals that everybody knows, checked, and how many records a change takes that keeps them. */
+/** Known totals after validation, with the largest number of records in a change that keeps them. */
 export function declareKnown(entry: KnownEntry, beside: Beside, declaring: Declaring): Known {
   refuseBeside(beside, declaring);
   const declared = entry.map((total, i) => {
@@ -43,7 +43,7 @@ export function declareKnown(entry: KnownEntry, beside: Beside, declaring: Decla
   };
 }
 
-/** known.proof.md says why nowhere else. */
+/** Refuses known totals in combinations for which known.proof.md has no proof. */
 function refuseBeside({ protect, dependence }: Beside, { yaml }: Declaring): void {
   const wrong = (message: string, hint: string) => invalid(yaml, ['known'], message, hint);
   if (protect.secret !== 'row')
@@ -150,7 +150,7 @@ function sumOf(entry: TotalEntry, name: string, declaring: Declaring, wrong: Wro
 }
 const one: Rational = { num: 1n, den: 1n };
 
-/** A cut, with what its pieces are called. */
+/** Cut with the labels of its pieces. */
 export interface LabelledCut extends Cut {
   readonly labels: readonly string[];
 }
@@ -174,7 +174,7 @@ function cutsOf(names: readonly string[], declaring: Declaring, wrong: Wrong): r
 const listed = (names: readonly string[]): string =>
   names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 
-/** The totals without their numbers, and all that decides which value a cell has. */
+/** Totals without their values, and everything that determines the value of a cell. */
 function digestOf(totals: readonly KnownTotal[], declaring: Declaring): string {
   const parts = totals.map(({ values: _, ...total }) => [
     total,

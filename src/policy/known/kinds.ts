@@ -6,16 +6,16 @@ import type { Cut, Known, KnownTest, KnownTotal } from './known.js';
 import { type Adds, mostTogether } from './together.js';
 
 type Columns = ReadonlyMap<string, Column>;
-/** How many kinds of rows are told apart at most, before they are looked at. */
+/** Limit on the number of combinations of pieces that are enumerated as kinds of rows. */
 const mostKinds = 20_000;
-/** Kinds of which it is worked out whether totals say how many there are of each. */
+/** Limit on the number of distinct kinds for which the largest joint change is computed. */
 const mostCompared = 200;
-/** A question about one cell of a margin touches one record of a change, so margins may be large. */
+/** A query about one cell of a margin depends on one record of a change, so margins may be large. */
 const mostCells = 1_000_000;
-/** A change of more records than this leaves nothing but noise. */
+/** With more records per change than this, answers would be only noise. */
 const mostRecords = 1000;
 
-/** How many records a change that keeps these totals takes at most; undefined where nothing is proven, or nothing of use. */
+/** Largest number of records in a minimal change that keeps these totals; undefined if no useful bound is proven. */
 export function amongstRows(
   totals: readonly KnownTotal[],
   columns: Columns,
@@ -32,7 +32,7 @@ export function amongstRows(
   return found && found.most <= mostRecords ? { together: found.most, singles: found.singles } : undefined;
 }
 
-/** Whether a total can be read off a margin. */
+/** True if a total can be computed from a margin. */
 function follows(total: KnownTotal, margin: readonly Cut[], columns: Columns): boolean {
   if (total.kind === 'sum') return false;
   if (total.kind === 'margin') return total.by.every(({ column }) => margin.some((cut) => cut.column === column));
@@ -44,7 +44,7 @@ function follows(total: KnownTotal, margin: readonly Cut[], columns: Columns): b
   });
 }
 
-/** What rows can add to the totals, each once; undefined where there are too many. */
+/** Distinct contributions of a row to the totals; undefined if there are too many. */
 function kindsOf(totals: readonly KnownTotal[], columns: Columns): readonly Adds[] | undefined {
   const pieces = piecesOf(totals, columns);
   if ([...pieces.values()].reduce((n, list) => n * list.length, 1) > mostKinds) return undefined;
@@ -57,7 +57,7 @@ function kindsOf(totals: readonly KnownTotal[], columns: Columns): readonly Adds
 }
 
 const none = -1;
-/** The first position of every piece that the totals tell apart, and none. */
+/** First position of every piece that the totals distinguish, and `none`. */
 function piecesOf(totals: readonly KnownTotal[], columns: Columns): ReadonlyMap<string, readonly number[]> {
   const starts = new Map<string, Set<number>>();
   const cut = (name: string, at: Iterable<number>) => {

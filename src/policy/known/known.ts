@@ -4,42 +4,48 @@ import { gridOf } from '../grid.js';
 import type { ColumnPairs, Pairs } from '../pairs/pairs.js';
 import type { Column } from '../policy.js';
 
-/** A column, cut where a total tells values apart: codes one by one, numbers where pieces after the first begin. No answer is a piece of its own. */
+/**
+ * Column with the cuts at which a total distinguishes its values: single codes, or starts of ranges after the first. No answer is
+ * a separate piece.
+ */
 export interface Cut {
   readonly column: string;
   readonly starts?: readonly number[];
-  /** How many pieces there are. */
+  /** Number of pieces, no answer included. */
   readonly size: number;
 }
 
-/** Values of one column that are counted; positions of a number, both ends in it. */
+/** Counted values of one column; for numbers a range of positions, both ends included. */
 export type KnownTest =
   | { readonly column: string; readonly codes: readonly string[] }
   | { readonly column: string; readonly from: number; readonly to: number };
 
-/** One exact total that everybody knows. Numbers are absent where they are told from the data. */
+/** Exact total that is public. Its values are absent if they are still to be read from the data. */
 export type KnownTotal =
   | { readonly kind: 'margin'; readonly by: readonly Cut[]; readonly values?: readonly bigint[] }
   | { readonly kind: 'count'; readonly where: readonly KnownTest[]; readonly values?: readonly bigint[] }
   /** Sums in units of the column's grid. */
   | { readonly kind: 'sum'; readonly column: string; readonly by: readonly Cut[]; readonly values?: readonly bigint[] };
 
-/** Totals that everybody knows, and what that makes of neighbours (known.proof.md). */
+/** Known totals and their effect on the definition of neighbouring data sets (known.proof.md). */
 export interface Known {
-  /** Of the totals, and of how the cells of their columns are read. */
+  /** Digest of the totals, and of the reading of their columns. */
   readonly digest: string;
   readonly totals: readonly KnownTotal[];
-  /** In words, one by one. */
+  /** Descriptions in words, one for each total. */
   readonly told: readonly string[];
-  /** How many records a change that keeps all totals takes at most, if no part of it keeps them. */
+  /** Largest number of records in a change that keeps all totals and contains no smaller such change. */
   readonly together: number;
-  /** The margin that all totals follow from, where there is one. */
+  /** Margin from which all totals follow, if there is one. */
   readonly margin?: readonly Cut[];
-  /** Whether the totals say how many rows there are of each kind that they tell apart: then the promise is about single rows, not only about rows changed together. */
+  /**
+   * True if the totals determine the number of rows of each kind they distinguish: the promise then covers single rows, not only
+   * rows changed jointly.
+   */
   readonly singles: boolean;
 }
 
-/** Rows that agree in these cuts, as pairs of values. */
+/** Pairs of values that connect rows with equal pieces in these cuts. */
 export const within = (cuts: readonly Cut[], columns: ReadonlyMap<string, Column>): Pairs => ({
   digest: '',
   columns: new Map(cuts.map((cut) => [cut.column, agreeing(cut, columns.get(cut.column)!)])),

@@ -2,17 +2,17 @@ import { describe, expect, it } from 'vitest';
 import { mostTogether } from './together.js';
 
 /**
- * Attacks by enumeration on independent records beside totals that everybody knows. A record is any of some values, each of a kind; the totals say how many records there are of each kind, or add up what
- * kinds add. The mechanism is as sharp as a price of `own` for every record that is replaced allows, the attacker knows any others, and beliefs are climbed towards what leaks most.
+ * Exhaustive attack on independent records with known totals. The mechanism is as sharp as a cost of `own` per replaced record
+ * permits; the prior is hill-climbed towards the largest loss.
  */
 interface Attacked {
   readonly records: number;
-  /** What every value adds to the totals. */
+  /** Contribution of every value to the totals. */
   readonly adds: readonly (readonly bigint[])[];
   readonly own: number;
-  /** How likely each value of each record is, before the totals. */
+  /** Prior probability of each value of each record, before conditioning on the totals. */
   readonly beliefs: readonly (readonly number[])[];
-  /** Data whose totals are the known ones; the first of those that the answer is about. */
+  /** Data sets with the known totals; the target states of the answer. */
   readonly aim: readonly (readonly number[])[];
 }
 
@@ -26,7 +26,7 @@ const totalOf = (data: readonly number[], adds: Attacked['adds']): string =>
   adds[0]!.map((_, d) => data.reduce((sum, v) => sum + adds[v]![d]!, 0n)).join();
 const apart = (a: readonly number[], b: readonly number[]) => a.filter((v, j) => v !== b[j]).length;
 
-/** What is learnt at worst about one record, over every set of known others; values of one kind and of two. */
+/** Largest privacy loss of one record over all sets of known others, separately for values of one kind and of two kinds. */
 function lossOf({ records, adds, own, beliefs, aim }: Attacked): Parts {
   const known = totalOf(aim[0]!, adds);
   const states = [...possible(beliefs)].filter((data) => totalOf(data, adds) === known);
@@ -72,7 +72,7 @@ const oneHot = (kinds: number, payload: number) =>
 
 type Parts = { readonly within: number; readonly across: number };
 
-/** The largest part of the bounds that any model reached, over many that were climbed. */
+/** Largest ratio of loss to bound over many hill-climbed models. */
 function climb(adds: Attacked['adds'], records: number, bound: (own: number) => Parts, models: number): Parts {
   const next = random(records * 7919 + adds.length);
   const pick = (n: number) => Math.floor(next() * n);
@@ -107,7 +107,7 @@ function climb(adds: Attacked['adds'], records: number, bound: (own: number) => 
   return most;
 }
 
-describe('what is learnt about one record beside a known margin', () => {
+describe('the privacy loss of one record with a known margin', () => {
   const slack = 1 + 1e-9;
   it.each([
     [2, 2, 4],
@@ -115,7 +115,7 @@ describe('what is learnt about one record beside a known margin', () => {
     [3, 1, 5],
     [4, 1, 4],
   ])(
-    'is at most what as many records as there are kinds cost: %i kinds, %i values of each, %i records',
+    'the privacy loss is at most the cost of as many records as there are kinds: %i kinds, %i values of each, %i records',
     (kinds, payload, records) => {
       const adds = oneHot(kinds, payload);
       const { most } = mostTogether(range(kinds).map((k) => adds[k * payload]!))!;
@@ -128,12 +128,12 @@ describe('what is learnt about one record beside a known margin', () => {
     },
   );
 
-  it('is more than swapping two records costs, once there are three kinds', () => {
+  it('the privacy loss exceeds the cost of swapping two records if there are three kinds', () => {
     const found = climb(oneHot(3, 1), 3, (own) => ({ across: 2 * own, within: own }), 1500);
     expect(found.across).toBeGreaterThan(1.4);
   });
 
-  it('is more than replacing one record costs', () => {
+  it('the privacy loss exceeds the cost of replacing one record', () => {
     const found = climb(oneHot(2, 1), 3, (own) => ({ across: own, within: own }), 300);
     expect(found.across).toBeGreaterThan(1.9);
   });

@@ -10,7 +10,7 @@ import type { TotalEntry } from './shape.js';
 
 type Cuts = readonly LabelledCut[];
 
-/** The numbers of a total as they were published, one for each cell in order, in whole units; undefined where they are told from the data. */
+/** Published values of a total, one for each cell in order, in whole units; undefined if they are to be read from the data. */
 export function publishedIn(
   { value, values }: Pick<TotalEntry, 'value' | 'values'>,
   cuts: Cuts,

@@ -55,8 +55,8 @@ function policyGraph(kinds: readonly Adds[], counts: number): number {
 const bits = fc.constantFrom(0n, 1n);
 const distinct = (kinds: readonly Adds[]): readonly Adds[] => [...new Map(kinds.map((k) => [k.join(), k])).values()];
 
-describe('records that change together', () => {
-  it('are what trying every change finds, for counts of any kind', () => {
+describe('the largest joint change', () => {
+  it('the largest joint change equals the one found by trying every change, for counts of any kind', () => {
     const some = fc
       .integer({ min: 1, max: 2 })
       .chain((d) => fc.array(fc.tuple(...Array.from({ length: d }, () => bits)), { minLength: 1, maxLength: 4 }));
@@ -79,7 +79,7 @@ describe('records that change together', () => {
     );
   });
 
-  it('are those of the policy graph, where counts exclude each other', () => {
+  it('the largest joint change of disjoint counts is the longest cycle or path of the policy graph', () => {
     const kinds = fc.integer({ min: 1, max: 5 }).chain((counts) =>
       fc.record({
         counts: fc.constant(counts),
@@ -102,7 +102,7 @@ describe('records that change together', () => {
     );
   });
 
-  it('are two numbers on either side of a sum: 2 D - 1', () => {
+  it('the largest joint change of a sum over a range D has 2 D - 1 records', () => {
     for (const top of [1, 2, 3, 4]) {
       const kinds = Array.from({ length: top + 1 }, (_, x): Adds => [BigInt(3 * x)]);
       expect(mostTogether(kinds)!.most).toBe(top === 1 ? 2 : 2 * top - 1);
@@ -111,15 +111,15 @@ describe('records that change together', () => {
     expect(mostTogether(Array.from({ length: 41 }, (_, x): Adds => [BigInt(x)]))!.most).toBe(79);
   });
 
-  it('are the same in any unit, and not worked out where numbers are too long for doubles', () => {
+  it('the largest joint change is independent of the unit, and undefined for differences too fine for doubles', () => {
     const kinds = (unit: bigint, end = 0n): readonly Adds[] => [[0n], [3n * unit], [5n * unit + end]];
     expect(mostTogether(kinds(2n ** 60n))).toEqual(mostTogether(kinds(1n)));
     expect(mostTogether(kinds(1n))!.most).toBe(longest(kinds(1n), 9));
-    // Told apart by one in 2^60, which a double does not hold.
+    // The last two kinds differ from a multiple by one part in 2^60, which a double does not hold: no result.
     expect(mostTogether(kinds(2n ** 58n, 1n))).toBeUndefined();
   });
 
-  it('are too many to look through for several margins at once', () => {
+  it('the largest joint change of several margins is undefined when the search takes too long', () => {
     const kinds = [0, 1, 2].flatMap((a) =>
       [0, 1, 2].map((b): Adds => [0, 1, 2, 3, 4, 5].map((d) => (d === a || d === 3 + b ? 1n : 0n))),
     );
@@ -133,7 +133,7 @@ describe('known totals in a policy', () => {
     category('sex', ['f', 'm']),
     number('age', '0', '9', '1', { bins: [{ num: 5n, den: 1n }] }),
   ];
-  it('are one margin where all follow from it', () => {
+  it('known totals are one margin if all of them follow from it', () => {
     const { together, margin, singles } = knownAmong(columns, [
       { margin: ['region', 'age'] },
       { margin: 'region' },
@@ -142,7 +142,7 @@ describe('known totals in a policy', () => {
     // Two regions and none, two bins and none.
     expect([together, margin?.map((cut) => cut.column), singles]).toEqual([9, ['region', 'age'], true]);
   });
-  it('that cut a bin are looked at as they are, and refused where that is too much', () => {
+  it('known totals that cut a bin are analysed as they are, and refused if a change takes too many records', () => {
     expect(knownAmong(columns, [{ count: { where: { age: [3, 4] } } }])).toMatchObject({ together: 2, singles: true });
     expect(() => knownAmong(columns, [{ margin: ['region', 'sex'] }, { margin: 'age' }])).toThrow(
       'Nothing but noise for everybody',
@@ -152,7 +152,7 @@ describe('known totals in a policy', () => {
       singles: false,
     });
   });
-  it('have published numbers for every value, or none', () => {
+  it('known totals have a published number for every value, or for none', () => {
     expect(knownAmong(columns, [{ margin: 'region', values: { n: 3, s: 4 } }]).totals[0]!.values).toEqual([3n, 4n, 0n]);
     expect(() => knownAmong(columns, [{ margin: 'region', values: { n: 3 } }])).toThrow('No number is published for s.');
     expect(() => knownAmong(columns, [{ count: { where: { sex: 'f' } }, value: 1.5 }])).toThrow(

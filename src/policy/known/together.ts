@@ -1,17 +1,16 @@
-/** What one row adds to each of the known totals. */
+/** Contribution of one row to each of the known totals. */
 export type Adds = readonly bigint[];
 
 export interface Together {
-  /** Most records in a change that keeps all totals and of which no part does. */
+  /** Largest number of records in a minimal change that keeps all totals. */
   readonly most: number;
-  /** Whether the totals tell how many rows of each kind there are. */
+  /** True if the totals determine the number of rows of each kind. */
   readonly singles: boolean;
 }
 
 /**
- * How many records change together at most (known.proof.md). Rows of the kinds given exist, and no others. Where the kinds are affinely independent, the totals say how many rows there are of each:
- * changes are simple cycles through kinds, the longest visits all of them. Along one line they are partition identities (Diaconis et al. 1995). Otherwise all
- * changes are looked through; undefined where they are too many.
+ * Largest number of records in a minimal change among rows of these kinds (known.proof.md); undefined if the search takes too
+ * long. Affinely independent kinds give cycles through all kinds; on one line, partition identities (Diaconis et al. 1995).
  */
 export function mostTogether(kinds: readonly Adds[], work = mostWork): Together | undefined {
   if (kinds.length <= 1) return { most: 1, singles: true };
@@ -30,7 +29,7 @@ const mostWork = 1_500_000;
 /** Kinds along one line of which all changes are looked through. */
 const fewOnLine = 8;
 
-/** Coordinates that tell the span of some vectors: as many as they have dimensions. */
+/** Coordinates on which the projection of the vectors' span is injective: as many as its dimension. */
 function pivotsOf(vectors: readonly Adds[]): readonly number[] {
   const rows = vectors.map((v) => [...v]);
   const pivots: number[] = [];
@@ -63,8 +62,8 @@ function alongLine(points: readonly bigint[]): number {
 }
 
 /**
- * The most moves between points that add up to nothing while no part of them does: minimal solutions by the procedure of Contejean and Devie 1994, which comes to an end. Partial sums grow only by
- * moves that lead back; what holds a solution already is left.
+ * Largest minimal solution of moves that sum to zero, by the procedure of Contejean and Devie 1994, which terminates. Partial
+ * sums grow only by moves that lead back; those containing a solution are dropped.
  */
 function longestChange(points: readonly Adds[], work: number): number | undefined {
   const moves = movesBetween(inSteps(points));
@@ -97,7 +96,10 @@ function longestChange(points: readonly Adds[], work: number): number | undefine
   return longest;
 }
 
-/** A partial sum grows by moves that lead back only, so its square is at most as many squares of moves: with these, and as many moves as work allows, every product stays whole in doubles. */
+/**
+ * Bound on the work that keeps all products exact in doubles: a partial sum grows only by moves that lead back, so its square is
+ * at most the sum of the squared moves.
+ */
 const widestMove = 2 ** 19;
 
 /** Every coordinate in steps of its own, from the first point: what adds up to nothing stays the same. */
@@ -107,7 +109,7 @@ function inSteps(points: readonly Adds[]): readonly (readonly number[])[] {
   return from.map((point) => point.map((x, d) => Number(x / step[d]!)));
 }
 
-/** Moves so far, by their numbers in order, and what they add up to. */
+/** Moves so far, as sorted indices, and their sum. */
 interface Partial {
   readonly uses: readonly number[];
   readonly sum: readonly number[];
@@ -125,7 +127,7 @@ function movesBetween(points: readonly (readonly number[])[]): readonly (readonl
 
 const dot = (a: readonly number[], b: readonly number[]): number => a.reduce((sum, x, d) => sum + x * b[d]!, 0);
 
-/** Whether a list in order holds another, as often as that does. */
+/** True if a sorted list contains another as a sub-multiset. */
 function holds(list: readonly number[], part: readonly number[]): boolean {
   let at = 0;
   for (const x of list) if (at < part.length && part[at] === x) at++;

@@ -3,7 +3,7 @@ import { isCoded } from '../domain.js';
 import type { Policy } from '../policy.js';
 import type { KnownTotal } from './known.js';
 
-/** Known totals in plain words: what may be learned, and what cannot be told, by an example. */
+/** Known totals in plain words: an example of what can be learned, and of what stays protected. */
 export interface KnownWords {
   readonly learned: readonly string[];
   readonly notTold: readonly string[];

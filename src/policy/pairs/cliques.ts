@@ -1,6 +1,6 @@
 import { blockAt, type ColumnPairs } from './pairs.js';
 
-/** Positions in a row, both ends in it, that something treats alike. */
+/** Range of positions of one kind, both ends included. */
 export interface Piece<K> {
   readonly from: number;
   readonly to: number;
@@ -8,8 +8,8 @@ export interface Piece<K> {
 }
 
 /**
- * Sets of kinds of which any two have values that may not be told apart: two kinds have such values exactly where some set holds both (a set of one kind says nothing). The pieces are in order and
- * cover every position; `missing` is the kind of no answer.
+ * Sets of kinds such that two kinds have a declared pair exactly if some set holds both; a set of one kind means nothing. Pieces
+ * are sorted and cover all positions; `missing` is the kind of no answer.
  */
 export function* cliques<K>(pairs: ColumnPairs | undefined, pieces: readonly Piece<K>[], missing: K): Iterable<ReadonlySet<K>> {
   if (pairs === undefined) {
@@ -43,7 +43,7 @@ function* ofAnswers<K>(pairs: ColumnPairs, pieces: readonly Piece<K>[]): Iterabl
   } else yield* blocks(pairs, pieces);
 }
 
-/** What lies at most so many steps behind the end of a piece lies as near to everything in between. */
+/** A position within `steps` of the end of a piece is as near to everything in between. */
 function* windows<K>(steps: number, pieces: readonly Piece<K>[]): Iterable<Iterable<K>> {
   for (const [i, { kind, to }] of pieces.entries()) {
     const set = new Set([kind]);

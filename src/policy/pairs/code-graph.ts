@@ -10,7 +10,7 @@ import type { FormEntry } from './shape.js';
 
 type Joined = readonly (readonly number[])[];
 
-/** A CSV file of two columns of codes: each line is a pair, both ways. A first line that holds no codes is a header. */
+/** Reads a CSV file of two columns of codes: each line is a pair in both directions. A first line without codes is a header. */
 export function graphOf(column: CategoryColumn, name: string, { directory }: Declaring, wrong: Wrong): Joined {
   const file = resolve(directory, name);
   const text = readNamedText(file, 'tableBytes', (why) =>

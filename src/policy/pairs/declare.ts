@@ -23,7 +23,7 @@ export interface Declaring {
 /** A fault at the pairs of one column. */
 export type Wrong = (message: string, hint: string) => Error;
 
-/** The written pairs, checked; undefined where they leave every two values as they were. */
+/** Pairs after validation; undefined if they leave all pairs of values as they were. */
 export function declarePairs(
   entry: PairsEntry,
   protect: Pick<Protect, 'secret' | 'unit' | 'neighbours'>,
@@ -84,7 +84,7 @@ function columnNamed(name: string, { columns }: Declaring, wrong: Wrong): Column
   return column;
 }
 
-/** pairs.proof.md says why nowhere else. */
+/** Refuses pairs in combinations for which pairs.proof.md has no proof. */
 function refuseBeside({ secret, neighbours }: Pick<Protect, 'secret' | 'neighbours'>, yaml: YamlFile): void {
   const wrong = (message: string, hint: string) => invalid(yaml, ['protect', 'pairs'], message, hint);
   const leave = 'Leave pairs out: any two values are then not told apart.';
@@ -98,7 +98,10 @@ function refuseBeside({ secret, neighbours }: Pick<Protect, 'secret' | 'neighbou
   if (secret === 'edge') throw wrong('Pairs are of values in columns; the tuples of a relation have none.', leave);
 }
 
-/** Whoever became somebody else would have that person's rows as well: how many rows are whose is moved by no pair, and all of a person's are used or none by it. */
+/**
+ * Refuses pairs on the unit column: a pair never moves rows from one person to another, and a person's rows are used all or not
+ * at all.
+ */
 function refuseUnit({ secret, unit }: Pick<Protect, 'secret' | 'unit'>, named: readonly string[], yaml: YamlFile): void {
   if (secret !== 'person' || unit === undefined || !named.includes(unit)) return;
   throw invalid(
@@ -182,7 +185,7 @@ function numbersIn({ within, partition }: FormEntry, wrong: Wrong): Pick<PairsTo
   return typeof partition === 'object' && partition.edges ? { edges: partition.edges } : {};
 }
 
-/** In words, the same for all ways to write it; a file is told by its content, which is in the digest. */
+/** Canonical text of the pairs, the same for all ways to write them; a file enters by its content through the digest. */
 function textOf(form: FormEntry, wrong: Wrong): string {
   const text = forms.flatMap((key) => (form[key] === undefined ? [] : [texts[key](form, wrong)])).join(' ');
   return form.missing === 'apart' ? `${text}, missing apart` : text;
@@ -204,7 +207,7 @@ const texts: Readonly<Record<(typeof forms)[number], (form: FormEntry, wrong: Wr
 
 export const encodingOf = ({ encoding }: Declaring): readonly string[] => (encoding === undefined ? [] : [`in ${encoding}`]);
 
-/** The graph, all that decides which value a cell has, and whose rows move together where that is not one row. */
+/** Digest input: the graph, all that determines the value of a cell, and whose rows move together if not single rows. */
 function digestOf(
   pairs: ReadonlyMap<string, ColumnPairs>,
   columns: ReadonlyMap<string, Column>,
@@ -219,7 +222,7 @@ function digestOf(
     .slice(0, 16);
 }
 
-/** All that decides which value a cell of the column has. */
+/** Everything that determines the value of a cell of the column. */
 export function readingOf(column: Column): readonly unknown[] {
   if (isCoded(column)) return [column.type, codesOf(column), column.type === 'multi' ? column.separator : ''];
   const { low, step, last, missing } = gridOf(column);

@@ -1,13 +1,13 @@
 import { type ColumnPairs, isPair, none } from './pairs.js';
 
 /**
- * How many pairs lie between two values, one after the other: so many epsilon is what is promised. Infinity: they may be told apart.
- * From a row to a row it is the most of any column, since all move at once.
+ * Length of the shortest path of pairs between two values: the promise is this many epsilon; infinity if they may be
+ * distinguished. Between rows, the largest over columns, since all columns change at once.
  */
 export function distance(pairs: ColumnPairs | undefined, a: number, b: number): number {
   if (a === b) return 0;
   if (isPair(pairs, a, b)) return 1;
-  // Over no answer, which is a pair with everything or with nothing.
+  // Path through no answer, which is a pair with everything or with nothing.
   const around = pairs?.missing === 'any' ? 2 : Number.POSITIVE_INFINITY;
   if (pairs === undefined || a === none || b === none) return around;
   return Math.min(around, among(pairs, a, b));
@@ -18,7 +18,7 @@ function among(pairs: ColumnPairs, a: number, b: number): number {
   return pairs.form === 'graph' ? (reached(pairs.joined, a).get(b) ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
 }
 
-/** Every position that pairs lead to from here, with how many it takes. */
+/** Positions reachable through pairs from here, with the number of pairs. */
 function reached(joined: readonly (readonly number[])[], from: number): ReadonlyMap<number, number> {
   const found = new Map([[from, 0]]);
   const queue = [from];

@@ -7,7 +7,7 @@ import type { NumberColumn, Policy, WeightColumn } from '../policy.js';
 import type { PairsTold } from './pairs.js';
 import { stepsWithin } from './steps.js';
 
-/** Pairs of numbers whose words say something else about cells than about what is read from them: one sentence for each column. */
+/** Warnings about pairs of numbers for which cells and their readings differ, one sentence per column. */
 export function readingDoubts({ protect, columns }: Pick<Policy, 'protect' | 'columns'>): readonly string[] {
   return (protect.pairs?.told ?? []).flatMap((told) => {
     const column = columns.get(told.columns[0]!);

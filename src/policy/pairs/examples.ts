@@ -7,16 +7,16 @@ import type { Column, Policy } from '../policy.js';
 import { distance } from './distance.js';
 import { blockAt, type ColumnPairs, isPair, none } from './pairs.js';
 
-/** The pairs of one column by examples: what an attacker may not tell, and what he may learn. */
+/** Examples for the pairs of one column: values that stay indistinguishable, and values that can be distinguished. */
 export interface PairExamples {
   readonly column: string;
-  /** Two values that are a pair: told apart with epsilon at most. */
+  /** Two values that are a pair: indistinguishable within epsilon. */
   readonly notTold?: readonly [string, string];
-  /** Two values that several pairs lie between, one after the other: with so many times epsilon. */
+  /** Two values that a path of several pairs connects: indistinguishable within that multiple of epsilon. */
   readonly over?: { readonly values: readonly [string, string]; readonly steps: number };
-  /** Two values that may be told apart. */
+  /** Two values that may be distinguished. */
   readonly told?: readonly [string, string];
-  /** Whether no answer is a pair with every answer. */
+  /** Set to `any` if no answer is a pair with every answer, otherwise with none. */
   readonly missing: 'any' | 'apart';
 }
 
@@ -33,7 +33,7 @@ function examplesOf(column: Column, pairs: ColumnPairs): PairExamples {
   const from = startOf(pairs);
   const others = looked(pairs, from).filter((p) => p !== from);
   const steps = new Map(others.map((p) => [p, distance(pairs, from, p)]));
-  // The farthest of each kind says most.
+  // The farthest example of each kind is the most informative.
   const farthest = (list: readonly number[]) =>
     list.reduce<number | undefined>(
       (best, p) => (best !== undefined && Math.abs(best - from) > Math.abs(p - from) ? best : p),
@@ -51,7 +51,7 @@ function examplesOf(column: Column, pairs: ColumnPairs): PairExamples {
   };
 }
 
-/** Values of one column by how many pairs lie between them and one in the middle; null where none lead to them. */
+/** Number of pairs between each value of a column and one in the middle; null if no path exists. */
 export interface PairReach {
   readonly column: string;
   readonly from: string;

@@ -1,10 +1,16 @@
-/** Fewer than there are in a degree of latitude anywhere, and, times the cosine, in one of longitude: the earth is no ball (110.574 to 111.694 km). */
+/**
+ * Lower bound on kilometres per degree of latitude and, times the cosine, of longitude, since the earth is not a sphere (110.574
+ * to 111.694 km).
+ */
 const perDegree = 110.5;
 const radians = Math.PI / 180;
-/** What roundings of the functions below could take away, many times over. */
+/** Factor that exceeds all rounding errors of the functions below many times over. */
 const outward = 1 + 1e-9;
 
-/** By how many degrees places of latitudes up to `farthest` may differ that lie this many kilometres apart; never too few. Infinity: by any. */
+/**
+ * Upper bound in degrees on the difference of two places within `km` kilometres, at latitudes up to `farthest`. Infinity: any
+ * difference.
+ */
 export function degreesApart(km: number, farthest: number): { readonly latitude: number; readonly longitude: number } {
   const half = (km / perDegree / 2) * radians;
   // Haversine: sin^2(d/2) >= cos cos sin^2(longitude/2), and neither cosine is below that of the farthest latitude.

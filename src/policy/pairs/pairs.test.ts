@@ -44,14 +44,14 @@ describe('cliques of kinds', () => {
     return found.size === meant.size && [...meant].every((text) => found.has(text));
   };
 
-  it('join two kinds exactly where some value of one is a pair with some value of the other', () => {
+  it('a clique holds two kinds exactly if some of their values are a declared pair', () => {
     fc.assert(
       fc.property(cut, (given) => agree(given, given[0])),
       { numRuns: 2000 },
     );
   });
 
-  it('would be caught if a step were forgotten', () => {
+  it('the test detects a form that forgets one step', () => {
     const shorter = (pairs: ColumnPairs): ColumnPairs =>
       pairs.form === 'steps' ? { ...pairs, steps: pairs.steps - 1 } : { ...pairs, missing: 'apart' };
     expect(() =>
@@ -62,7 +62,7 @@ describe('cliques of kinds', () => {
     ).toThrow();
   });
 
-  it('are one for all where nothing is said', () => {
+  it('all kinds are in one clique if no pairs are declared', () => {
     const pieces = [
       { from: 0, to: 3, kind: 'a' },
       { from: 4, to: 4, kind: 'b' },
@@ -72,7 +72,7 @@ describe('cliques of kinds', () => {
 });
 
 describe('the distance of two values', () => {
-  it('is the fewest pairs that lead from one to the other', () => {
+  it('the distance is the number of pairs on the shortest path', () => {
     fc.assert(
       fc.property(anyPairs, (pairs) => {
         for (const from of positions(pairs.size)) {
@@ -94,7 +94,7 @@ describe('the distance of two values', () => {
   });
 });
 
-describe('kilometres', () => {
+describe('distances in kilometres', () => {
   const radians = Math.PI / 180;
   /** A place on the ellipsoid of the GPS, in kilometres from the centre of the earth. */
   const at = (lat: number, lon: number): readonly [number, number, number] => {
@@ -103,7 +103,7 @@ describe('kilometres', () => {
     const n = axis / Math.sqrt(1 - flat * Math.sin(p) ** 2);
     return [n * Math.cos(p) * Math.cos(l), n * Math.cos(p) * Math.sin(l), n * (1 - flat) * Math.sin(p)];
   };
-  it('leave no two places out that lie as near, straight through the earth', () => {
+  it('the bound in degrees includes all places within the distance, measured through the earth', () => {
     const milli = (most: number) => fc.integer({ min: -1000 * most, max: 1000 * most }).map((x) => x / 1000);
     fc.assert(
       fc.property(milli(75), milli(170), milli(1), milli(2), (lat, lon, dlat, dlon) => {
@@ -116,7 +116,7 @@ describe('kilometres', () => {
     );
   });
 
-  it('are five of them 0.045 degrees of latitude, more of longitude in the north, and any of it at the pole', () => {
+  it('five kilometres are 0.045 degrees of latitude, more of longitude in the north, and any longitude at the pole', () => {
     expect(degreesApart(5, 0).latitude).toBeCloseTo(0.0452, 3);
     expect(degreesApart(5, 60).longitude).toBeCloseTo(0.0905, 3);
     expect(degreesApart(5, 90).longitude).toBe(Number.POSITIVE_INFINITY);

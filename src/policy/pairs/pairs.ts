@@ -1,13 +1,15 @@
 import type { Rational } from '../../base/exact/rational.js';
 
 /**
- * Which values of a column must not be told apart (pairs.proof.md). Values are positions, codes in their order and numbers on their grid; -1 is no answer.
- * A policy of He et al. 2014. `same`: none. `steps`: those at most so many apart. `blocks`: those in one block. `graph`: those that are listed.
+ * Pairs of values of a column that must be indistinguishable (pairs.proof.md; policies of He et al. 2014). Values are code or
+ * grid positions, -1 for no answer. `same`: no pairs; `steps`: at most so many positions between them.
  */
 export type ColumnPairs = {
-  /** Whether no answer can be told from an answer: from none, or from all. */
+  /**
+   * Set to `any` if no answer is a pair with every answer; otherwise it is one with none, and so can be distinguished from all.
+   */
   readonly missing: 'any' | 'apart';
-  /** How many positions there are. */
+  /** Number of positions. */
   readonly size: number;
 } & (
   | { readonly form: 'same' }
@@ -20,10 +22,10 @@ export type ColumnPairs = {
 
 /** The pairs of a policy. A column that is absent: any two of its values. */
 export interface Pairs {
-  /** Of the pairs, and of how the cells of their columns are read: what was booked along others is no total of these. */
+  /** Digest of the pairs and of the reading of their columns; costs booked under another digest do not count for these pairs. */
   readonly digest: string;
   readonly columns: ReadonlyMap<string, ColumnPairs>;
-  /** As they are declared, column by column. */
+  /** Declarations in words, column by column. */
   readonly told: readonly PairsTold[];
 }
 
@@ -38,7 +40,7 @@ export interface PairsTold {
 /** No answer. */
 export const none = -1;
 
-/** May these two values not be told apart? The definition: everything else is derived from it and tested against it. */
+/** True if two values are a declared pair. This is the definition: every derived form is tested against it. */
 export function isPair(pairs: ColumnPairs | undefined, a: number, b: number): boolean {
   if (a === b) return false;
   if (pairs === undefined) return true;
@@ -50,7 +52,7 @@ export function isPair(pairs: ColumnPairs | undefined, a: number, b: number): bo
   return pairs.joined[a]!.includes(b);
 }
 
-/** How many of the starts a position has reached. */
+/** Number of starts at or before a position. */
 export function blockAt(starts: readonly number[], position: number): number {
   let [low, high] = [0, starts.length];
   while (low < high) {

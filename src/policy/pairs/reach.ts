@@ -1,6 +1,6 @@
 import type { ColumnPairs } from './pairs.js';
 
-/** How many positions apart two values of a number can be that may not be told apart. */
+/** Largest distance in positions between two values of a number that are a declared pair. */
 export function reachOf(pairs: ColumnPairs | undefined, last: number): number {
   if (pairs === undefined) return last;
   if (pairs.form === 'same') return 0;

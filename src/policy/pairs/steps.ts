@@ -24,7 +24,7 @@ export const stepsOfCells = ({ step }: NumberColumn | WeightColumn, distance: Ra
 export const stepsWithin = (column: NumberColumn | WeightColumn, distance: Rational): bigint =>
   isReadAsIs(column) ? floor(divide(distance, column.step)) : stepsOfCells(column, distance);
 
-/** The same for what a policy writes, at most all positions. Codes: so many steps in their order. */
+/** The same for the distance in a policy, at most the number of positions. For codes: steps in their order. */
 export function stepsOf(column: Lined, text: string, wrong: Wrong): number {
   const far = numberIn(text, wrong);
   if (isCategory(column)) {
@@ -83,7 +83,7 @@ export function blocksOf(
   return codes.map((code) => found.get(code)!);
 }
 
-/** Where the blocks of a number after the first begin. */
+/** First positions of the blocks of a number, without the first block. */
 export function rangesOf(
   column: NumberColumn | WeightColumn,
   edges: readonly Rational[] | undefined,

@@ -2,7 +2,7 @@ import type { Policy } from '../policy.js';
 import { type PairExamples, pairExamples } from './examples.js';
 import type { ColumnPairs } from './pairs.js';
 
-/** Pairs in plain words: what cannot be told, and what may be learned, with examples. */
+/** Pairs in plain words: examples of what stays protected, and of what can be learned. */
 export interface PairWords {
   readonly notTold: readonly string[];
   readonly learned: readonly string[];

@@ -5,38 +5,43 @@ import type { Base, Bases } from './base.js';
 import type { Condition } from './condition.js';
 
 /**
- * What declared ties do to a budget, reduced to what calibration needs. `scope` says which record classes it speaks about: all of them are tied to
- * each other only inside this amplifier, and every bound assumes that no record of the scope spends more than the base says.
+ * Function from costs to leakage under declared ties, as calibration needs it. Classes of `scope` are tied only inside this
+ * amplifier; bounds assume that none of their records spends more than the base.
  */
 export interface Amplifier {
   readonly name: string;
   readonly scope: Scope;
-  /** What an attacker gains about the worst record when every record spends `base`; rounded up, and growing with every record's. */
+  /**
+   * Upper bound on the leakage of the worst record if every record spends `base`; rounded up, monotone in every record's cost.
+   */
   leakage(base: Base): number;
-  /** The largest common base whose leakage stays within epsilon; with `parts`, the largest multiple of them. Rounded down. */
+  /** Largest common base whose leakage stays within epsilon; with `parts`, the largest multiple of them. Rounded down. */
   largestBase(epsilon: Rational, parts?: Bases): Rational;
   /**
-   * What an attacker gains about the worst record between two values that are a declared pair, when replacing any record costs `full` and replacing it along a pair `own`; rounded up
-   * (pairs.proof.md). Absent where nothing below leakage(full) is proven.
+   * Upper bound on the leakage of the worst record between two values of a declared pair (pairs.proof.md): any replacement costs
+   * `full`, one along a pair `own`. Absent if nothing below leakage(full) is proven.
    */
   along?(full: Rational, own: Rational): number;
-  /** No record is tied to another: what its own change costs is all, whatever the noise. */
+  /** Set if no record is tied to another: leakage is then the record's own cost, for any noise. */
   readonly strangers?: true;
-  /** The public columns of which it knows every record's value, so that what records of other values spend counts for as much as ties carry over; others by the largest cost. */
+  /**
+   * Public columns whose values are known for every record, so that the costs of other values count only as far as ties pass them
+   * on; for other columns the largest cost counts.
+   */
   readonly slicings?: ReadonlySet<Slicing>;
-  /** What every value of the public column that puts steps in order may spend, however many there will be. */
+  /** Cost that every value of the ordering public column may spend, for any number of values. */
   readonly steady?: Steady;
-  /** The proven bounds for Gaussian noise: the first holds for every zCDP release, the others for what their conditions say. */
+  /** Proven bounds for Gaussian noise: the first holds for every zCDP release, the others under their conditions. */
   readonly gaussian: readonly GaussianBound[];
-  /** Leakage at the base if the declaration were too weak; rounded up. Empty when nothing is declared. */
+  /** Leakage at the base if the declaration were too weak; rounded up. Empty if no ties are declared. */
   whatIf(base: Rational): readonly WhatIf[];
-  /** True when it only holds for releases that noise every record class on its own. */
+  /** True if the bound holds only for releases that noise every record class separately. */
   readonly factoredOnly: boolean;
-  /** What everything spent must have been like for this amplifier to speak about it. */
+  /** Conditions on all releases so far under which this amplifier is valid. */
   readonly conditions: readonly Condition[];
-  /** Set when some records are left out of every release. */
+  /** Set if some records are excluded from every release. */
   readonly leftOut?: LeftOut;
-  /** What must be true for the bound to hold, in plain words, and the theorem used. */
+  /** Assumptions of the bound in plain words, and the theorem it uses. */
   readonly assumptions: readonly string[];
   readonly how: string;
 }
@@ -47,33 +52,33 @@ export interface Steady {
   base(epsilon: Rational): Rational;
 }
 
-/** What every record spends: rho of zCDP, and pure epsilon beside it. */
+/** Cost of every record: rho of zCDP, and pure epsilon in addition. */
 export interface Mixed {
   readonly rho: Rational;
   readonly pure: Rational;
-  /** rho of everything, each pure draw at its own zCDP cost; when absent the pure epsilon counts as one draw. */
+  /** rho of all releases, each pure draw at its own zCDP cost; when absent the pure epsilon counts as one draw. */
   readonly total?: Rational;
 }
 
 export interface GaussianBound {
   readonly conditions: readonly Condition[];
-  /** delta at epsilon when every record spends rho and nothing beside it; rounded up. */
+  /** delta at epsilon if every record spends rho and nothing else; rounded up. */
   delta(rho: number, epsilon: number): number;
   /**
-   * delta at a smaller epsilon of whatever counts for at most rho where rho keeps `kept`, also where it is a mixture; `delta` when absent, as pure noise is then weighed alike at every
-   * order. Rounded up.
+   * delta at a smaller epsilon for costs that count for at most rho, mixtures included, if rho keeps `kept`; rounded up. `delta`
+   * when absent, since pure noise then has the same weight at every order.
    */
   deltaBelow?(rho: number, kept: number, epsilon: number): number;
-  /** epsilon at delta when every record spends this; rounded up. */
+  /** epsilon at delta if every record spends this; rounded up. */
   epsilon(spent: Mixed, delta: Rational): number;
-  /** The largest common rho that keeps (epsilon, delta) with nothing beside it; rounded down. */
+  /** Largest common rho within (epsilon, delta) if nothing else is spent; rounded down. */
   largestRho(epsilon: Rational, delta: Rational): Rational;
   /**
-   * One rho that stands for what was spent: where it is at most `capacity`, and capacity is at most largestRho(epsilon, delta), the whole keeps
-   * (epsilon, delta). Rounded up.
+   * Single rho for all costs so far: if it is at most `capacity`, and capacity at most largestRho(epsilon, delta), the whole
+   * keeps (epsilon, delta). Rounded up.
    */
   counted(spent: Mixed, capacity: Rational, epsilon: Rational): Rational;
-  /** Largest epsilon of one more pure draw that counts for at most rho beside anything spent. Rounded down. */
+  /** Largest epsilon of one more pure draw that counts for at most rho, whatever else was spent. Rounded down. */
   pureWithin(rho: Rational, capacity: Rational, epsilon: Rational): Rational;
   readonly how: string;
 }

@@ -51,7 +51,10 @@ const basesOf = (list: readonly number[]): Bases =>
   new Map(list.flatMap((x, k) => (x > 0 ? [[classes[k]!, rational(x, 100)] as const] : [])));
 
 const digit = (joint: Joint, state: number, j: number) => Math.floor(state / joint.strides[j]!) % joint.sizes[j]!;
-/** The most that any deterministic aim, as sharp as the costs allow, tells of any record to anyone who knows the records of `known`. */
+/**
+ * Largest privacy loss of any record, over all deterministic targets as sharp as the costs permit, to anyone who knows the
+ * records of `known`.
+ */
 function worstLoss(model: Model, effect: (id: string) => number, sets: readonly number[], informed: boolean): number {
   const joint = enumerate(model);
   const states = [...joint.probabilities.keys()];
@@ -79,9 +82,9 @@ function worstLoss(model: Model, effect: (id: string) => number, sets: readonly 
   return worst;
 }
 
-describe('a base for each column', () => {
+describe('separate base costs for each column', () => {
   it.each(['informed', 'uninformed'] as const)(
-    'bounds what every aim tells an %s attacker, whatever the other columns spent',
+    'the leakage bounds what every target reveals to an %s attacker, for any costs of the other columns',
     (adversary) => {
       let closest = 0;
       fc.assert(
@@ -104,7 +107,7 @@ describe('a base for each column', () => {
   );
 
   it.each(['informed', 'uninformed'] as const)(
-    'leaks more with every one of them, and no more than the largest for all (%s)',
+    'the leakage grows with the cost of each column and never exceeds that of the largest common cost (%s)',
     (adversary) => {
       fc.assert(
         fc.property(models, costs, fc.nat(2), fc.integer({ min: 1, max: 50 }), (model, list, at, more) => {
@@ -120,7 +123,7 @@ describe('a base for each column', () => {
     },
   );
 
-  it('is taken in its largest multiple, which keeps epsilon and no more would', () => {
+  it('the largest multiple of given costs keeps epsilon, and a larger one does not', () => {
     fc.assert(
       fc.property(models, costs, (model, list) => {
         if (list.every((x) => x === 0)) return;
@@ -136,7 +139,7 @@ describe('a base for each column', () => {
     );
   });
 
-  it('covers marks and other classes by nothing: they are not its records', () => {
+  it('a mark or a class of other records adds nothing to the leakage', () => {
     const amplifier = amplifierOf({ ids: names, values: names.map(() => [0, 1]), factors: [] }, 'informed');
     expect(amplifier.leakage(new Map([[everyRecord, rational(1)]]))).toBe(0);
   });

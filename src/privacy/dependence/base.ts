@@ -4,19 +4,19 @@ import { columnsIn, type RecordClass, type Slicing } from '../mechanism/record-c
 import { largestOn, type Slices } from '../mechanism/slices.js';
 import { type Costs, largestOf } from '../mechanism/together.js';
 
-/** What the records of each class spend; those of a class that is absent spend nothing. */
+/** Cost of the records of each class; zero for an absent class. */
 export type Bases = ReadonlyMap<RecordClass, Rational>;
-/** What every record spends, by its value of a public column. */
+/** Cost of every record, by its value of a public column. */
 export interface SlicedBase {
   readonly slicing: Slicing;
   readonly costs: Slices;
 }
-/** The same by its values of several public columns. */
+/** Cost of every record, by its values of several public columns. */
 export interface TogetherBase {
   readonly together: Slicing;
   readonly costs: Costs;
 }
-/** One number is what every record spends. */
+/** Cost of every record; a single number if all spend the same. */
 export type Base = Rational | Bases | SlicedBase | TogetherBase;
 
 const isCommon = (base: Base): base is Rational => 'num' in base;
@@ -25,7 +25,7 @@ export const isTogetherBase = (base: Base): base is TogetherBase => 'together' i
 const dearest = (base: SlicedBase | TogetherBase): Rational =>
   isSlicedBase(base) ? largestOn(base.costs) : largestOf(base.costs, columnsIn(base.together).length);
 
-/** The common base that covers a base: bounds are monotone in every record's, so it may always be taken instead (informed.proof.md). */
+/** Common base that covers a base: bounds are monotone in every record's cost, so this is always valid (informed.proof.md). */
 export function commonBase(base: Base, scope: Scope): Rational {
   if (isCommon(base)) return base;
   if (isSlicedBase(base) || isTogetherBase(base)) return dearest(base);
@@ -34,7 +34,7 @@ export function commonBase(base: Base, scope: Scope): Rational {
   return most;
 }
 
-/** What one class spends. */
+/** Cost of one class. */
 export function baseOf(base: Base, record: RecordClass): Rational {
   if (isCommon(base)) return base;
   return isSlicedBase(base) || isTogetherBase(base) ? dearest(base) : (base.get(record) ?? zero);

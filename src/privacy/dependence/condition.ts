@@ -2,8 +2,8 @@ import { levelsMark, type Mark, sumsMark } from '../mechanism/record-class.js';
 import type { Resolution } from './model/resolution.js';
 
 /**
- * What every release so far must have been like for a bound to hold. Costs of releases that meet the need are booked once more under `mark`; while that
- * total equals the one under `*`, everything ever spent met it.
+ * Property that all releases so far must have for a bound to be valid. Costs with the property are also booked under `mark`;
+ * while that total equals the one under `*`, all have it.
  */
 export interface Condition {
   readonly mark: Mark;
@@ -15,12 +15,15 @@ export type Need =
   | { readonly kind: 'rows' }
   /** Gaussian noise only on sums to which every record adds a part of its own (gaussian/sums.proof.md). */
   | { readonly kind: 'sums' }
-  /** Reads answers by the levels that the tables of the bound hold apart, or coarser. */
+  /** Reads answers only by the levels that the tables of the bound distinguish, or coarser. */
   | { readonly kind: 'levels'; readonly resolution: Resolution };
 
 export const onlySums: Condition = { mark: sumsMark, need: { kind: 'sums' } };
 
-/** The mark holds the declared values too: a total spent under another domain of a column is another total. */
+/**
+ * Condition that a release reads whole levels. The mark includes the declared values, so costs under another domain of a column
+ * are another total.
+ */
 export const wholeLevels = (resolution: Resolution): Condition => ({
   mark: levelsMark(resolution.digest.slice(0, 32)),
   need: { kind: 'levels', resolution },

@@ -13,14 +13,14 @@ const strangers = graphAmplifier({
   how: '',
 }).gaussian[0]!;
 
-describe('pure noise beside Gaussian noise', () => {
+describe('pure noise in addition to Gaussian noise', () => {
   it.each([0.01, 0.1, 0.5, 1, 3])(
-    'of epsilon %s counts for as much rho as a randomised answer loses at every order',
+    'a pure cost of epsilon %s counts as the rho that randomised response loses at every order',
     (epsilon) => {
       const rho = toNumber(strangers.counted({ rho: rational(0), pure: fromNumber(epsilon) }, rational(1), rational(1)));
       const told = Math.exp(epsilon) / (1 + Math.exp(epsilon));
       for (const alpha of [1 + 1e-6, 1.5, 2, 4, 16, 64]) {
-        // The Renyi divergence of a coin that tells the truth with probability e^epsilon / (1 + e^epsilon).
+        // Renyi divergence of randomised response: the true bit with probability e^epsilon / (1 + e^epsilon).
         const sum = told ** alpha * (1 - told) ** (1 - alpha) + (1 - told) ** alpha * told ** (1 - alpha);
         expect(Math.log(sum) / (alpha - 1)).toBeLessThanOrEqual(alpha * rho * (1 + 1e-6));
       }
@@ -29,7 +29,7 @@ describe('pure noise beside Gaussian noise', () => {
     },
   );
 
-  it('adds to what was spent on it', () => {
+  it('a pure cost adds to earlier ones', () => {
     const [rho, pure] = [rational(1, 7), rational(1, 3)];
     const alone = strangers.counted({ rho: rational(0), pure }, rational(1), rational(1));
     const both = strangers.counted({ rho, pure }, rational(1), rational(1));

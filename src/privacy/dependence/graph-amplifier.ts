@@ -23,31 +23,36 @@ import { type Percolation, percolation, percolationOf } from './uninformed/perco
 export interface GraphRoute {
   readonly name: string;
   readonly graph: FactorGraph;
-  /** The model the graph was read from, where its tables are known: an uninformed adversary gains less than its odds ratios allow. */
+  /**
+   * Model from which the graph was derived, if its tables are known: an uninformed attacker learns less than its odds ratios
+   * permit.
+   */
   readonly model?: Model;
-  /** 1 for records that releases may use; the others have no effect of their own. Everybody when absent. */
+  /** 1 for records that releases may use; the others have no cost. All records when absent. */
   readonly used?: Uint8Array;
   readonly leftOut?: LeftOut;
   readonly conditions?: readonly Condition[];
   readonly scope: Scope;
   /** The values of the graph's records in public columns, NaN for none. */
   readonly values?: ReadonlyMap<Slicing, Float64Array>;
-  /** Where the records of the graph are the answers to columns: which, in the graph's order. Those of the model are its ids. */
+  /** Columns whose answers are the records of the graph, in its order; for a model these are its ids. */
   readonly columns?: readonly string[];
   readonly adversary: Adversary;
   readonly reach: 'any' | 'direct';
-  /** All ties pull together, through an attribute of two values (alike/alike.proof.md). */
+  /** All ties are attractive, through a two-valued attribute (alike/attractive-bound.proof.md). */
   readonly pull?: 'alike';
   readonly assumptions: readonly string[];
   readonly how: string;
 }
 
-/** The calculus on a factor graph: a base for each record that is a class of its own, one common base for all used records otherwise. */
+/**
+ * Amplifier of a factor graph: a base for each record that is a class of its own, otherwise one common base for all used records.
+ */
 export function graphAmplifier(route: GraphRoute, keep: KeepBounds = keptBounds): Amplifier {
   const { model, adversary, reach, pull, scope } = route;
   const tables = adversary === 'uninformed' ? model : undefined;
   const classes = route.columns && (tables?.ids ?? route.columns).map(answersTo);
-  // Where one number says what records spend, one component of each shape says it all.
+  // If one number is every record's cost, one component of each shape suffices.
   const { graph, used } = classes || tables ? route : distinctComponents(route.graph, route.used);
   const declared = { graph, adversary, reach, ...(pull && { pull }), ...(used && { used }) };
   const kept: KeptBounds = tables ? emptyBounds() : keep(declared);
@@ -72,7 +77,7 @@ export function graphAmplifier(route: GraphRoute, keep: KeepBounds = keptBounds)
     const spent = toNumberUp(common);
     return remembered(kept.leaks, spent, () => asked().worst(spent));
   };
-  // Every bound is a record's own cost and what ties carry of the others', so the one is exchanged for the other; records that are not used spend nothing.
+  // Every bound is a record's own cost plus what ties pass on, so its own cost can be exchanged; unused records spend nothing.
   const along = (full: Rational, own: Rational): number => {
     if (graph.factors === 0) return toNumberUp(own);
     const [spent, less] = [toNumberUp(full), toNumberUp(own)];

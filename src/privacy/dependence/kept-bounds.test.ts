@@ -51,7 +51,7 @@ function graphOf(ties: readonly number[], strong: number): FactorGraph {
 const amplifierOf = (asked: Asked, keep: KeepBounds): Amplifier =>
   graphAmplifier({ ...asked, name: 'ties', scope: () => true, assumptions: [], how: '' }, keep);
 
-/** Everything a session asks: capacities, leakage of what was spent, what-ifs, Gaussian capacities. */
+/** All that a session requests: capacities, leakage of the spent costs, what-ifs, Gaussian capacities. */
 const answers = ({ asked, epsilon, base }: Case, keep: KeepBounds) => {
   const amplifier = amplifierOf(asked, keep);
   const limit = fromNumber(epsilon);
@@ -64,14 +64,14 @@ const answers = ({ asked, epsilon, base }: Case, keep: KeepBounds) => {
   ];
 };
 
-/** Runs cases one after the other, keeping what was found by this key; true when some answer is not what it would be afresh. */
+/** Runs cases one after the other with bounds recorded under this key; true if some result differs from a new one. */
 const staleBy = (keyOf: (asked: Asked) => string, list: readonly Case[]): boolean => {
   const keep = keepingBounds(keyOf);
   return list.some((one) => JSON.stringify(answers(one, keep)) !== JSON.stringify(answers(one, keepingBounds(digestOf))));
 };
 
-describe('bounds that are kept', () => {
-  it('are what working them out afresh gives, to the last bit, whatever was asked before', () => {
+describe('recorded bounds', () => {
+  it('a recorded bound equals a new one to the last bit, after any other questions', () => {
     fc.assert(
       fc.property(cases, (list) => {
         expect(staleBy(digestOf, list)).toBe(false);
@@ -80,7 +80,7 @@ describe('bounds that are kept', () => {
     );
   });
 
-  // The twins: each forgets one thing that the bounds depend on.
+  // Faulty keys: each forgets one thing that the bounds depend on.
   const text = ({ graph, used, adversary, reach }: Asked, parts: readonly string[]): string => {
     const all = { ties: graph.member.join(), odds: graph.logOdds.join(), used: used?.join() ?? '', who: adversary + reach };
     return parts.map((part) => all[part as keyof typeof all]).join('|');
@@ -97,7 +97,7 @@ describe('bounds that are kept', () => {
       expect(found).toBe(true);
     });
 
-  it('are shared by amplifiers of the same ties and by no others', () => {
+  it('bounds are shared by amplifiers of the same ties, and by no others', () => {
     const keep = keepingBounds(digestOf);
     const asked: Asked = { graph: graphOf([0, 1, 2], 1), adversary: 'informed', reach: 'any' };
     expect(keep(asked)).toBe(keep({ ...asked, graph: graphOf([2, 1, 0], 1) }));

@@ -6,7 +6,7 @@ import type { GaussianSums } from './gaussian/sums.js';
 import type { FactorGraph } from './graph/factor-graph.js';
 import type { Percolation } from './uninformed/percolation.js';
 
-/** What was worked out about one graph and one shape of profile: what records spend is a number times 1 for those that are used. */
+/** Recorded bounds of one graph and one set of used records, each of which spends the same cost. */
 export interface KeptBounds {
   readonly leaks: Map<number, number>;
   readonly bases: Map<string, Rational>;
@@ -17,7 +17,7 @@ export interface KeptBounds {
 
 export const emptyBounds = (): KeptBounds => ({ leaks: new Map(), bases: new Map(), whatIfs: new Map() });
 
-/** Everything that the bounds of a graph are a function of. */
+/** Everything that the bounds of a graph depend on. */
 export interface Asked {
   readonly graph: FactorGraph;
   readonly used?: Uint8Array;
@@ -26,12 +26,12 @@ export interface Asked {
   readonly pull?: 'alike';
 }
 
-/** Graphs of which results are kept; a result is some numbers, never a graph. */
+/** Limit on graphs with recorded results; a result consists of numbers, never of a graph. */
 const mostKept = 32;
 
 export type KeepBounds = (asked: Asked) => KeptBounds;
 
-/** Results by a key: two that have one key are one. */
+/** Recorded bounds by key: inputs with one key share results. */
 export function keepingBounds(keyOf: (asked: Asked) => string): KeepBounds {
   const kept = new Map<string, KeptBounds>();
   return (asked) => {
@@ -46,8 +46,8 @@ export function keepingBounds(keyOf: (asked: Asked) => string): KeepBounds {
 }
 
 /**
- * Results by the content of what they were worked out from, for every session of the process: a tie, a strength, a record that is used or not, and the answers are others'.
- * What is kept is what working it out again would give, to the last bit (docs/decisions/0019-kept-bounds.md).
+ * Bounds by the content of the graph, shared by all sessions of the process. Any difference in content is another key; a recorded
+ * bound equals a new one to the last bit (docs/decisions/0019-kept-bounds.md).
  */
 export const keptBounds: KeepBounds = keepingBounds((asked) => digestOf(asked));
 
@@ -77,14 +77,14 @@ export function digestOf({ graph, used, adversary, reach, pull }: Asked): string
   return hash.digest('hex');
 }
 
-/** At most so much at a time: a hash takes no more than two gigabytes. */
+/** Chunk size for hashing, which takes at most two gigabytes at once. */
 const block = 2 ** 28;
 function take(hash: Hash, { buffer, byteOffset, byteLength }: Uint8Array | Uint32Array | Float64Array): void {
   for (let at = 0; at < byteLength; at += block)
     hash.update(new Uint8Array(buffer, byteOffset + at, Math.min(block, byteLength - at)));
 }
 
-/** What the map has, or what is made and put there. */
+/** Value in the map; computed and stored if absent. */
 export function remembered<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   const known = map.get(key);
   if (known !== undefined) return known;

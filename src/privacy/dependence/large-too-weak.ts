@@ -11,13 +11,13 @@ import type { Ties } from './leakage.js';
 import type { TooWeak } from './too-weak.js';
 import { direct } from './uninformed/direct.js';
 
-/** Two digits are enough for what nobody declared, and beyond so many updates the caps have to do. */
+/** Precision and work limit for what-ifs: two digits suffice for undeclared ties, and caps apply beyond the limit. */
 const rough = { loose: 5e-3, hardWork: 6e7, part: 1e-2 } as const;
 
-/** A further step that gains less than this is not taken. */
+/** Relative improvement below which no further step is taken. */
 const roughly = 1.5e-2;
 
-/** The same questions where no graph is to be built for them (informed.proof.md, "Twins" and "Pendants"). */
+/** Leakage under stronger or further ties, without building a graph for them (informed.proof.md, "Twins" and "Pendants"). */
 export function largeTooWeak({ graph, reach, used }: Asked, base: number, known?: Ties): TooWeak {
   const spent = Float64Array.from({ length: graph.records }, (_, u) => (used && !used[u] ? 0 : base));
   const tie = graph.commonOdds ?? graph.logOdds.reduce((m, d) => Math.max(m, d), 0);
@@ -27,7 +27,7 @@ export function largeTooWeak({ graph, reach, used }: Asked, base: number, known?
   if (reach === 'direct') {
     const at = (change: (d: number) => number) => mostOf(direct(withOdds(graph, change), spent));
     const own = direct(graph, spent);
-    // A twin brings its own effect over the new tie, a new neighbour the base.
+    // A twin passes on its own cost over the new tie, a new neighbour the base.
     const more = own.map((leak, u) => addUp(leak, push(used ? base : spent[u]!, tie)));
     return { twice: at(doubled), fourTimes: at(fourfold), oneMore: Math.max(mostOf(more), addUp(base, push(base, tie))) };
   }
@@ -37,7 +37,7 @@ export function largeTooWeak({ graph, reach, used }: Asked, base: number, known?
     const start = known?.start();
     return informed(on.graph, profile, on, { ...(start && { start }), work: rough, ...only }).leaks;
   };
-  // Large components on their own, where nothing of the size of the graph is made beside what they need.
+  // Large components on their own, without further arrays of the size of the graph.
   const behind = common?.others && spent.subarray(graph.nodes - common.others.graph.nodes);
   const once = { gain: roughly, work: rough };
   const at = (change: (d: number) => number): number => {
@@ -55,7 +55,7 @@ export function largeTooWeak({ graph, reach, used }: Asked, base: number, known?
   return {
     twice,
     fourTimes,
-    // Twins of records that are left out would be left out too; a new neighbour would not.
+    // Twins of unused records would be unused too; a new neighbour would not.
     oneMore: used
       ? Math.max(
           twins,
@@ -65,7 +65,7 @@ export function largeTooWeak({ graph, reach, used }: Asked, base: number, known?
   };
 }
 
-/** Everybody is tied to a twin in a copy of the graph: by symmetry one copy says it all. */
+/** Worst leakage if every record is tied to a twin in a copy of the graph; by symmetry one copy suffices. */
 function withTwin(laid: Layout, spent: Float64Array, tie: number): number {
   const { graph } = laid;
   const { effects, whole } = effectsOf(laid, spent);
@@ -81,7 +81,10 @@ function withTwin(laid: Layout, spent: Float64Array, tie: number): number {
   return most;
 }
 
-/** Everybody has a new neighbour who spends the base and has no other tie: averaged out, it adds to the effect of the one it is tied to. */
+/**
+ * Leakage if everybody had a new neighbour with the base as its cost and no other tie: averaged out, it adds to the cost of its
+ * neighbour.
+ */
 function withPendant(
   { records }: FactorGraph,
   spent: Float64Array,

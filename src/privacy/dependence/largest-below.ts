@@ -1,8 +1,8 @@
 import { fromNumber, nextDown, type Rational, zero } from '../../base/exact/rational.js';
 
 /**
- * The largest x up to `top` with cost(x) <= limit, for an increasing cost; to `digits` relative, as a short fraction, and itself tested. Zero when
- * nothing is small enough. Interpolates on logarithms (regula falsi with the Illinois rule), so costly curves take about ten evaluations.
+ * Largest x up to `top` with cost(x) <= limit, for an increasing cost; to `digits` relative, as a short fraction, itself
+ * evaluated. Zero if there is none. Regula falsi (Illinois) on logarithms.
  */
 export function largestBelow(cost: (x: number) => number, limit: number, top: number, digits = 1e-12): Rational {
   if (!(top > 0) || !(limit > 0)) return zero;
@@ -61,13 +61,13 @@ export interface Near {
   readonly guess: number;
 }
 
-/** How often a costly curve is asked, and when coarser digits have to do. */
+/** Limit on evaluations of a costly curve, and the number from which fewer digits suffice. */
 const mostQuestions = 40;
 const patient = 10;
 
 /**
- * The same for a cost that takes long to work out and is about proportional to x: starts at a guess and returns what was itself tested. Three digits, or two where the
- * curve jumps. Costs far above the limit need not be right.
+ * The same for costly curves that are roughly proportional to x: starts at a guess and returns an evaluated point. Three digits,
+ * or two at jumps. Costs far above the limit may be imprecise.
  */
 export function largestNear(cost: (x: number) => number, limit: number, { top, sure, guess }: Near): Rational {
   if (!(top > 0) || !(limit > 0)) return zero;
@@ -89,7 +89,7 @@ export function largestNear(cost: (x: number) => number, limit: number, { top, s
     if (high.x - low.x <= digits * low.x) break;
     x = shortened(next(low, high, limit, power, digits));
   }
-  // Only what was asked about is returned.
+  // Only a point that was evaluated is returned.
   for (let tries = 0; !(low.cost <= limit); tries++) {
     if (tries === 20) return zero;
     low = { x: shortened(low.x * (tries === 0 ? 1 : 0.999 ** tries)), cost: 0 };
@@ -106,7 +106,7 @@ interface Point {
 /** d log cost / d log x, within reason: costs are nearly proportional. */
 const slopeOf = (a: Point, b: Point): number => Math.min(1.2, Math.max(0.3, Math.log(b.cost / a.cost) / Math.log(b.x / a.x)));
 
-/** Where the limit would be met if the curve went on as it does, a little below it. */
+/** Point slightly below the one at which the limit would be met if the curve kept its local exponent. */
 function next(low: Point, high: Point, limit: number, power: number, digits: number): number {
   const from = low.cost > 0 ? low : high.cost < 2 * limit ? high : undefined;
   const aimed = from ? from.x * (limit / from.cost) ** (1 / power) * (1 - digits / 3) : Math.sqrt(low.x * high.x);

@@ -21,7 +21,7 @@ interface Vector {
   readonly group: number;
 }
 
-describe('every leakage vector', () => {
+describe('leakage test vectors', () => {
   const { models } = readVectors('leakage') as { models: Vector[] };
   for (const adversary of ['informed', 'uninformed'] as const)
     it(`lies between the exact value and the reference bound, ${adversary}`, () => {
@@ -89,7 +89,7 @@ describe('calibration', () => {
       d,
     );
 
-  it('finds the largest base and the leakage at it stays within epsilon', () => {
+  it('the leakage at the largest base is within epsilon', () => {
     for (const [n, d] of [
       [5, 1],
       [30, 0.5],
@@ -101,13 +101,13 @@ describe('calibration', () => {
     }
   });
 
-  it('gives everything to records without ties', () => {
+  it('the largest base of records without ties is all of epsilon', () => {
     expect(compare(largestBase(untied(7), rational(3, 10), 'informed'), rational(299999, 1000000))).toBe(1);
     expect(leakage(untied(7), 0.3, 'informed').worst.leakage).toBe(0.3);
     expect(toNumber(largestRho(untied(7), rational(1), rational(1, 1000000)))).toBeCloseTo(0.024356, 5);
   });
 
-  it('says what a weaker declaration would have cost', () => {
+  it('the what-if shows the leakage if the declared ties were too weak', () => {
     const here = leakage(ring(30, 0.5), 0.1, 'informed').worst.leakage;
     const { oddsTimes2, oddsTimes4, oneMoreTie } = whatIf(ring(30, 0.5), 0.1);
     expect(oddsTimes2).toBeGreaterThan(here);
@@ -116,7 +116,7 @@ describe('calibration', () => {
     expect(whatIf(untied(2), 0.1).oneMoreTie).toBeCloseTo(0.1 + push(0.1, Math.log(2)), 12);
   });
 
-  it('names the hubs that keep leakage from vanishing with the base', () => {
+  it('the hubs are the records that keep leakage from vanishing with the base', () => {
     const star = fromPairs(
       9,
       new Uint32Array(8),
@@ -129,7 +129,7 @@ describe('calibration', () => {
     expect(hubs(ring(30, 0.5)).every((h) => h.passesOn < 1)).toBe(true);
   });
 
-  it('takes direct reach only from an adversary who knows nobody', () => {
+  it('direct reach is refused for an attacker who knows other records', () => {
     const star = fromPairs(4, new Uint32Array(3), Uint32Array.of(1, 2, 3), 1);
     expect(() => leakage(star, 0.1, 'informed', { reach: 'direct' })).toThrow(RangeError);
     const near = leakage(star, 0.1, 'uninformed', { reach: 'direct' });

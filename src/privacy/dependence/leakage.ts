@@ -18,7 +18,7 @@ import { type Percolation, percolation } from './uninformed/percolation.js';
 import { uninformedForest } from './uninformed/uninformed.js';
 import { vStructures } from './uninformed/v-structure.js';
 
-/** What ties are declared between: a graph of odds ratios, or a model with tables (from which a graph is read). */
+/** Declared ties: a graph of odds ratios, or a model with tables, from which a graph is derived. */
 export type Subject = FactorGraph | Model;
 const isModel = (subject: Subject): subject is Model => 'ids' in subject;
 
@@ -27,39 +27,39 @@ export interface LeakageOptions {
   readonly reach?: 'any' | 'direct';
   /** Total-variation radius of the tables of a model, for the uninformed bound. */
   readonly radius?: number;
-  /** All ties of a graph pull together, and its records have two values each: an assumption, to be said wherever the bound is. */
+  /** All ties of a graph are attractive and its records two-valued: an assumption that must be stated with the bound. */
   readonly pull?: 'alike';
-  /** 1 for records that spend where one number says what records spend; everybody when absent. */
+  /** 1 for records that spend if a single number is given as the cost; all records when absent. */
   readonly used?: Uint8Array;
 }
 
 export interface Leakage {
-  /** What an attacker gains about each record; rounded up. */
+  /** Upper bound on the leakage of each record; rounded up. */
   readonly perRecord: Float64Array;
   readonly worst: { readonly record: number; readonly leakage: number };
-  /** The whole effect of the largest component: what group privacy would charge. */
+  /** Total cost of the largest component: the leakage by group privacy. */
   readonly group: number;
-  /** Every number is a proven bound, rounded against ourselves. */
+  /** Every number is a proven bound, rounded conservatively. */
   readonly certified: true;
   readonly how: string;
 }
 
-/** A subject read once, asked many times. Every answer depends on the question alone, never on those before it. */
+/** Leakage calculator for one graph or model. Every result depends on the call alone, never on earlier calls. */
 export interface Ties {
   readonly records: number;
   readonly graph: FactorGraph;
-  /** One number is what every used record spends. */
+  /** A single number is the cost of every used record. */
   leakage(profile: Float64Array | number): Leakage;
-  /** The worst leakage when every used record spends this; above `most` it need not be close. */
+  /** Worst leakage if every used record spends this; above `most` it need not be precise. */
   worst(base: number, most?: number): number;
-  /** How many times the base the worst record leaks when the base is small, as a guess: it proves nothing. */
+  /** Estimate, not a bound, of the worst record's leakage per unit of a small base. */
   amplification(): number;
-  /** How many used records the largest component has. */
+  /** Largest number of used records in one component. */
   readonly group: number;
-  /** How the graph is laid out, and where messages may start. */
+  /** Layout of the graph, and messages to start from. */
   readonly laid?: Layout;
   start(): Start | undefined;
-  /** Where every used record spends the same and only the worst is asked for, on large graphs. */
+  /** Bound for large graphs if every used record spends the same and only the worst one matters. */
   common?(): CommonBase | undefined;
 }
 
@@ -73,9 +73,9 @@ export function ties(subject: Subject, adversary: Adversary, options: LeakageOpt
   const first = graphs[0]!;
   const together = laid[0]!.walk.looped.includes(1) ? pulling(subject, pull) : undefined;
   const spread = spreader(first.records, used);
-  // Where nothing but the worst record is asked for, most of a large graph need not be looked at.
+  // For the worst record alone, most of a large graph need not be visited.
   const quick = atLast(() => (isModel(subject) || reach === 'direct' || together ? undefined : commonBase(laid[0]!, used)));
-  // Large graphs are asked from where a small base would end: it is the same for every question.
+  // Large graphs start from the messages of a small base, which are the same for every call.
   let starts: readonly (Start | undefined)[] | undefined;
   const startAt = (k: number): Start | undefined => {
     starts ??= laid.map((l) => quick()?.start(small) ?? (isLarge(l.graph) ? startOf(l, spread(small), small) : undefined));
@@ -90,7 +90,7 @@ export function ties(subject: Subject, adversary: Adversary, options: LeakageOpt
     const bounds = [base!, ...others].map((b) => b.leaks);
     const words = [describe(base!.methods, base!.capped)];
     if (adversary === 'uninformed' && isModel(subject)) {
-      // A table known only within a radius has no certain odds ratio, so the informed bound cannot be used beside it.
+      // A table known only within a radius has no certain odds ratio, so the informed bound does not apply.
       if (radius > 0) bounds.splice(0, bounds.length, base!.group);
       bounds.push(uninformedForest(subject, profile, { radius }));
       if (radius === 0) bounds.push(vStructures(subject, profile, 'none'));
@@ -120,7 +120,7 @@ export function ties(subject: Subject, adversary: Adversary, options: LeakageOpt
   };
 }
 
-/** The bound for ties that pull together, infinite for records it does not speak about. */
+/** Bound for attractive ties, infinite for records it does not cover. */
 function pulling(subject: Subject, pull: 'alike' | undefined): ((profile: Float64Array) => Float64Array) | undefined {
   const pulls = isModel(subject)
     ? modelPulls(subject)
@@ -132,7 +132,7 @@ function pulling(subject: Subject, pull: 'alike' | undefined): ((profile: Float6
   const walked = walk(graph);
   const spoken = (leaks: Float64Array) =>
     spokenOf ? leaks.map((leak, i) => (spokenOf[i] ? leak : Number.POSITIVE_INFINITY)) : leaks;
-  // The bound is linear: where records spend one number or nothing, what it is for 1 is worked out once.
+  // The bound is linear: if records spend one cost or nothing, the result for cost 1 is computed once.
   let unit: { readonly who: Float64Array; readonly leaks: Float64Array } | undefined;
   return (profile) => {
     const most = profile.reduce((m, e) => Math.max(m, e), 0);
@@ -143,7 +143,7 @@ function pulling(subject: Subject, pull: 'alike' | undefined): ((profile: Float6
   };
 }
 
-/** What is worth another look at the worst record. */
+/** Relative gain for which the worst record is bounded once more. */
 const closely = 3e-4;
 
 /** A base so small that leakage is as good as linear in it. */
@@ -157,8 +157,8 @@ const spreader = (records: number, used: Uint8Array | undefined) => (profile: Fl
 };
 
 /**
- * Direct reach alone: no other bound is ever below it. push(e, D) <= min(e, D) puts it below the group and odds caps, below any larger message, and pushes of parts
- * add up to at most the push of the whole (two independent ties are one tie of summed effect and D).
+ * Calculator for direct reach alone, which is never above any other bound: push(e, D) <= min(e, D), and pushes of parts add up to
+ * at most the push of the whole.
  */
 function directTies(graph: FactorGraph, used: Uint8Array | undefined): Ties {
   const walked = walk(graph);
@@ -191,7 +191,7 @@ function largestComponent(w: Walk, profile: Float64Array): number {
   return most;
 }
 
-/** How many used records the largest component has. */
+/** Largest number of used records in one component. */
 function mostUsed({ graph, walk }: Layout, used: Uint8Array | undefined): number {
   let most = 0;
   for (let c = 0; c < walk.components; c++) {
@@ -275,8 +275,8 @@ export function whatIf(subject: Subject, base: number): WhatIfLeakage {
 }
 
 /**
- * Everybody has one more tie, as strong as the strongest declared (odds ratio 2 when none is): the graph beside a copy of itself, each record tied to
- * its twin.
+ * Graph with a copy of itself, each record tied to its twin as strongly as the strongest declared tie (odds ratio 2 if there is
+ * none).
  */
 export function withTwins(graph: FactorGraph): FactorGraph {
   const { records, nodes, member, logOdds, start } = graph;
@@ -310,11 +310,13 @@ export function withTwins(graph: FactorGraph): FactorGraph {
 export interface Hub {
   readonly record: number;
   readonly ties: number;
-  /** How much a small effect that arrives over one tie comes back out over all the others: from 1 on, effects need not die out. */
+  /**
+   * Factor by which a small privacy loss that arrives over one tie leaves over all the others; from 1 on, it need not die out.
+   */
   readonly passesOn: number;
 }
 
-/** The records that pass on most: where leakage stays large however small the base, they are why. */
+/** Records that pass on most: they keep leakage large however small the base. */
 export function hubs(subject: Subject, most = 5): Hub[] {
   const graph = isModel(subject) ? graphsOf(subject)[0]! : subject;
   const list: Hub[] = [];

@@ -67,7 +67,7 @@ const histogram: CountedMeasure = {
   effects: new Map([[everyRecord, { l1: 2n, l2squared: 2n }]]),
   counting: { filter: [], keys: [], value: { kind: 'one' } },
 };
-/** Everything an amplifier says, and the noise that is planned with it: all of it grows with stronger ties. */
+/** All results of an amplifier, and the planned noise: each must grow with stronger ties. */
 function costs(amplifier: Amplifier): Record<string, number> {
   const account = openAccount({ ...samplePolicy([]), budget }, [amplifier]);
   const plans = chooseNoise([histogram], account, one, nothingSpent);
@@ -97,14 +97,14 @@ function climbs(steps: readonly FactorGraph[], reach: 'any' | 'direct' = 'any'):
 }
 
 const ratios = [1.01, 1.2, 2, 9, Number.POSITIVE_INFINITY];
-describe.each(Object.entries(shapes))('on a %s stronger ties never give less noise', (name, shape) => {
+describe.each(Object.entries(shapes))('stronger ties on a %s never give less noise', (name, shape) => {
   // Every method has its range of sizes: recursion and enumeration to 13 or 14, exact forests to 160, cliques to 48.
   const sizes = name === 'clique' || name === 'together' ? [3, 13, 14, 15, 48, 49] : [3, 13, 14, 15, 160, 161];
 
-  it.each([3, 9, sizes.at(-1)!])('in the odds ratio (%s records)', (n) => {
+  it.each([3, 9, sizes.at(-1)!])('the noise grows with the odds ratio (%s records)', (n) => {
     climbs(ratios.map((r) => shape(n, 4, Math.log(r))));
   });
-  it.each([1.2, 9])('in the size (odds ratio %s)', (r) => {
+  it.each([1.2, 9])('the noise grows with the size (odds ratio %s)', (r) => {
     climbs(sizes.map((n) => shape(n, 4, Math.log(r))));
   });
 });
@@ -115,12 +115,12 @@ describe('stronger ties never give less noise', () => {
     [40, 1.05],
     [40, 4],
     [300, 1.2],
-  ])('in the degree (%s records, odds ratio %s)', (n, r) => {
+  ])('the noise grows with the degree (%s records, odds ratio %s)', (n, r) => {
     climbs([2, 4, 6, 8, 10].map((degree) => ring(n, degree, Math.log(r))));
     climbs([2, 3, 4, 6, 12].map((degree) => tree(n, degree, Math.log(r))));
   });
 
-  it('with direct reach', () => {
+  it('the noise grows with the strength of ties under direct reach', () => {
     for (const n of [3, 14, 60])
       climbs(
         ratios.map((r) => star(n, 0, Math.log(r))),
@@ -133,7 +133,7 @@ describe('stronger ties never give less noise', () => {
       );
   });
 
-  it('between tuples', () => {
+  it('the noise grows with the strength of ties between tuples', () => {
     for (const reach of ['any', 'direct'] as const) {
       const at = (logOdds: number, ties: number) => tupleLeakage(0.1, { logOdds, ties, reach });
       for (const ties of [1, 3, 20])

@@ -11,8 +11,8 @@ import type { Factor, Model, TableFactor } from './model/model.js';
 import { graphsOf } from './model/model-graph.js';
 
 /**
- * Attacks by enumeration on records whose values are told apart at a price by pairs: a record that is replaced along a pair costs `own`, over d pairs d times that, and never more than `full`. The
- * mechanism is as sharp as that allows, the attacker knows any others, and models are climbed towards what leaks most for its bound.
+ * Exhaustive attack under pairs of values: replacing a record costs `own` along one pair, d times that over d pairs, never more
+ * than `full`. The mechanism is as sharp as that permits; models are hill-climbed towards the bound.
  */
 interface Attacked {
   readonly model: Model;
@@ -21,17 +21,17 @@ interface Attacked {
   readonly own: number;
   /** 1 for records that spend. */
   readonly used?: Uint8Array;
-  /** What the answer is about: states near this set are likely. */
+  /** Target states of the answer: states near this set are likely. */
   readonly aim: readonly number[];
 }
 type Bound = (given: Attacked) => number;
 
 const digit = (joint: Joint, state: number, j: number) => Math.floor(state / joint.strides[j]!) % joint.sizes[j]!;
 
-/** Nothing for any number of steps that cost nothing. */
+/** Zero for any number of steps without cost. */
 const apart = (own: number, steps: number): number => (Number.isFinite(steps) ? own * steps : Number.POSITIVE_INFINITY);
 
-/** The largest loss about a pair of values of any record, over every set of known others. */
+/** Largest loss about a declared pair of values of any record, over every set of known others. */
 function exactLoss({ model, pairs, full, own, used, aim }: Attacked): number {
   const joint = enumerate(model);
   const n = joint.sizes.length;
@@ -145,7 +145,7 @@ function nudged(given: Attacked, { unit: pick, below }: Draws): Attacked {
   };
 }
 
-/** Climbs; the largest ratio of loss and bound that was met, over so many models. */
+/** Hill climbing over this many models; returns the largest ratio of loss to bound. */
 function climb(models: number, bound: Bound, random: Draws): number {
   const ratio = (given: Attacked) => {
     const lost = exactLoss(given);
@@ -164,16 +164,16 @@ function climb(models: number, bound: Bound, random: Draws): number {
   return most;
 }
 
-describe('what is gained between two values that are a pair', () => {
+describe('the leakage between two values of a declared pair', () => {
   const models = Number(process.env.FUGU_CLIMBS ?? 800);
-  it('is never above the bound, whatever the ties, whoever is known', { timeout: 3_600_000 }, () => {
+  it('the leakage along pairs is never above the bound, for any ties and any known records', { timeout: 3_600_000 }, () => {
     const most = climb(models, proven, draws(1));
     if (process.env.FUGU_CLIMBS) console.log(`${models} models: at most ${most} of the bound`);
     expect(most).toBeLessThanOrEqual(1 + 1e-9);
     expect(most).toBeGreaterThan(0.9);
   });
 
-  it('is above a bound that takes what pairs cost for everybody, and above one that forgets the record itself', () => {
+  it("the attack breaks a bound that takes the cost along pairs for all records, and one without the record's own cost", () => {
     const forAll: Bound = (given) => Math.min(...amplifierOf(given).map((a) => a.leakage(fromNumber(Math.max(given.own, 1e-9)))));
     const nothingOwn: Bound = (given) =>
       Math.min(...amplifierOf(given).map((a) => a.along!(fromNumber(given.full), fromNumber(0))));
@@ -181,8 +181,8 @@ describe('what is gained between two values that are a pair', () => {
     expect(climb(600, nothingOwn, draws(3))).toBeGreaterThan(1.01);
   });
 
-  it('about a record that is left out is all that ties carry of others, whatever moves along pairs', () => {
-    // Whoever is 0 goes with a 0, whoever is 1 with a 2, which lies in another block.
+  it('an unused record leaks all that its ties pass on, whatever moves along pairs', () => {
+    // The value 0 goes with 0, and 1 with 2, which lies in another block.
     const given: Attacked = {
       model: {
         ids: ['left out', 'used'],
@@ -201,7 +201,7 @@ describe('what is gained between two values that are a pair', () => {
     expect(proven({ ...given, used: Uint8Array.of(1, 1) })).toBeGreaterThan(proven(given));
   });
 
-  it('is what was booked along pairs where nobody is tied', () => {
+  it('the leakage along pairs is the cost booked along pairs if no records are tied', () => {
     const [alone] = amplifierOf({
       model: { ids: ['a'], values: [[0, 1]], factors: [] },
       pairs: anyPairs(2, draws(4)),

@@ -11,13 +11,13 @@ const week = slicingOf('week', 'd');
 const weeks = 4;
 const none = Number.NaN;
 
-/** A release about some weeks in a row, about those who have none, or about everybody. */
+/** Release about a range of weeks, about records without a week, or about everybody. */
 interface Release {
   readonly on: 'all' | 'none' | readonly [from: number, to: number];
   readonly cost: number;
 }
 interface World {
-  /** Who is tied, and how strongly (log odds ratio). */
+  /** Ties as pairs of records with their log odds ratio. */
   readonly ties: readonly (readonly [number, number, number])[];
   readonly values: Float64Array;
   readonly releases: readonly Release[];
@@ -63,7 +63,7 @@ const booked = ({ on, cost }: Release): PureProfile => {
     [own, e],
   ]);
 };
-/** What each record paid, by the releases themselves. */
+/** Cost of each record, added up over the releases directly. */
 const paidIn = ({ values, releases }: World): number[] =>
   [...values].map((v) =>
     releases.reduce((sum, { on, cost }) => {
@@ -93,7 +93,7 @@ function leak({ ties, values }: World, base: SlicedBase): number {
 }
 const costsOf = ({ releases }: World): Slices => paidBySlice(releases.map(booked).reduce(addProfiles, pureProfile([])), week);
 
-/** A model within the declared odds ratios, an aim (a set of states) and what the attacker knows. */
+/** Model within the declared odds ratios, target states, and the attacker's knowledge. */
 interface Attack {
   readonly fields: readonly number[];
   /** Parts of the declared log odds ratios, -1 to 1. */
@@ -157,7 +157,7 @@ function climb(world: World, paid: readonly number[], random: () => number, step
   return best;
 }
 
-/** How many attacks, climbed from random starts, gain more than the bound; and the closest any came to it. */
+/** Number of hill-climbed attacks that exceed the bound, and the closest that any came to it. */
 function attacked(against: Bound, models: number): { violations: number; closest: number } {
   const random = randomly(7);
   const steps = 100;
@@ -175,8 +175,8 @@ function attacked(against: Bound, models: number): { violations: number; closest
 /** FUGU_MODELS=100000 is the long run. */
 const models = Number(process.env.FUGU_MODELS ?? 20_000);
 
-describe('records that spend by their value of a public column', () => {
-  it('pay what the releases about them and about everybody cost', () => {
+describe('records whose costs depend on a public column', () => {
+  it('a record pays the cost of the releases about its value and of those about everybody', () => {
     const random = randomly(3);
     for (let k = 0; k < 500; k++) {
       const world = worldOf(random);
@@ -185,13 +185,13 @@ describe('records that spend by their value of a public column', () => {
     }
   });
 
-  it('leak no more than is said, whatever is aimed at, known and believed', () => {
+  it('no record leaks more than the bound, for any target, known records and beliefs', () => {
     const { violations, closest } = attacked(bound, models);
     expect(violations).toBe(0);
     expect(closest).toBeGreaterThan(0.999);
   });
 
-  it('leak no more than if all spent what the dearest does, and more with every cost', () => {
+  it('the leakage is at most that of the largest cost for all records, and grows with every cost', () => {
     const random = randomly(11);
     for (let k = 0; k < 60; k++) {
       const world = worldOf(random);
@@ -210,7 +210,7 @@ describe('records that spend by their value of a public column', () => {
     'a run ends one too early': (world, { runs, missing }) =>
       bound(world, { runs: runs.map((run) => ({ ...run, to: run.to - 1 })), missing }),
   };
-  it.each(Object.entries(planted))('would be caught to leak more where %s', (_, wrong) => {
+  it.each(Object.entries(planted))('the attack breaks a bound where %s', (_, wrong) => {
     expect(attacked(wrong, 20_000).violations).toBeGreaterThan(0);
   });
 });

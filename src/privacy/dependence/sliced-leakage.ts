@@ -9,12 +9,12 @@ import { type Ties, ties } from './leakage.js';
 
 type Sliceable = Pick<GraphRoute, 'graph' | 'used' | 'values' | 'adversary' | 'reach' | 'pull'>;
 
-/** How many answers are kept: an account asks for the same costs again and again. */
+/** Limit on recorded results, since an account requests the same costs repeatedly. */
 const mostKept = 256;
 
 /**
- * What an attacker gains about the worst record where records spend by their value of a public column, or by their values of several: each has its own cost, those of others reach it
- * over the ties (informed.proof.md, "Costs of one's own"). Undefined where one number says it, or the values are not known.
+ * Leakage of the worst record if costs depend on the values of one or several public columns (informed.proof.md, "Costs of one's
+ * own"). Undefined if all costs are equal or the values are not known.
  */
 export function slicedLeakage(route: Sliceable): (base: SlicedBase | TogetherBase) => number | undefined {
   const asked = new Map<Slicing, ReturnType<typeof sliced> | undefined>();
@@ -49,7 +49,7 @@ function placesOf({ values }: Sliceable, columns: readonly Slicing[]): Places | 
 }
 
 function sliced({ graph, used, adversary, reach, pull }: Sliceable, places: Places): (costs: Costs) => number {
-  // Components of one shape whose records have the same values leak the same, whatever the values cost.
+  // Components of one shape whose records have the same values leak the same at any costs.
   const distinct = distinctComponents(graph, used, places.of);
   const own = distinct.values!;
   let made: Ties | undefined;

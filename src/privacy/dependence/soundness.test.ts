@@ -7,8 +7,8 @@ import type { Model } from './model/model.js';
 import { graphsOf } from './model/model-graph.js';
 
 /**
- * Attacks by enumeration: mechanisms that are as sharp as their profile allows, against every record, every pair of its values, every set of known
- * records. A bound that is wrong by a percent fails here within a few models.
+ * Exhaustive attacks: mechanisms as sharp as their costs permit, against every record, pair of its values and set of known
+ * records. A bound that is wrong by a percent fails within a few models.
  */
 const weight = fc.oneof({ weight: 1, arbitrary: fc.constant(0) }, { weight: 6, arbitrary: fc.integer({ min: 1, max: 60 }) });
 const models = fc
@@ -36,7 +36,7 @@ const models = fc
 
 const digit = (joint: Joint, state: number, j: number) => Math.floor(state / joint.strides[j]!) % joint.sizes[j]!;
 
-/** log h(x) = -(weighted Hamming distance from x to the set): the sharpest answer about the set that the profile allows. */
+/** log h(x) = -(weighted Hamming distance from x to the set): the sharpest answer about the set that the costs permit. */
 function sharpest(joint: Joint, effects: readonly number[], wanted: (state: number) => boolean): Float64Array {
   const states = joint.probabilities.length;
   const inside = [...Array(states).keys()].filter(wanted);
@@ -51,7 +51,7 @@ function sharpest(joint: Joint, effects: readonly number[], wanted: (state: numb
   });
 }
 
-/** Every (record, value pair, known set, known values): the two conditional laws as unnormalised weights over states. */
+/** Every (record, value pair, known set, known values): both conditional distributions as unnormalised weights over states. */
 function* situations(joint: Joint) {
   const n = joint.sizes.length;
   const states = joint.probabilities.length;
@@ -93,8 +93,8 @@ const enumerable = (model: Model): Joint | undefined => {
   }
 };
 
-describe('no mechanism with the profile', () => {
-  it('gets past the bounds, whatever it is aimed at and whoever is known', () => {
+describe('attacks with mechanisms of given costs', () => {
+  it('no mechanism exceeds the bounds, for any target and any known records', () => {
     let attacks = 0;
     let closest = 0;
     fc.assert(
@@ -134,7 +134,7 @@ describe('no mechanism with the profile', () => {
     expect(closest).toBeGreaterThan(0.9);
   });
 
-  it('gets past it by being asked twice: the profiles add, the leakage is taken once', () => {
+  it('no mechanism exceeds the bounds when used twice: costs add, and leakage is computed once from the sum', () => {
     fc.assert(
       fc.property(models, fc.array(fc.boolean(), { minLength: 162, maxLength: 162 }), ({ model, effects }, coin) => {
         const joint = enumerable(model);

@@ -6,7 +6,10 @@ import type { Asked } from './kept-bounds.js';
 import { largeTooWeak } from './large-too-weak.js';
 import { isLarge, type Ties, ties, withTwins } from './leakage.js';
 
-/** Leakage at a base if ties were stronger or more than was declared; rounded up. `known`: the same ties, where they were laid out before. */
+/**
+ * Upper bounds on leakage at a base if ties were stronger or more than declared. `known`: the same ties, if they were laid out
+ * before.
+ */
 export function tooWeak(asked: Asked, base: number, known?: Ties): readonly WhatIf[] {
   const { graph, adversary, reach, pull, used } = asked;
   if (isLarge(graph)) return inWords(largeTooWeak(asked, base, known));
@@ -17,7 +20,7 @@ export function tooWeak(asked: Asked, base: number, known?: Ties): readonly What
       withOdds(graph, (d) => addUp(d, logUp(k))),
       used,
     );
-  // Twins of records that are left out would be left out too; a new neighbour would not.
+  // Twins of unused records would be unused too; a new neighbour would not.
   const oneMore = used
     ? Math.max(worst(withTwins(graph), beside(used, used)), worst(withPendants(graph), beside(used)))
     : worst(withTwins(graph), undefined);

@@ -9,35 +9,38 @@ import { halfWidth } from './law-width.js';
 import type { Mechanism } from './mechanism.js';
 import type { Paid } from './paid.js';
 
-/** A vector of whole numbers that noise is added to. */
+/** Vector of whole numbers that noise is added to. */
 export interface Noised {
   readonly name: string;
   readonly cells: number;
   readonly effects: Effects;
-  /** What one unit is worth in the answer; 1 when absent. */
+  /** Value of one unit in the answer; 1 when absent. */
   readonly unit?: number;
-  /** How often the vector is released, what was released before decided or not; 1 when absent. `effects` are those of one time. */
+  /** Number of releases of the vector, adaptive or not; 1 when absent. `sensitivity` is for one release. */
   readonly times?: number;
-  /** How many tables are read off it, every cell entering each of them. */
+  /** Number of tables read from it, if every cell enters each of them. */
   readonly tables?: number;
-  /** Whether it stands on one class of records alone. */
+  /** True if it depends on a single class of records. */
   readonly factored?: boolean;
 }
 
 export interface Additive extends Mechanism {
   readonly law: AdditiveLaw;
-  /** Of one cell, in units. */
+  /** Variance of one cell, in units. */
   readonly variance: number;
   /**
-   * Draws the noise of one vector now, so that the time it takes cannot depend on the data, and adds it when the numbers are there. A vector may be shorter
-   * than was foreseen; it counts as one all the same, since its effect does not shrink with it.
+   * Draws the noise of one vector now, so that timing cannot depend on the data, and adds it later. A shorter vector than planned
+   * is charged in full, since its sensitivity is not smaller.
    */
   ready(paid: Paid, cells?: number): (exact: readonly bigint[]) => bigint[];
 }
 
 const two = rational(2);
 
-/** Discrete Laplace noise for pure epsilon, discrete Gaussian noise for rho: the least that keeps every record in scope within the allotment. */
+/**
+ * Discrete Laplace noise for pure epsilon, discrete Gaussian noise for rho: the least with which every record in scope stays
+ * within the budget share.
+ */
 export function additive(what: Noised, allotment: Allotment, scope?: Scope): Additive {
   const { name, cells, effects, unit = 1, times = 1, tables, factored } = what;
   const most = largest(effects, sizeIn[allotment.noise], scope);
@@ -76,6 +79,6 @@ function draws(law: AdditiveLaw, count: number): bigint[] {
   return Array.from({ length: count }, draw);
 }
 
-/** Expected absolute or root mean square width of one cell, for choosing between laws. */
+/** Expected absolute error (Laplace) or standard deviation (Gaussian) of one cell, for the choice between distributions. */
 export const spreadOf = (law: AdditiveLaw): number =>
   law.kind === 'laplace' ? toNumber(law.scale) : law.kind === 'gaussian' ? Math.sqrt(toNumber(law.variance)) : 0;

@@ -20,7 +20,7 @@ const draws = 40_000;
 
 describe('Algorithm 2.1', () => {
   const terms = { epsilon: rational(1), spread: 3n, coin: rational(3, 10), most: 20n };
-  /** The law: coin x uniform + (1 - coin) x discrete Laplace around the answer, clamped. */
+  /** Reference distribution: coin x uniform + (1 - coin) x discrete Laplace around the answer, clamped. */
   const law = (answer: number): number[] => {
     const q = Math.exp(-1 / 3);
     const p = Array.from({ length: 21 }, () => 0.3 / 21);
@@ -28,7 +28,7 @@ describe('Algorithm 2.1', () => {
     return p;
   };
 
-  it('gives integers of 0 … most only, with the mixed law of both branches', () => {
+  it('the draws are integers from 0 to most with the mixture of both branches', () => {
     const bits = seeded(1);
     const counts = new Array<number>(21).fill(0);
     for (let i = 0; i < draws; i++) counts[Number(drawAlgorithm21(7n, terms, bits))]!++;
@@ -38,11 +38,11 @@ describe('Algorithm 2.1', () => {
     expect(law(8).reduce((s, p, k) => s + (counts[k]! - p * draws) ** 2 / (p * draws), 0)).toBeGreaterThan(68);
   });
 
-  it('covers every output with the uniform branch: the smallest probability is at least coin / (most + 1)', () => {
+  it('every output has at least probability coin / (most + 1), from the uniform branch', () => {
     expect(Math.min(...law(0), ...law(20))).toBeGreaterThanOrEqual(0.3 / 21);
   });
 
-  it('tosses one coin for a batch', () => {
+  it('a batch has a single coin', () => {
     const bits = seeded(2);
     // With no room for Laplace noise to leave the answer, an answer off the truth means the uniform branch.
     const sharp = { epsilon: rational(1000), spread: 1n, coin: rational(1, 2), most: 1_000_000n };
@@ -60,12 +60,12 @@ describe('Algorithm 2.1', () => {
     expect(split).toBeLessThan(3);
   });
 
-  it('refuses a coin that is no probability', () => {
+  it('a coin that is not a probability is refused', () => {
     expect(() => drawAlgorithm21(1n, { ...terms, coin: rational(3, 2) })).toThrow(RangeError);
     expect(() => algorithm21('pairs', { ...terms, coin: rational(-1, 2) })).toThrow(RangeError);
   });
 
-  it('answers once for whoever booked that it was had', () => {
+  it('an answer is drawn once for its payment', () => {
     const noise = algorithm21('pairs', { ...terms, coin: rational(1) });
     expect(noise).toMatchObject({ law: { kind: 'published' }, scale: rational(3), draws: 1 });
     expect(noise.cost.perRecord).toEqual(new Map([['once:adversarial privacy', rational(1)]]));

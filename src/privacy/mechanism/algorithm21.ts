@@ -9,8 +9,8 @@ import type { Paid } from './paid.js';
 import { onceOnly } from './profile.js';
 
 /**
- * Algorithm 2.1 of Rastogi et al. 2009, corrected: both branches live on the integers 0 … most, lambda carries its power, is used as a
- * scale and is rounded up, and plain noise takes over when global sensitivity is no larger. See algorithm21.proof.md. Kept apart from the DP ledger.
+ * Algorithm 2.1 of Rastogi et al. 2009 with the corrections in algorithm21.proof.md. Not differentially private, so it is never
+ * added to a privacy budget.
  */
 export interface Algorithm21 {
   readonly epsilon: Rational;
@@ -22,7 +22,7 @@ export interface Algorithm21 {
   readonly most: bigint;
 }
 
-/** It has no epsilon to add to a budget, and no composition is known for it: its price is that a population may have it once. */
+/** One-time cost: it has no epsilon to add to a budget and no known composition, so each population may have it once. */
 export interface AdversarialNoise extends Mechanism {
   readonly law: PublishedLaw;
   /** Of the branch that looks at the data. */
@@ -51,7 +51,7 @@ const refuseCoin = ({ coin }: Algorithm21): void => {
   if (coin.num < 0n || compare(coin, one) > 0) throw new RangeError(`no probability: ${toText(coin)}`);
 };
 
-/** Draws one answer. Which branch was taken is not told to anybody, not even to the caller. */
+/** Draws one answer; not even the caller learns which branch was taken. */
 export function drawAlgorithm21(answer: bigint, terms: Algorithm21, bits: Bits = cryptoBits): bigint {
   return drawBatch21([{ answer, terms }], bits)[0]!;
 }
@@ -63,7 +63,7 @@ export function drawAlgorithm21(answer: bigint, terms: Algorithm21, bits: Bits =
 export function drawBatch21(batch: readonly { answer: bigint; terms: Algorithm21 }[], bits: Bits = cryptoBits): bigint[] {
   const { terms: first } = batch[0]!;
   refuseCoin(first);
-  // Both branches are drawn, so that the time taken does not tell which one is used.
+  // Both branches are drawn, so that timing does not reveal the one used.
   const uniform = batch.map(({ terms }) => uniformBelow(terms.most + 1n, bits));
   const noisy = batch.map(({ answer, terms }) => clamp(answer + laplaceSampler(scaleOf(terms), bits)(), terms.most));
   const ignore = first.coin.num > 0n && bernoulli(first.coin, bits);

@@ -1,7 +1,7 @@
 import { sqrtDown } from '../../base/exact/outward.js';
 import { fromNumber, multiply, type Rational, toNumberDown } from '../../base/exact/rational.js';
 
-/** What one record may spend on something: pure epsilon, or rho of zCDP. */
+/** Budget per record for one purpose: pure epsilon, or rho of zCDP. */
 export interface Allotment {
   readonly noise: 'pure' | 'zcdp';
   readonly amount: Rational;

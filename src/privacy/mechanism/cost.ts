@@ -8,12 +8,12 @@ const two = rational(2);
 /** 2.2796 > 3^(3/4): how fast the log density of quartic noise moves. */
 export const quarticSlide: Rational = rational(22796, 10000);
 
-/** The size of an effect that decides the cost in each kind of accounting. */
+/** Norm of the sensitivity that determines the cost, for each kind of accounting. */
 export const sizeIn = { pure: 'l1', zcdp: 'l2squared' } as const satisfies Record<Allotment['noise'], keyof Effect>;
 
 /**
- * What one draw of a law costs a record of this effect: the only place where a law is turned into privacy (mechanism.proof.md). Undefined where the law
- * says nothing in this accounting.
+ * Privacy cost of one draw for a record of this sensitivity: the only place that converts a distribution to a cost
+ * (mechanism.proof.md). Undefined if the distribution has no cost of this kind.
  */
 export function costOf(law: Law, noise: Allotment['noise'], { l1, l2squared }: Effect): Rational | undefined {
   if (law.kind === 'none') return l1 === 0n ? rational(0) : undefined;
@@ -24,7 +24,7 @@ export function costOf(law: Law, noise: Allotment['noise'], { l1, l2squared }: E
   }
   if (law.kind === 'laplace') return divide(rational(l1), law.scale);
   if (law.kind === 'selection') return multiply(multiply(two, law.sharpness), rational(l1));
-  // The effects of these two are in the data's own ladder; one record stands for one step of it.
+  // The sensitivity of these two is measured in rungs of the data's own ladder; one record stands for one rung.
   if (law.kind === 'ladder') return multiply(multiply(two, law.decay), rational(l1));
   if (law.kind === 'smooth') return multiply(add3(divide(quarticSlide, law.scale), law.beta), rational(l1));
   if (law.kind === 'tilt') return add(add(divide(rational(l1), law.scale), law.bend), divide(law.slack, law.fuzz));
@@ -36,8 +36,8 @@ const add3 = (slide: Rational, beta: Rational): Rational => ({
 });
 
 /**
- * What is booked for `times` draws of a law: the part allotted, to every class in proportion to its effect, also outside the scope the part was fitted to.
- * The part keeps the ledger's fractions short; that the law costs no more is not assumed but worked out here, for every class.
+ * Cost of `times` draws: the budget share, for every class in proportion to its sensitivity, outside the scope too. The code
+ * verifies for every class that the actual cost is no larger.
  */
 export function booked(
   law: Law,

@@ -11,10 +11,10 @@ import { everyRecord } from './record-class.js';
 import { selection } from './select.js';
 import { smooth } from './smooth.js';
 
-/** Cost, plan and receipt are read off the law; here what comes out is held against it, for every way to draw. */
+/** Cost, plan and receipt are computed from the distribution; these tests compare it with the draws, for every mechanism. */
 const effects: Effects = effectOn([everyRecord], { l1: 2n, l2squared: 2n });
 const followed = { name: 'x', classes: [everyRecord] };
-/** The part of `draws` that are as asked. */
+/** Fraction of `draws` that satisfy the predicate. */
 const part = <T>(draws: readonly T[], is: (drawn: T) => boolean): number => draws.filter(is).length / draws.length;
 const many = <M extends Mechanism, T>(mechanism: M, draws: number, draw: (mechanism: M, paid: Paid) => T): T[] =>
   Array.from({ length: draws }, () => draw(mechanism, new Paid([mechanism])));
@@ -22,11 +22,11 @@ function expectPart(found: number, told: number, draws: number): void {
   expect(Math.abs(found - told)).toBeLessThan(6 * Math.sqrt((told * (1 - told)) / draws));
 }
 
-describe('what is drawn', () => {
+describe('drawn noise', () => {
   it.each<[string, Allotment]>([
     ['Laplace', pure(rational(1, 2))],
     ['Gaussian', zcdp(rational(1, 20))],
-  ])('is %s noise as told', (_, allotment) => {
+  ])('the drawn %s noise has the stated distribution', (_, allotment) => {
     const noise = additive({ name: 'x', cells: 20_000, effects }, allotment);
     const { law } = noise;
     const drawn = noise
@@ -41,7 +41,7 @@ describe('what is drawn', () => {
   it.each<[string, Allotment]>([
     ['pure', pure(rational(1))],
     ['zcdp', zcdp(rational(1, 8))],
-  ])('is a choice as sharp as told, by penalties and their order, in %s accounting', (_, allotment) => {
+  ])('a drawn selection has the stated sharpness, by penalties and their order, in %s accounting', (_, allotment) => {
     const choice = selection({ name: 'x', cells: 1, effects }, allotment);
     if (choice.law.kind !== 'selection') throw new Error('no choice');
     const sharpness = toNumber(choice.law.sharpness);
@@ -55,7 +55,7 @@ describe('what is drawn', () => {
     }
   });
 
-  it('climbs a ladder that decays as told', () => {
+  it('the drawn ladder noise decays at the stated rate', () => {
     const noise = ladder(followed, pure(rational(1)));
     const width = (t: number) => BigInt(2 + t);
     const decay = toNumber(noise.law.decay);
@@ -75,7 +75,7 @@ describe('what is drawn', () => {
     }
   });
 
-  it('is smooth noise as wide as told, by the widest rung that its beta does not pass over', () => {
+  it('the drawn smooth noise has the stated width, by the widest rung that beta permits', () => {
     const noise = smooth(followed, pure(rational(1)));
     const [scale, beta] = [toNumber(noise.law.scale), toNumber(noise.law.beta)];
     const rungs = { width: (t: number) => (t < 3 ? 1n : 1000n), widest: 1000n };

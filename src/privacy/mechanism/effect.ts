@@ -1,11 +1,11 @@
 import type { RecordClass } from './record-class.js';
 
-/** How far replacing one record moves a vector of whole numbers, whatever the record was and becomes. */
+/** Sensitivity of a vector of whole numbers: the largest change by replacing one record, for any old and new value. */
 export interface Effect {
   readonly l1: bigint;
   readonly l2squared: bigint;
 }
-/** Classes that are absent do not move it at all. */
+/** Sensitivity per record class; absent classes have none. */
 export type Effects = ReadonlyMap<RecordClass, Effect>;
 export type Scope = (record: RecordClass) => boolean;
 

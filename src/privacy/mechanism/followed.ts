@@ -7,7 +7,7 @@ import type { Mechanism } from './mechanism.js';
 import type { Paid } from './paid.js';
 import type { RecordClass } from './record-class.js';
 
-/** A number whose noise follows the data: `classes` are those of which one record is one step of its ladder. */
+/** Query whose noise depends on the data: for the given classes, one record is one step of its ladder. */
 export interface Followed {
   readonly name: string;
   readonly classes: readonly RecordClass[];
@@ -20,7 +20,7 @@ export interface Following<L extends LadderLaw | SmoothLaw> extends Mechanism {
 
 export const oneStep = { l1: 1n, l2squared: 1n } as const;
 
-/** One number, drawn once, by a law whose width is read off the data. */
+/** Mechanism for one number, drawn once, whose noise width depends on the data. */
 export function following<L extends LadderLaw | SmoothLaw>(
   { name, classes }: Followed,
   allotment: Allotment,

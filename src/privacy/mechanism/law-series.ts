@@ -1,12 +1,12 @@
-/** So many Laplace noises of one scale, continuous and independent. */
+/** Several continuous, independent Laplace noises of one scale. */
 export interface Alike {
   readonly scale: number;
   readonly times: number;
 }
 
 /**
- * P(|S| > h) of a sum of continuous Laplace noises and a Gaussian one, from above, and by no more than `slack` beyond rounding: the Fourier series of the law
- * wrapped around a circle so wide that next to nothing overlaps (law-sum.proof.md, 8).
+ * Upper bound on P(|S| > h) for a sum of continuous Laplace noises and a Gaussian one, within `slack` and rounding: the Fourier
+ * series of the wrapped distribution (noise-sum.proof.md, 8).
  */
 export function seriesTail(laplaces: readonly Alike[], sigma: number, h: number, slack: number): number {
   if (!(slack >= leastSlack)) throw new RangeError('a tail is not added up closer than doubles are');
@@ -40,7 +40,7 @@ function waveOf(laplaces: readonly Alike[], sigma: number, t: number): number {
   return wave;
 }
 
-/** A distance that is passed with probability `rare` at most: Chernoff's bound at one place. */
+/** Distance that is exceeded with probability at most `rare`, by Chernoff's bound at one point. */
 function farOf(laplaces: readonly Alike[], sigma: number, rare: number): number {
   let [widest, variance] = [0, sigma ** 2];
   for (const { scale, times } of laplaces) {

@@ -49,9 +49,9 @@ function gammaDifferenceTail(n: number, h: number): number {
   return sum;
 }
 
-describe('a sum of noises of one law', () => {
+describe('a sum of noises of one distribution', () => {
   const laws = [laplace, gaussian].flatMap((law) => Array.from({ length: 100 }, (_, i) => law(0.3 * 1.03 ** i)));
-  it.each([[[1]], [[0.3]], [[1, 1]], [[2, 1]], [[1, 1, 1]]])('is within its bar where its steps are few, too: %j', (factors) => {
+  it.each([[[1]], [[0.3]], [[1, 1]], [[2, 1]], [[1, 1, 1]]])('the sum is within its bar even for few steps: %j', (factors) => {
     const squares = factors.reduce((sum, factor) => sum + factor ** 2, 0);
     const few = laws.filter((law) => widthOf(law) < (factors.length > 2 ? 2.5 : 6));
     expect(few.length).toBeGreaterThan(100);
@@ -129,7 +129,7 @@ describe('a sum of noises', () => {
       ],
       0.001,
     ],
-  ])('passes its half width one time in twenty or little less: %s', (_, parts, least) => {
+  ])('the sum exceeds its half width with probability at most one in twenty, and little less: %s', (_, parts, least) => {
     const half = combinedHalfWidth(parts, miss);
     expect(outside(parts, half)).toBeLessThanOrEqual(miss);
     expect(outside(parts, half)).toBeGreaterThan(least);
@@ -141,7 +141,7 @@ describe('a sum of noises', () => {
     [4, 3],
     [12, 7],
     [40, 2],
-  ])('holds for %i discrete Laplace noises of scale %f added up, and not by far', (n, scale) => {
+  ])('the half width holds for %i discrete Laplace noises of scale %f, closely', (n, scale) => {
     const q = Math.exp(-1 / scale);
     const far = Math.ceil(60 * scale + 12 * scale * Math.sqrt(2 * n));
     const one = Array.from({ length: 2 * far + 1 }, (_, i) => ((1 - q) / (1 + q)) * q ** Math.abs(i - far));
@@ -162,7 +162,7 @@ describe('a sum of noises', () => {
     expect(over(half - 2)).toBeGreaterThan(miss);
   });
 
-  it('of many Gaussian noises alike is on their grid', () => {
+  it('the half width of many equal Gaussian noises is on their grid', () => {
     const many = (n: number) =>
       combinedHalfWidth(
         Array.from({ length: n }, () => ({ factor: 3, noise: gaussian(100) })),
@@ -171,7 +171,7 @@ describe('a sum of noises', () => {
     expect(many(50)).toBe(3 * Math.ceil(1.959964 * Math.sqrt(50 * (100 ** 2 + 1 / 4))));
   });
 
-  it('adds up the tail of more Laplace scales than partial fractions tell apart', () => {
+  it('the tail of more Laplace scales than partial fractions can separate is summed as a series', () => {
     const parts = [1, 2, 3, 4, 5].map((scale) => ({ factor: scale / 3, noise: laplace(scale) }));
     const [half, fewer] = [combinedHalfWidth(parts, miss), combinedHalfWidth(parts.slice(1), miss)];
     expect(half).toBeGreaterThan(fewer);
@@ -183,9 +183,9 @@ describe('a sum of noises', () => {
     [[1, 1.001, 4, 0.2], 0],
     [[3], 2],
     [[1, 2, 3], 4],
-  ] as const)('has the same tail by partial fractions and by its series: %j with %d', (scales, sigma) => {
+  ] as const)('the tail is the same by partial fractions and by its series: %j with %d', (scales, sigma) => {
     const noises = [...scales.map(laplace), ...(sigma > 0 ? [gaussian(sigma)] : [])];
-    // Where a factor vanishes the noise does: five noises and more take the series.
+    // A factor of zero removes its noise; five or more noises take the series.
     const factors = noises.map(() => 1);
     const many = noiseSum([...noises, laplace(1), laplace(1), laplace(1), laplace(1)], miss);
     const few = noiseSum(noises, miss);
@@ -193,7 +193,7 @@ describe('a sum of noises', () => {
     expect(seriesTail([{ scale: 3, times: 1 }], 0, 9, 1e-9)).toBeCloseTo(Math.exp(-3), 7);
   });
 
-  it('has a tail from above, by its series, whatever the number of noises', () => {
+  it('the series is an upper bound on the tail for any number of noises', () => {
     for (const times of [5, 20, 64])
       for (const h of [1, 10, 30, 60]) {
         const tail = 2 * gammaDifferenceTail(times, h);
@@ -203,7 +203,7 @@ describe('a sum of noises', () => {
       }
   });
 
-  it('tells which x pass its half width without working it out', () => {
+  it('the comparison of x with the half width needs no half width', () => {
     const laws = [
       [laplace(7), laplace(3)],
       [gaussian(7), gaussian(3), gaussian(5)],
@@ -227,7 +227,7 @@ describe('a sum of noises', () => {
       }
   });
 
-  it('has a half width that is a norm of the factors', () => {
+  it('the half width is a norm of the factors', () => {
     let state = 3;
     const uniform = () => {
       state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
@@ -248,14 +248,14 @@ describe('a sum of noises', () => {
       [gaussian(4), laplace(9)],
       [gaussian(2), gaussian(5)],
     ]) {
-      // Scales closer than one in ten thousand are pulled apart.
+      // Scales closer than one in ten thousand are separated.
       expect(worst(noiseSum(noises, miss).half, noises.length)).toBeLessThan(2e-4);
       // The test sees what is no norm.
       expect(worst((f) => noiseSum(noises, miss).half(f) ** 1.1, noises.length)).toBeGreaterThan(0.01);
     }
   });
 
-  /** How much likelier a noise that is spread evenly over its steps passes t than a continuous one, at its worst. */
+  /** Largest ratio of tail probabilities at t: discrete noise spread evenly over its steps, relative to the continuous one. */
   const excess = (noise: AdditiveLaw<number>, tail: (t: number) => number): number => {
     const { far, mass } = massOf(noise);
     let beyond = 0;
@@ -270,7 +270,7 @@ describe('a sum of noises', () => {
     }
     return most;
   };
-  it('strays no less than its discrete noises spread evenly over their steps', () => {
+  it('the continuous sum dominates its discrete noises spread evenly over their steps', () => {
     let narrower = 0;
     for (const scale of [0.15, 0.3, 0.5, 0.7, 1, 1.6, 3, 10, 40]) {
       // With one factor 0, the half width at e^-1 is the scale of the continuous noise, plus half a step; at one deviation its sigma.
@@ -289,7 +289,7 @@ describe('a sum of noises', () => {
   });
 });
 
-describe('a sum of numbers that are many Laplace noises each', () => {
+describe('a sum of numbers with many Laplace noises each', () => {
   const convolved = (a: readonly number[], b: readonly number[]): readonly number[] => {
     const sum = new Array<number>(a.length + b.length - 1).fill(0);
     for (const [i, x] of a.entries()) for (const [j, y] of b.entries()) sum[i + j]! += x * y;
@@ -309,24 +309,27 @@ describe('a sum of numbers that are many Laplace noises each', () => {
     [3, 9, 2],
     [5, 7, 2],
     [6, 6, 0.4],
-  ])('passes its half width one time in twenty or little less: %i and %i of scale %d', (own, rest, scale) => {
-    const sum = sumOfNumbers([many(own, scale), many(rest, scale)], miss);
-    const [a, b] = [massOfMany(own, scale), massOfMany(rest, scale)];
-    const [middle, centre] = [(a.length - 1) / 2, (b.length - 1) / 2];
-    for (const r of [0, 0.02, 0.2, 0.5, 0.9, 1]) {
-      const half = sum.half([1 - r, r]);
-      let outside = 0;
-      for (const [i, p] of a.entries())
-        for (const [j, q] of b.entries()) if (Math.abs((1 - r) * (i - middle) - r * (j - centre)) > half) outside += p * q;
-      expect(outside).toBeLessThanOrEqual(miss);
-      // What is not whole is allowed half a step of both numbers.
-      if (scale >= 2) expect(outside).toBeGreaterThan(0.03);
-      expect(sum.beyond([1 - r, r], half * 1.001)).toBeGreaterThan(0);
-      expect(sum.beyond([1 - r, r], half * 0.999)).toBeLessThan(0);
-    }
-  });
+  ])(
+    'the sum exceeds its half width with probability at most one in twenty, and little less: %i and %i of scale %d',
+    (own, rest, scale) => {
+      const sum = sumOfNumbers([many(own, scale), many(rest, scale)], miss);
+      const [a, b] = [massOfMany(own, scale), massOfMany(rest, scale)];
+      const [middle, centre] = [(a.length - 1) / 2, (b.length - 1) / 2];
+      for (const r of [0, 0.02, 0.2, 0.5, 0.9, 1]) {
+        const half = sum.half([1 - r, r]);
+        let outside = 0;
+        for (const [i, p] of a.entries())
+          for (const [j, q] of b.entries()) if (Math.abs((1 - r) * (i - middle) - r * (j - centre)) > half) outside += p * q;
+        expect(outside).toBeLessThanOrEqual(miss);
+        // Sums that are not whole numbers get half a step for both.
+        if (scale >= 2) expect(outside).toBeGreaterThan(0.03);
+        expect(sum.beyond([1 - r, r], half * 1.001)).toBeGreaterThan(0);
+        expect(sum.beyond([1 - r, r], half * 0.999)).toBeLessThan(0);
+      }
+    },
+  );
 
-  it('is a norm of its factors', () => {
+  it('the half width of numbers is a norm of their factors', () => {
     const { half } = sumOfNumbers([many(2, 5), many(9, 5)], miss);
     for (let k = 0; k < 40; k++) {
       const [x, y] = [0, 1].map((j) => [Math.sin(3 * k + j), Math.cos(7 * k - j)] as const) as [
@@ -338,8 +341,8 @@ describe('a sum of numbers that are many Laplace noises each', () => {
   });
 });
 
-describe('a tail that is added up', () => {
-  it('ends where doubles do', () => {
+describe('a tail summed as a series', () => {
+  it('the series ends at the precision of doubles', () => {
     const parts = [1, 1e-6, 2e-6, 3e-6, 4e-6].map((scale) => ({ factor: 1e6 * scale, noise: laplace(3) }));
     expect(combinedHalfWidth(parts, 1e-6)).toBeGreaterThan(0);
     expect(() => combinedHalfWidth(parts, 1e-13)).toThrow(RangeError);

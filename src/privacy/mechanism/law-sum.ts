@@ -2,7 +2,7 @@ import type { AdditiveLaw } from './law.js';
 import { type Alike, seriesTail } from './law-series.js';
 import { deviation, halfWidth, normalQuantile, scaledNormalTail, widthOf } from './law-width.js';
 
-/** Sums of independent noises and how far they stray. See law-sum.proof.md. */
+/** Half widths of sums of independent noises (noise-sum.proof.md). */
 
 /** A noise times a factor. */
 export interface Part {
@@ -10,15 +10,17 @@ export interface Part {
   readonly noise: AdditiveLaw<number>;
 }
 
-/** Noises whose factors are not fixed yet; `half` is a norm of the factors (proof note, 4), which is what solving for them rests on. */
+/** Sum of noises with variable factors; `half` is a norm of the factors (proof note, 4), on which solving for them is based. */
 export interface NoiseSum {
   /** Half width: the sum with these factors, one per noise, passes it with probability alpha at most. */
   half(factors: readonly number[]): number;
-  /** Above 0 where x >= 0 passes it, below 0 where it does not; near a straight line in x, and quicker than working out the half width. */
+  /** Above 0 if x >= 0 exceeds the half width, below 0 if not; nearly linear in x, and faster than the half width itself. */
   beyond(factors: readonly number[], x: number): number;
 }
 
-/** How far a sum of noises strays: their variances add, and `half(alpha)` is passed with probability alpha at most. */
+/**
+ * Spread of a sum of noises: standard deviation, and half width `half(alpha)`, which it exceeds with probability at most alpha.
+ */
 export interface Spread {
   readonly parts: readonly Part[];
   readonly deviation: number;
@@ -32,7 +34,7 @@ export const spreadOf = (parts: readonly Part[]): Spread => ({
 
 const isNoisy = (law: AdditiveLaw<number>): boolean => widthOf(law) > 0;
 
-/** Noises of one law with one factor: as many as `times`, which add up to one whole number. */
+/** Noises of one distribution with one factor: `times` of them, which add up to one whole number. */
 interface Many {
   readonly noise: AdditiveLaw<number>;
   readonly times: number;
@@ -79,8 +81,8 @@ function sumOfMany(numbers: readonly Many[], alpha: number): NoiseSum {
 }
 
 /**
- * The sum of several numbers, each made of noises of its own, by the numbers' factors. A number of noises that are alike is whole: one half step is allowed
- * for, not one for each of its noises (proof note, 7).
+ * Sum of several numbers with factors, each number made of its own noises. A number of equal noises is whole, so it gets one half
+ * step, not one per noise (proof note, 7).
  */
 export function sumOfNumbers(numbers: readonly (readonly Part[])[], alpha: number): NoiseSum {
   const told = numbers.map((parts): readonly (Many & { readonly factor: number })[] =>
@@ -94,7 +96,7 @@ export function sumOfNumbers(numbers: readonly (readonly Part[])[], alpha: numbe
   return { half: (factors) => half(spread(factors)), beyond: (factors, x) => beyond(spread(factors), x) };
 }
 
-/** Several noises of one law, times one factor. */
+/** True for several noises of one distribution with one factor. */
 const areAlike = ([first, ...others]: readonly Part[]): boolean =>
   first !== undefined &&
   isNoisy(first.noise) &&
@@ -110,7 +112,10 @@ const alone = (halves: readonly number[]): NoiseSum => {
   return { half, beyond: (factors, x) => x - half(factors) };
 };
 
-/** Half width of a sum with given factors: exact for one noise; where all factors are alike the sum lives on their grid and needs no allowance for it. */
+/**
+ * Half width of a sum with given factors: exact for one noise; with equal factors the sum lies on their grid and needs no
+ * allowance for it.
+ */
 export function combinedHalfWidth(all: readonly Part[], alpha: number): number {
   const parts = all.filter(({ factor, noise }) => factor !== 0 && isNoisy(noise));
   const [first, second] = parts;
@@ -138,11 +143,11 @@ export function combinedHalfWidth(all: readonly Part[], alpha: number): number {
 interface SmoothLaw {
   readonly laplaces: readonly Alike[];
   readonly sigma: number;
-  /** Few enough for partial fractions: one after the other, scales rising and apart by `separation`. */
+  /** Set if there are few enough scales for partial fractions: increasing, and separated by at least `separation`. */
   readonly apart?: true;
 }
 
-/** Spread of a continuous noise that strays no less than the discrete one spread evenly over its steps (proof note, 2). */
+/** Width of a continuous noise whose tails dominate those of the discrete one spread evenly over its steps (proof note, 2). */
 function smoothed(law: AdditiveLaw<number>): number {
   const scale = widthOf(law);
   if (scale <= 0) return 0;
@@ -150,14 +155,15 @@ function smoothed(law: AdditiveLaw<number>): number {
 }
 
 /**
- * Of sums of many noises of one law, each as often as it likes: their deviations times this hold 95 %. A single Laplace noise strays furthest, sums of several less, down to the normal law (proof note, 6).
+ * Half width of the 95 % interval of any sum of noises of one kind, per root of the sum of squared factors. A single Laplace
+ * noise is the widest case; sums approach the normal one (proof note, 6).
  */
 export const barOf = (law: AdditiveLaw<number>): number =>
   spreadDeviation(law) * (law.kind === 'laplace' ? Math.log(20) / Math.SQRT2 : normalQuantile(0.975));
 
 /**
- * The half width for 95 % of such a sum; `squares`: of its factors, added up. A bar between two whole numbers holds no more than one at the lower of them: one noise by itself has its own half width at
- * least, and where the sum may be whole the bar is.
+ * Half width of 95 % for such a sum; `squares` is the sum of squared factors. At least that of a single noise, and a whole number
+ * if the sum is one.
  */
 export function sumHalf(law: AdditiveLaw<number>, squares: number): number {
   const half = Math.max(barOf(law), halfWidth(law, 0.05)) * Math.sqrt(squares);
@@ -168,15 +174,20 @@ export function sumHalf(law: AdditiveLaw<number>, squares: number): number {
 /** The deviation of that continuous noise: a little more than the discrete one's where steps are few. */
 export const spreadDeviation = (law: AdditiveLaw<number>): number => smoothed(law) * (law.kind === 'laplace' ? Math.SQRT2 : 1);
 
-/** More Laplace noises than this are not told apart by partial fractions in double precision: their tail is added up (law-series.ts). */
+/**
+ * Largest number of Laplace noises for partial fractions in double precision; the tail of more is summed as a series
+ * (fourier-tail.ts).
+ */
 const mostTogether = 4;
-/** Scales closer than this are pulled apart, the larger one up: partial fractions of equal ones do not exist. */
+/**
+ * Smallest relative difference of scales; closer ones are separated by raising the larger, because partial fractions need
+ * distinct ones.
+ */
 const separation = 1e-4;
 
 /**
- * P(|S| > h) is `sum` x e^-`rate`, kept apart so that it never vanishes. The characteristic function 1 / prod (1 + b_i^2 t^2) of the Laplace part
- * is sum A_i / (1 + b_i^2 t^2) with A_i = prod over j of b_i^2 / (b_i^2 - b_j^2): the tail is that of single Laplace noises, each with the Gaussian,
- * weighted by A_i.
+ * Tail P(|S| > h) = `sum` e^-`rate` by partial fractions of the Laplace part (proof note); two factors, so that it never
+ * underflows.
  */
 function smoothTail({ laplaces, sigma }: SmoothLaw, h: number): { sum: number; rate: number } {
   const rate = sigma === 0 ? h / laplaces[laplaces.length - 1]!.scale : 0;
@@ -226,7 +237,7 @@ function smoothHalf(law: SmoothLaw, alpha: number): number {
   return crossing((h) => smoothBeyond(law, alpha, h), law.sigma + law.laplaces.reduce((sum, { scale }) => sum + scale, 0));
 }
 
-/** Where a rising function of h > 0 passes 0, from above. */
+/** Zero of an increasing function of h > 0, from above. */
 function crossing(beyond: (h: number) => number, guess: number): number {
   let low = 0;
   let high = guess;

@@ -23,37 +23,37 @@ function brute(kind: 'laplace' | 'gaussian', scale: number, alpha: number) {
   return { deviation: Math.sqrt(second / total), half };
 }
 
-describe('the law of the noise', () => {
-  it.each([0.3, 1, 7.5, 120])('gives the discrete Laplace its own deviation and quantiles (scale %d)', (scale) => {
+describe('the width of noise', () => {
+  it.each([0.3, 1, 7.5, 120])('the discrete Laplace has its own standard deviation and quantiles (scale %d)', (scale) => {
     for (const alpha of [0.05, 0.025, 0.01]) {
       const slow = brute('laplace', scale, alpha);
       expect(halfWidth({ kind: 'laplace', scale }, alpha)).toBe(slow.half);
       expect(deviation({ kind: 'laplace', scale })).toBeCloseTo(slow.deviation, 9);
     }
   });
-  it.each([0.3, 1, 7.5, 120])('gives the discrete Gaussian its own quantiles (sigma %d)', (scale) => {
+  it.each([0.3, 1, 7.5, 120])('the discrete Gaussian has its own quantiles (sigma %d)', (scale) => {
     for (const alpha of [0.05, 0.025]) {
       const slow = brute('gaussian', scale, alpha);
       expect(Math.abs(halfWidth({ kind: 'gaussian', variance: scale ** 2 }, alpha) - slow.half)).toBeLessThanOrEqual(0);
       expect(deviation({ kind: 'gaussian', variance: scale ** 2 })).toBeGreaterThanOrEqual(slow.deviation - 1e-12);
     }
   });
-  it('tells Laplace from Gaussian at the same deviation', () => {
+  it('the half widths of Laplace and Gaussian noise differ at the same standard deviation', () => {
     const laplace = halfWidth({ kind: 'laplace', scale: 1000 / Math.SQRT2 }, 0.05);
     const gaussian = halfWidth({ kind: 'gaussian', variance: 1000 ** 2 }, 0.05);
     expect(gaussian).toBe(1960);
     expect(laplace).toBeGreaterThan(2110);
   });
-  it('is silent without noise', () => {
+  it('the half width without noise is zero', () => {
     expect(halfWidth({ kind: 'none' }, 0.05)).toBe(0);
     expect(deviation({ kind: 'none' })).toBe(0);
   });
-  it('knows the normal quantiles', () => {
+  it('the normal quantiles have their known values', () => {
     expect(normalQuantile(0.975)).toBeCloseTo(1.959963985, 7);
     expect(normalQuantile(0.9995)).toBeCloseTo(3.290526731, 7);
     expect(normalQuantile(0.5)).toBe(0);
   });
-  it('knows the normal tail from its quantiles, near and far', () => {
+  it('the normal tail inverts its quantiles, near and far', () => {
     expect(scaledNormalTail(0)).toBe(0.5);
     for (const tail of [0.4, 0.1, 0.025, 0.0014, 0.0013, 1e-5, 1e-9]) {
       const x = normalQuantile(1 - tail);
@@ -66,7 +66,7 @@ describe('the law of the noise', () => {
 });
 
 describe('a whole half width', () => {
-  it('holds 95 to 98 of 100, but at scales where no whole one does (docs/guides/statistics.md)', () => {
+  it('a whole half width holds 95 to 98 of 100, except at scales where none can (docs/guides/statistics.md)', () => {
     const above = {
       laplace: [0.22, 0.27, 0.44, 0.57, 0.68, 0.88, 0.93],
       gaussian: [0.33, 0.37, 0.7, 0.82, 1.11, 1.31, 1.53, 1.81, 1.95, 2.32, 2.38],

@@ -4,7 +4,7 @@ import type { AdditiveLaw } from './law.js';
 export const widthOf = (law: AdditiveLaw<number>): number =>
   law.kind === 'laplace' ? law.scale : law.kind === 'gaussian' ? Math.sqrt(law.variance) : 0;
 
-/** The law of the noise times a factor. */
+/** Distribution of the noise times a factor. */
 export function scaled(law: AdditiveLaw<number>, by: number): AdditiveLaw<number> {
   if (law.kind === 'laplace') return { kind: 'laplace', scale: law.scale * by };
   return law.kind === 'gaussian' ? { kind: 'gaussian', variance: law.variance * by * by } : law;
@@ -50,7 +50,10 @@ function discreteGaussianHalfWidth(sigma: number, alpha: number): number {
   return k;
 }
 
-/** Inverse of the normal distribution function for p >= 1/2. Solving for an end asks for one of them over and over. */
+/**
+ * Inverse of the normal distribution function for p >= 1/2. Keeps the last result, since solving for an end requests the same one
+ * repeatedly.
+ */
 export function normalQuantile(p: number): number {
   if (p !== asked.p) asked = { p, quantile: quantileAt(p) };
   return asked.quantile;

@@ -1,8 +1,8 @@
 import { ceiling, parseRational, type Rational, rational, toNumber, toText } from '../../base/exact/rational.js';
 
 /**
- * The law of a noise: the one value that plans, samplers, costs, receipts and error bars read. Its parameters are exact; as text they are stored
- * (`Law<string>`), in doubles they make error bars (`Law<number>`).
+ * Noise distribution: the one value that plans, samplers, costs, receipts and error bars use. Its parameters are exact; they are
+ * stored as text (`NoiseDistribution<string>`), and error bars use doubles (`NoiseDistribution<number>`).
  */
 export type Law<N = Rational> = AdditiveLaw<N> | SelectionLaw<N> | LadderLaw<N> | SmoothLaw<N> | TiltLaw<N> | PublishedLaw;
 export type AdditiveLaw<N = Rational> =
@@ -10,7 +10,7 @@ export type AdditiveLaw<N = Rational> =
   | { readonly kind: 'laplace'; readonly scale: N }
   /** P(k) ~ exp(-k^2 / (2 variance)) on the integers. */
   | { readonly kind: 'gaussian'; readonly variance: N }
-  /** Nothing secret is touched. */
+  /** Nothing protected affects the answer. */
   | { readonly kind: 'none' };
 /** P(candidate) ~ exp(-sharpness x penalty). */
 export interface SelectionLaw<N = Rational> {
@@ -29,11 +29,14 @@ export interface SmoothLaw<N = Rational> {
   readonly beta: N;
 }
 
-/** A linear term of discrete Laplace noise of this scale in an objective, and of the scale `fuzz` on weights that may be told `slack` apart (tilted.proof.md). */
+/**
+ * Linear term of discrete Laplace noise of this scale in an objective, and noise of scale `fuzz` on weights that may differ by
+ * `slack` (objective-perturbation.proof.md).
+ */
 export interface TiltLaw<N = Rational> {
   readonly kind: 'tilt';
   readonly scale: N;
-  /** What the curvature of the objective costs. */
+  /** Privacy cost of the objective's curvature. */
   readonly bend: N;
   readonly fuzz: N;
   readonly slack: N;
@@ -56,7 +59,7 @@ export const lawFromText = (law: Law<string>): Law => mapLaw(law, (text) => pars
 export const inDoubles = <L extends Law>(law: L): L extends AdditiveLaw ? AdditiveLaw<number> : Law<number> =>
   mapLaw(law, toNumber) as L extends AdditiveLaw ? AdditiveLaw<number> : Law<number>;
 
-/** Of additive noise, for expected errors only (the discrete laws are within a fraction of a unit of these). */
+/** Variance of additive noise, for expected errors only (the discrete distributions are within a fraction of a unit of these). */
 export function varianceOf(law: Law): number {
   if (law.kind === 'laplace') return 2 * toNumber(law.scale) ** 2;
   return law.kind === 'gaussian' ? toNumber(law.variance) : 0;

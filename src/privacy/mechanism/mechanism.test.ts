@@ -33,8 +33,8 @@ const normalised = (logs: readonly number[]): number[] => {
   return logs.map((l) => Math.exp(l) / total);
 };
 
-describe('what a law costs', () => {
-  it('is the largest log-ratio of Laplace noise over a move of l1, reached', () => {
+describe('the cost of a distribution', () => {
+  it('the cost of Laplace noise is its largest log-ratio over a change of l1, and is reached', () => {
     fc.assert(
       fc.property(small, fraction, (move, scale) => {
         const law: Law = { kind: 'laplace', scale };
@@ -47,7 +47,7 @@ describe('what a law costs', () => {
     );
   });
 
-  it('is the Renyi divergence of Gaussian noise over its order, at every order', () => {
+  it('the cost of Gaussian noise is its Renyi divergence divided by the order, at every order', () => {
     for (const [move, variance] of [
       [1, 4],
       [3, 9],
@@ -67,7 +67,7 @@ describe('what a law costs', () => {
     }
   });
 
-  it('is the worst log-ratio of a selection whose penalties all move against each other, and an eighth of its square in zCDP', () => {
+  it('the cost of a selection is its worst log-ratio with all penalties against each other, and an eighth of its square in zCDP', () => {
     const law: Law = { kind: 'selection', sharpness: rational(1, 3) };
     const effect = { l1: 4n, l2squared: 16n };
     const chances = (penalties: readonly number[]) => normalised(penalties.map((p) => -p / 3));
@@ -105,7 +105,7 @@ describe('a mechanism', () => {
       );
     });
 
-  it('books every class in proportion to its effect, also outside the scope it was fitted to', () => {
+  it('a mechanism charges every class in proportion to its sensitivity, outside its scope too', () => {
     const two: Effects = new Map<RecordClass, Effect>([
       [answersTo('age'), { l1: 2n, l2squared: 2n }],
       [everyRecord, { l1: 5n, l2squared: 9n }],
@@ -115,7 +115,7 @@ describe('a mechanism', () => {
     expect(cost.perRecord.get(everyRecord)).toEqual(rational(1, 4));
   });
 
-  it('needs no noise where nothing secret is touched, and is refused where something is', () => {
+  it('a mechanism without sensitivity needs no noise, and one without noise but with sensitivity is refused', () => {
     const { law, cost } = additive({ name: 'rows', cells: 2, effects: new Map() }, pure(rational(1)));
     expect([law.kind, cost.perRecord.size]).toEqual(['none', 0]);
     expect(() => booked({ kind: 'none' }, effects(1, 1), pure(rational(1)))).toThrow(RangeError);
@@ -135,12 +135,12 @@ describe('a mechanism', () => {
     ['Gaussian noise as pure', { kind: 'gaussian', variance: rational(100) }, pure(rational(1))],
     ['Laplace noise as zCDP', { kind: 'laplace', scale: rational(100) }, zcdp(rational(1))],
     ['published noise', { kind: 'published' }, pure(rational(1))],
-  ])('cannot be made of %s', (_, law, allotment) => {
+  ])('a mechanism cannot be made of %s', (_, law, allotment) => {
     const effect = law.kind === 'ladder' || law.kind === 'smooth' ? effects(1, 1) : effects(2, 2);
     expect(() => booked(law, effect, allotment)).toThrow('cost more than is booked');
   });
 
-  it('cannot be drawn more often than its allotment pays for', () => {
+  it('a mechanism cannot be drawn more often than its budget share pays for', () => {
     for (const [law, allotment] of [
       [{ kind: 'laplace', scale: rational(6) }, pure(rational(1))],
       [{ kind: 'gaussian', variance: rational(3) }, zcdp(rational(1))],
@@ -150,7 +150,7 @@ describe('a mechanism', () => {
     }
   });
 
-  it('costs what its parts cost together, of one kind', () => {
+  it('the total cost of mechanisms is the sum of their costs of one kind', () => {
     const parts = [pure(rational(1, 3)), pure(rational(1, 6))].map((a) => additive(counted, a));
     expect(costTogether(parts).perRecord.get(everyRecord)).toEqual(rational(1, 2));
     expect(() => costTogether([...parts, additive(counted, zcdp(rational(1)))])).toThrow(RangeError);
@@ -159,29 +159,29 @@ describe('a mechanism', () => {
   });
 });
 
-describe('what was paid for', () => {
+describe('a payment', () => {
   const one = additive(counted, pure(rational(1, 2)));
   const other = additive(counted, pure(rational(1, 2)));
 
-  it('can be drawn as often as was booked, and not once more', () => {
+  it('a payment permits as many draws as were charged, and no more', () => {
     const paid = new Paid([one]);
     const exact = [1n, 2n, 3n, 4n];
     expect(one.ready(paid)(exact)).toHaveLength(4);
     expect(() => one.ready(paid)).toThrow('more noise would be drawn than was booked');
     expect(() => other.ready(new Paid([one]))).toThrow(RangeError);
     expect(() => one.ready(new Paid([]), 1)).toThrow(RangeError);
-    // Its effect does not shrink with the vector: one of two numbers is one release, and so is a second.
+    // The sensitivity does not shrink with the vector: one of two numbers is one release, and so is a second.
     const short = new Paid([one]);
     expect(one.ready(short, 2)([1n, 2n])).toHaveLength(2);
     expect(() => one.ready(short, 2)).toThrow('more noise would be drawn than was booked');
     expect(() => one.ready(new Paid([one]), 5)).toThrow('more numbers than were foreseen');
   });
 
-  it('is one noise for each number', () => {
+  it('a payment gives independent noise for each number', () => {
     expect(() => one.ready(new Paid([one]))([1n])).toThrow(RangeError);
   });
 
-  it('goes to another mechanism only if that costs no more, and then is gone', () => {
+  it('a payment can be exchanged for a mechanism only if that costs no more, and then is used up', () => {
     const cheap = additive(counted, pure(rational(1, 3)));
     const dear = additive(counted, pure(rational(2, 3)));
     const gaussian = additive(counted, zcdp(rational(1, 100)));
@@ -193,13 +193,13 @@ describe('what was paid for', () => {
     expect(() => one.ready(paid, 1)).toThrow(RangeError);
   });
 
-  it('goes to no draw that is larger than those booked, which costs more in zCDP for the same epsilon', () => {
+  it('a payment permits no larger draw than charged, which would cost more in zCDP for the same epsilon', () => {
     const four = additive({ ...counted, times: 4 }, pure(rational(1, 2)));
     expect(() => new Paid([four]).exchange(four, one)).toThrow(RangeError);
     expect(() => new Paid([one]).exchange(one, four)).not.toThrow();
   });
 
-  it('goes to several mechanisms only if they cost no more together; a reserve can do nothing else', () => {
+  it('a payment can be exchanged for several mechanisms only if they cost no more in total; a reserve permits nothing else', () => {
     const half = additive(counted, pure(rational(1, 4)));
     const same = additive(counted, pure(rational(1, 4)));
     const little = additive(counted, pure(rational(1, 100)));
@@ -218,7 +218,7 @@ describe('what was paid for', () => {
     expect(() => paid.exchange(rest, little)).toThrow(RangeError);
   });
 
-  it('is counted for choices and for noise that follows the data', () => {
+  it('a payment counts selections and noise that follows the data', () => {
     const choice = selection({ name: 'which', cells: 2, effects: effects(2, 2) }, pure(rational(1)));
     const paid = new Paid([choice]);
     for (let k = 0; k < 2; k++) expect([0, 1]).toContain(choice.choose(paid, [0n, 1n]));
@@ -234,7 +234,7 @@ describe('what was paid for', () => {
     }
   });
 
-  it('adds noise of the law it tells', () => {
+  it('a payment gives noise of the stated distribution', () => {
     const { law, variance } = one as { law: { kind: 'laplace'; scale: Rational }; variance: number };
     const many = additive({ ...counted, cells: 20_000 }, pure(rational(1, 2)));
     const noisy = many

@@ -1,17 +1,14 @@
 import type { Law } from './law.js';
 import { addProfiles, emptyPure, emptyZcdp, type Profile } from './profile.js';
 
-/**
- * A way to let a number out: the law of its noise, what drawing it costs, and the draw itself, all read off one value. It draws only for whoever holds the
- * receipt of what was booked for it (paid.ts).
- */
+/** Noise mechanism: distribution, privacy cost and public summary in one value. Samples only against a payment (payment.ts). */
 export interface Mechanism {
   readonly law: Law;
-  /** What is booked for all its draws together. */
+  /** Privacy cost of all draws together. */
   readonly cost: Profile;
-  /** How often it may be drawn from. */
+  /** Number of draws that are paid for. */
   readonly draws: number;
-  /** What plans and receipts say of it. */
+  /** Public summary, for plans and receipts. */
   readonly told: Told;
 }
 
@@ -20,11 +17,11 @@ export interface Told {
   readonly cells: number;
   /** Half width of the 95 % interval of one cell, in the answer's own unit; absent for selections and for noise that follows the data. */
   readonly error95?: number;
-  /** How many tables are read off it, when more than one. */
+  /** Number of tables read from it, if more than one. */
   readonly tables?: number;
 }
 
-/** Costs add, adaptively chosen or not; pure and zCDP costs are kept apart, so a list is of one kind. */
+/** Total cost of mechanisms, adaptive or not. Pure and zCDP costs are separate, so all must be of one kind. */
 export function costTogether(mechanisms: readonly Mechanism[]): Profile {
   const noise = mechanisms.find(({ cost }) => cost.perRecord.size > 0)?.cost.noise ?? 'pure';
   return mechanisms.reduce<Profile>(

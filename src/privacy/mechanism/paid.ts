@@ -3,8 +3,8 @@ import { costTogether, type Mechanism } from './mechanism.js';
 import { inZcdp, type Profile } from './profile.js';
 
 /**
- * The right to draw what was booked. Only `charge` makes one, after the ledger has taken the cost of exactly these mechanisms; none draws without it, and none
- * more often than was booked. So what is drawn and what is paid cannot differ.
+ * Payment: the right to draw reserved noise. Only `charge` makes one, after the ledger has stored the cost of exactly these
+ * mechanisms; no mechanism draws without it, or more often than reserved.
  */
 export class Paid {
   readonly #left = new Map<Mechanism, number>();
@@ -20,14 +20,17 @@ export class Paid {
     this.#left.set(mechanism, left - draws);
   }
 
-  /** Steps whose noise follows what was published before them: all that was booked for one mechanism goes to others that together cost no more. */
+  /**
+   * Exchanges the payment of one mechanism for others that cost no more in total, for steps whose noise depends on earlier
+   * publications.
+   */
   exchange(booked: Mechanism, ...instead: readonly Mechanism[]): void {
     if (!costsNoMore(costTogether(instead), booked.cost)) throw new RangeError('a noise would cost more than is booked for it');
     this.take(booked, booked.draws);
     for (const mechanism of instead) this.#left.set(mechanism, (this.#left.get(mechanism) ?? 0) + mechanism.draws);
   }
 
-  /** The one door: what goes in is exact, what comes out is noisy. */
+  /** The only place where noise is added: exact values go in, noisy ones come out. */
   release<In, Out>(_mechanism: Mechanism, exact: In, noisy: (exact: In) => Out): Out {
     return noisy(exact);
   }

@@ -36,20 +36,19 @@ import { addCosts, type Costs, costOnAll, costsOf, noCosts, type Part, partsOf }
 import { zcdpOfPure } from './zcdp-of-pure.js';
 
 /**
- * How far *replacing* one record, from any value to any other, moves the log-probability of every output.
- * Records come in classes with one bound each (record-class.ts).
- * The brand is the point: a profile can only be made by the functions below, which state what they count.
+ * Privacy cost: bound on the change of the log-probability of any output when one record is *replaced*, per record class
+ * (record-class.ts). Branded, so that only the functions below can make one.
  */
 declare const replaceOne: unique symbol;
 
-/** The price of something a population may be given once and never again, whatever else is spent. */
+/** Cost of something that a population may have once and never again, independent of all other costs. */
 export const onceOnly = (what: string): PureProfile => pureProfile([[onceFor(what), rational(1)]], true);
 
 export interface PureProfile {
   readonly noise: 'pure';
-  /** epsilon of replacing one record of the class; a class that is absent is not touched. */
+  /** epsilon of replacing one record of the class; zero for an absent class. */
   readonly perRecord: ReadonlyMap<RecordClass, Rational>;
-  /** True when every class was noised on its own, so that the likelihood is a product over classes. */
+  /** True if every class was noised separately, so that the likelihood is a product over classes. */
   readonly factored: boolean;
   /** zCDP cost of the same draws, each at its own (zcdp-of-pure.proof.md); that of one draw of the whole when absent. */
   readonly zcdp?: ZcdpProfile;
@@ -94,7 +93,7 @@ const ofOne = ({ runs, missing }: Slices): readonly Part[] => [
   ...(isPositive(missing) ? [{ box: [{ from: Number.NaN, to: Number.NaN }], cost: missing }] : []),
 ];
 
-/** What was booked under slices, by column or by columns together. */
+/** Costs booked under slices, by column or by several columns jointly. */
 function slicesIn(costs: ReadonlyMap<RecordClass, Rational>): Map<Slicing, Costs> {
   const found = new Map<Slicing, Part[]>();
   for (const [name, cost] of costs) {
@@ -107,7 +106,7 @@ function slicesIn(costs: ReadonlyMap<RecordClass, Rational>): Map<Slicing, Costs
   return new Map([...found].map(([of, parts]) => [of, costsOf(parts, columnsIn(of).length)]));
 }
 
-/** Readings by which some of a cost is booked. */
+/** Slicings under which part of a cost is booked. */
 export const slicingsIn = ({ perRecord }: Profile): readonly Slicing[] => [...perRecord.keys()].filter(isSliced).map(slicingIn);
 
 /** Pure replace-one epsilon per class. */
@@ -117,7 +116,7 @@ export const pureProfile = (entries: Entries, factored = false): PureProfile =>
 export const zcdpProfile = (entries: Entries): ZcdpProfile =>
   ({ noise: 'zcdp', perRecord: checked(entries) }) as unknown as ZcdpProfile;
 
-/** Notes beside the costs of records: so much was paid under each mark. */
+/** Cost of marks only: the amount paid under each mark, in addition to the costs of records. */
 export const markedProfile = (noise: Profile['noise'], marks: Iterable<readonly [Mark, Rational]>): Profile =>
   noise === 'pure' ? pureProfile(marks, true) : zcdpProfile(marks);
 
@@ -132,10 +131,10 @@ export function renamedProfile(profile: Profile, rename: (name: RecordClass) => 
   return profile.zcdp ? pricedAs(pure, renamedProfile(profile.zcdp, rename) as ZcdpProfile) : pure;
 }
 
-/** zCDP cost of a pure profile: its draws, or one draw where they are not known. */
+/** zCDP cost of a pure cost: that of its draws, or of one draw if they are not known. */
 export const inZcdp = (pure: PureProfile): ZcdpProfile => pure.zcdp ?? oneDraw(pure);
 
-/** The same profile with the zCDP cost of `times` equal draws. */
+/** The same cost with the zCDP cost of `times` equal draws. */
 export const withZcdp = (pure: PureProfile, times = 1): PureProfile => {
   if (pure.zcdp || times === 1) return pricedAs(pure, inZcdp(pure));
   const each = pureProfile([...pure.perRecord].map(([name, cost]) => [name, divide(cost, rational(times))] as const));
@@ -145,7 +144,7 @@ export const withZcdp = (pure: PureProfile, times = 1): PureProfile => {
   );
 };
 export const pricedAs = (pure: PureProfile, zcdp: ZcdpProfile): PureProfile => ({ ...pure, zcdp });
-/** The same profile without its zCDP cost: as receipts and pure accounts hold it. */
+/** The same cost without its zCDP cost, as receipts and pure accounts hold it. */
 export function withoutZcdp(profile: Profile): Profile {
   if (profile.noise === 'zcdp' || profile.zcdp === undefined) return profile;
   const { zcdp: _, ...pure } = profile;
@@ -154,7 +153,7 @@ export function withoutZcdp(profile: Profile): Profile {
 
 function oneDraw({ perRecord }: PureProfile): ZcdpProfile {
   const whole = perRecord.get(everyRecord) ?? zero;
-  // Costs by value and along pairs stand beside the rest of `*`, which those records pay too.
+  // Costs by value and along pairs add to the rest of `*`, which those records pay as well.
   const beside = (part: RecordClass): Rational => maximum(zero, subtract(whole, perRecord.get(part) ?? zero));
   const more = (rest: Rational, cost: Rational): Rational => subtract(zcdpOfPure(add(rest, cost)), zcdpOfPure(rest));
   const priceOf = (name: RecordClass, cost: Rational): Rational => {
@@ -170,7 +169,7 @@ function oneDraw({ perRecord }: PureProfile): ZcdpProfile {
   );
 }
 
-/** Profiles of one kind add along a transcript, adaptively chosen or not. */
+/** Sum of costs of one kind, for an adaptive or non-adaptive sequence of releases. */
 export function addProfiles<P extends Profile>(a: P, b: P): P {
   const total = new Map(a.perRecord);
   for (const [name, cost] of b.perRecord) if (!isSlice(name)) total.set(name, add(total.get(name) ?? zero, cost));
@@ -186,12 +185,12 @@ export function addProfiles<P extends Profile>(a: P, b: P): P {
     : { noise: 'zcdp', perRecord: total }) as unknown as P;
 }
 
-/** Totals whose draws nobody knew, as in ledgers of version 0.2, stay as they were written. */
+/** Totals whose number of draws is unknown, as in ledgers of version 0.2, keep their text. */
 const zcdpTogether = (a: PureProfile, b: PureProfile): Pick<PureProfile, 'zcdp'> =>
   a.zcdp || b.zcdp ? { zcdp: addProfiles(inZcdp(a), inZcdp(b)) } : {};
 
 /**
- * What a record pays by its value of a public column, or by its values of several: what was booked for its slice, and all that was not booked by slices (slices.proof.md).
+ * Cost of a record by its values of public columns: that of its slice, plus everything not booked by slices (slices.proof.md).
  */
 export function paidTogether({ perRecord }: Profile, slicing: Slicing): Costs {
   const columns = columnsIn(slicing);
@@ -208,22 +207,25 @@ export function paidTogether({ perRecord }: Profile, slicing: Slicing): Costs {
   );
 }
 export const paidBySlice = (profile: Profile, slicing: Slicing): Slices => paidTogether(profile, slicing) as Slices;
-/** Whether anything was booked by slices of this column. */
+/** True if any cost was booked by slices of this column. */
 export const isBySlice = ({ perRecord }: Profile, slicing: Slicing): boolean => perRecord.has(sliced(slicing));
 
-/** What replacing a record along a pair costs: what was booked along these pairs, and all that was not (pairs.proof.md). */
+/**
+ * Cost of replacing a record along a pair: that booked along these pairs, plus everything not booked along pairs
+ * (pairs.proof.md).
+ */
 export function paidAlong({ perRecord }: Profile, pairs: string): Rational {
   const rest = subtract(perRecord.get(everyRecord) ?? zero, perRecord.get(paired(pairs)) ?? zero);
   const own = perRecord.get(along(pairs)) ?? zero;
   return isPositive(rest) ? add(own, rest) : own;
 }
-/** Whether anything was booked along these pairs. */
+/** True if any cost was booked along these pairs. */
 export const isAlong = ({ perRecord }: Profile, pairs: string): boolean => perRecord.has(paired(pairs));
 
 export const emptyPure: PureProfile = pureProfile([], true);
 export const emptyZcdp: ZcdpProfile = zcdpProfile([]);
 
-/** Everything a population has paid so far; what leakage is computed from. */
+/** All costs of a population so far, from which leakage is computed. */
 export interface Spent {
   readonly pure: PureProfile;
   readonly zcdp: ZcdpProfile;
@@ -254,7 +256,7 @@ export interface StoredProfile {
   readonly zcdp?: Readonly<Record<string, string>>;
 }
 
-/** Classes in code-unit order, so that equal profiles have equal text. */
+/** Classes in code-unit order, so that equal costs have equal text. */
 const textsOf = ({ perRecord }: Profile): Readonly<Record<string, string>> =>
   Object.fromEntries([...perRecord].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([name, cost]) => [name, toText(cost)]));
 export const toStored = (profile: Profile): StoredProfile => ({

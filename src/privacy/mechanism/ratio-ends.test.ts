@@ -23,7 +23,7 @@ function added(a: Law, b: Law): Law {
   return [...sums].filter(([, p]) => p > 1e-6);
 }
 
-/** How often the interval misses a quotient, all outcomes of its two noises added up. */
+/** Probability that the interval does not hold the quotient, summed over all outcomes of both noises. */
 function missed(
   first: Law,
   second: Law,
@@ -48,8 +48,8 @@ const laws: readonly AdditiveLaw<number>[] = [
   { kind: 'gaussian', variance: 9 },
 ];
 
-describe('near an end of what is possible', () => {
-  it.each(laws)('a share is missed in no more than 5 of 100, whatever it is: %o', (law) => {
+describe('intervals near an end of the range', () => {
+  it.each(laws)('the interval of a share misses it in no more than 5 of 100, for any share: %o', (law) => {
     const one = outcomes(law);
     for (const others of [1, 3]) {
       const noise = { factor: 1, noise: law };
@@ -72,13 +72,13 @@ describe('near an end of what is possible', () => {
           part / whole,
         );
         expect(found.below + found.above, `${part} of ${whole}, ${others}`).toBeLessThan(0.05);
-        // Nobody is missed twice: where nothing lies below, more may lie above.
+        // The two sides are exclusive: if nothing lies below, more may lie above.
         if (part <= 4) expect(found.below).toBeLessThan(1e-6);
       }
     }
   });
 
-  it('what lies a little further from it is missed on either side, and on neither more often', () => {
+  it('the interval of a share further from the end misses it on either side, and on neither more often', () => {
     const law: AdditiveLaw<number> = { kind: 'gaussian', variance: 36 };
     const [noise, one] = [{ factor: 1, noise: law }, outcomes(law)];
     const told = quotients([[noise], [noise]], miss);
@@ -98,7 +98,7 @@ describe('near an end of what is possible', () => {
     expect(Math.min(...found)).toBeGreaterThan(0.025);
   });
 
-  it.each(laws)('a mean is missed in no more than 5 of 100, whatever it is: %o', (law) => {
+  it.each(laws)('the interval of a mean misses it in no more than 5 of 100, for any mean: %o', (law) => {
     const [top, bottom] = [outcomes(law), outcomes(law)];
     const told = quotients([[{ factor: 10, noise: law }], [{ factor: 1, noise: law }]], miss);
     for (const mean of [-10, -9, -8, -6, -3, 0, 7, 10]) {
@@ -115,7 +115,7 @@ describe('near an end of what is possible', () => {
     }
   });
 
-  it('an interval is no longer than without this, and shorter where something is told to be there after all', () => {
+  it('the interval with ends is never longer than without, and sometimes shorter', () => {
     const noise = { factor: 1, noise: laws[0]! };
     const told = quotients([[noise], [noise]], miss);
     const sum = sumOfNumbers([[noise], [noise]], miss);
@@ -128,7 +128,7 @@ describe('near an end of what is possible', () => {
       expect(ends.low).toBeLessThanOrEqual(ends.value);
       if (ends.low === plain.low) continue;
       shorter++;
-      // Only those are taken off that the interval of nothing would reach over.
+      // Only values are excluded that the interval of zero would cover.
       expect(sum.beyond(factorsAt(ofShare, ends.low), ends.low * 200)).toBeLessThan(1e-6);
     }
     expect(shorter).toBeGreaterThan(5);

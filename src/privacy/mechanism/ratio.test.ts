@@ -33,7 +33,7 @@ function scanner(
 }
 
 describe('the interval of a quotient', () => {
-  it('is that of every possible value, also where they have no end or none is left', () => {
+  it('the interval holds every possible value, even if these have no end or there are none', () => {
     for (const noises of [
       [laplace(146), laplace(2)],
       [laplace(146), laplace(11)],
@@ -54,7 +54,7 @@ describe('the interval of a quotient', () => {
     }
   });
 
-  it('is the same far below the step of any grid', () => {
+  it('the interval is correct far below the step of any grid', () => {
     const asked = { top: 1e9 / 3, bottom: 1e9, factors: ofShare, within: [0, 1] } as const;
     const { value, low, high } = solver(laplace(20), laplace(20))(asked);
     const half = noiseSum([laplace(20), laplace(20)], miss).half([1 - 1 / 3, 1 / 3]) / 1e9;
@@ -62,7 +62,7 @@ describe('the interval of a quotient', () => {
     expect((high - value) / half).toBeCloseTo(1, 6);
   });
 
-  it('is Fieller’s for Gaussian noise', () => {
+  it("the interval of Gaussian noise is Fieller's", () => {
     const [a, b, top, bottom] = [4000, 900, 60_000, 9000];
     const z = normalQuantile(1 - miss / 2);
     const [p, q, s] = [bottom ** 2 - (z * b) ** 2, top * bottom, top ** 2 - (z * a) ** 2];
@@ -74,7 +74,7 @@ describe('the interval of a quotient', () => {
     expect(Math.abs(high - (q + root) / p)).toBeLessThan(grain);
   });
 
-  it('is a single number without noise, and one noise wide with one', () => {
+  it('the interval is a single number without noise, and one noise wide with a single noise', () => {
     const none: AdditiveLaw<number> = { kind: 'none' };
     expect(solver(none, none)({ top: 1, bottom: 3, factors: ofMean, within: [-2, 2] })).toEqual({
       value: 1 / 3,
@@ -86,7 +86,7 @@ describe('the interval of a quotient', () => {
     expect(high).toBeCloseTo(2 + 30 / 300, 6);
   });
 
-  it('is found in few steps, wherever the end lies', () => {
+  it('the end of an interval is found in few steps, wherever it lies', () => {
     for (const where of [1e-9, 1e-3, 0.4, 0.999])
       for (const shape of [(x: number) => x, (x: number) => Math.expm1(20 * x), (x: number) => Math.log1p(1e6 * x)]) {
         let steps = 0;

@@ -1,18 +1,17 @@
 import { type NoiseSum, type Part, sumOfNumbers } from './law-sum.js';
 
 /**
- * A quotient r of noisy numbers: at the true r, top - r x bottom is a sum of their noises with factors that are known for each r. So r is possible when
- * top - r x bottom is within the half width of that sum (Fieller's argument), and the possible r hold the true one with the stated probability.
- * See ratio.proof.md.
+ * Confidence interval of a quotient r of noisy numbers: all r for which top - r x bottom is within the half width of its noise
+ * (Fieller's argument, quotient.proof.md).
  */
 export interface Quotient {
-  /** At `top / bottom`, pulled into `within`. */
+  /** `top / bottom`, clamped to `within`. */
   readonly value: number;
   readonly low: number;
   readonly high: number;
 }
 
-/** What each noisy number is multiplied by in top - r x bottom: a constant and so much for each unit of r. Signs do not matter. */
+/** Factors of the noisy numbers in top - r x bottom: a constant and a multiple of r. Signs do not matter. */
 export type AffineFactors = readonly (readonly [constant: number, slope: number])[];
 export const factorsAt = (factors: AffineFactors, r: number): readonly number[] =>
   factors.map(([constant, slope]) => constant + slope * r);
@@ -35,17 +34,17 @@ export interface Asked {
   /** The public range of r. */
   readonly within: readonly [number, number];
   /**
-   * Up to where from the low end, and from where to the high one, an r too near the end for the interval to miss it on that side may be missed twice as
-   * often on the other (proof note, 6). Nowhere when absent.
+   * Limits of the ranges at either end in which a value that the interval cannot miss on that side may be missed twice as often
+   * on the other (proof note, 6). No such ranges when absent.
    */
   readonly ends?: readonly [number, number];
 }
 /** Of a mean about 0, the middle of its range. */
 export const endsOfMean = [0, 0] as const;
-/** Of a part of so many noises, of so many: where what the part strays by makes up most of what the whole does. */
+/** Values of `ends` for a share with `own` of `all` noises in its part, for which coverage holds (proof note, 6). */
 export const endsOfShare = (own: number, all: number): readonly [number, number] => [own / (2 * all), (all + own) / (2 * all)];
 
-/** How quotients of numbers with these noises are told; `noises` has the parts of one number after the other. */
+/** Intervals of quotients of numbers with these noises; `noises` lists the parts of each number. */
 export function quotients(noises: readonly (readonly Part[])[], alpha: number): (asked: Asked) => Quotient {
   const [sum, oneSided] = [sumOfNumbers(noises, alpha), sumOfNumbers(noises, 2 * alpha)];
   return ({ top, bottom, factors, within: [least, most], ends }) => {
@@ -56,7 +55,7 @@ export function quotients(noises: readonly (readonly Part[])[], alpha: number): 
         by.beyond(factorsAt(factors, r), Math.abs(from - r) * bottom);
     const plain = (limit: number) => farthest(value, limit, beyond(sum, value));
     if (!ends) return { value, low: plain(least), high: plain(most) };
-    /** Nearer to the limit than `near` nobody is missed on its side. */
+    /** An r nearer to the limit than `near` is never missed on that side. */
     const end = (limit: number, upTo: number): number => {
       const reached = plain(limit);
       const near = farthest(limit, upTo, beyond(sum, limit));
@@ -74,8 +73,8 @@ export function quotients(noises: readonly (readonly Part[])[], alpha: number): 
 }
 
 /**
- * The end of the possible values on the way from a possible one to the limit: there is one end at most (proof note, 3). `beyond` is above 0 where a
- * value is not possible. Secants that stay in the bracket and come from both sides (a side kept twice counts half); every fourth step halves it.
+ * End of the possible values between a possible one and the limit; unique if it exists (proof note, 3). `beyond` is positive for
+ * impossible values. Safeguarded secants, with a bisection every fourth step.
  */
 export function farthest(possible: number, limit: number, beyond: (r: number) => number): number {
   let [inside, below, outside, above] = [possible, beyond(possible), limit, beyond(limit)];
@@ -100,5 +99,5 @@ export function farthest(possible: number, limit: number, beyond: (r: number) =>
   return inside;
 }
 const closeness = 1e-9;
-/** Every fourth halves the bracket: far more than doubles can tell apart. */
+/** Limit on steps: every fourth halves the bracket, so this exceeds the precision of doubles by far. */
 const mostSteps = 4 * 100;

@@ -41,7 +41,7 @@ const made: readonly (readonly [ReturnType<typeof storedClass>, Kind, string])[]
 ];
 
 describe('a record class', () => {
-  it.each(made)('%s is of kind %s and stored as it always was', (record, kind, text) => {
+  it.each(made)('the class %s is of kind %s and stored as it always was', (record, kind, text) => {
     expect(record).toBe(text);
     expect(kindOf(storedClass(text))).toBe(kind);
     expect([isPart(record), isOnce(record), isOfRecords(record)]).toEqual([
@@ -51,7 +51,7 @@ describe('a record class', () => {
     ]);
   });
 
-  it('of a part is made from every name but those that would be read as another kind', () => {
+  it('a class of a data part accepts every name except those that would be parsed as another kind', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -69,7 +69,7 @@ describe('a record class', () => {
     );
   });
 
-  it('is told by its text in one file only', () => {
+  it('the text of record classes is parsed in one file only', () => {
     const root = join(import.meta.dirname, '..', '..');
     const telling = /(['"`]|\^\(?)(used|levels|sums|once|sliced?)[:|]/;
     const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(

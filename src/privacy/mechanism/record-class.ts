@@ -1,38 +1,41 @@
 /**
- * What a cost is booked under. Made only here, and read only here: a class is its text, as ledgers and receipts hold it, and no other file looks at that text.
- * The kinds cannot be taken for one another, because a name that would be is refused (isReserved).
+ * Record class that a cost is booked under. It is a text, as in ledgers and receipts, that only this file makes and parses.
+ * Reserved names are refused, so kinds cannot collide (isReserved).
  */
 declare const kind: unique symbol;
 type Of<K extends Kind> = string & { readonly [kind]: K };
 /**
- * Every record; the records of one part of the data; how a cost was paid; what may be paid one time only; the records with some values of a public column; every record, between values
- * that must not be told apart.
+ * Every record; the records of one data part; a mark of how a cost was paid; a one-time cost; records by values of a public
+ * column; every record, along declared pairs.
  */
 export type Kind = 'every' | 'part' | 'mark' | 'once' | 'slice' | 'sliced' | 'pairs' | 'paired';
 
 export type EveryRecord = Of<'every'>;
 /** The answers to one column (secret `answer`), or the tuples of one relation (`edge`). */
 export type Part = Of<'part'>;
-/** A note beside the classes of records: costs that met a condition are booked once more under its mark (privacy/dependence/condition.ts). */
+/**
+ * Mark in addition to record classes: costs that meet a condition are booked once more under it
+ * (privacy/dependence/condition.ts).
+ */
 export type Mark = Of<'mark'>;
 export type Once = Of<'once'>;
-/** The records whose public column has one of some values in a row. */
+/** Records whose public column has a value in some range. */
 export type Slice = Of<'slice'>;
 /**
- * How much of what is booked under `*` was booked by slices of a public column: the rest was paid by all of them. So a cost that names no slices, an old one for instance, counts for
- * every slice (slices.proof.md).
+ * Part of the cost under `*` that was booked by slices of a public column; the rest counts for every slice, older costs without
+ * slices included (slices.proof.md).
  */
 export type Sliced = Of<'sliced'>;
 /** Every record, replaced along one declared pair of values (pairs.proof.md). */
 export type Along = Of<'pairs'>;
-/** How much of what is booked under `*` was booked along pairs as well: the rest counts in full. */
+/** Part of the cost under `*` that was also booked along pairs; the rest counts in full. */
 export type Paired = Of<'paired'>;
 export type RecordClass = EveryRecord | Part | Mark | Once | Slice | Sliced | Along | Paired;
 
 declare const slicing: unique symbol;
-/** A public column, and how its cells are read: what was booked under another reading is no total of this one. */
+/** Public column with the reading of its cells; costs booked under another reading are separate totals. */
 export type Slicing = string & { readonly [slicing]: true };
-/** The digest is of all that decides which value a cell has. */
+/** The digest covers all that determines the value of a cell. */
 export const slicingOf = (column: string, digest: string): Slicing =>
   `${column.replace(/[%:#]/g, encodeURIComponent)}#${digest}` as Slicing;
 
@@ -92,7 +95,7 @@ function endsIn(text: string): Ends | undefined {
   };
 }
 
-/** What a slice is of: one entry for each of its columns. */
+/** Columns and values of a slice: one entry for each of its columns. */
 export function boxIn(text: Slice): { readonly of: Slicing; readonly box: readonly (Ends | undefined)[] } {
   const at = text.lastIndexOf(':');
   if (at <= 'slice:'.length) throw new RangeError(`no slice is written ${text}`);
@@ -135,9 +138,9 @@ export const isSourceMark = (record: RecordClass): record is Mark => record.star
 export const isSlice = (record: RecordClass): record is Slice => kindOf(record) === 'slice';
 export const isAlongPairs = (record: RecordClass): record is Along => kindOf(record) === 'pairs';
 export const isSliced = (record: RecordClass): record is Sliced => kindOf(record) === 'sliced';
-/** A part of `*` that was booked more finely and is taken off it: such totals may only be rounded down. */
+/** True for a part of `*` that was booked more finely and is deducted from it: such totals may only be rounded down. */
 export const isTakenOff = (record: RecordClass): boolean => isSliced(record) || kindOf(record) === 'paired';
-/** A class of records that a bound may speak about by itself, not a note on how they paid. */
+/** True for a class of records that a bound may cover by itself, not a mark. */
 export const isOfRecords = (record: RecordClass): record is EveryRecord | Part => record === everyRecord || isPart(record);
 
 /** A column or relation by such a name would be taken for something else. */

@@ -4,8 +4,8 @@ import type { Scope } from './effect.js';
 import type { Mechanism } from './mechanism.js';
 
 /**
- * Booked for steps that are not known yet: it cannot be drawn from, only exchanged (paid.ts) for mechanisms that together cost no more, a smaller reserve among
- * them (mechanism.proof.md). `what` is told; its effects say which records pay.
+ * Reserved cost of steps not known yet: it cannot be drawn from, only exchanged (payment.ts) for mechanisms that cost no more in
+ * total, smaller reserves included (mechanism.proof.md). `what` determines summary and paying records.
  */
 export function reserve(what: Noised, allotment: Allotment, scope?: Scope): Mechanism {
   const { law, cost, told } = additive(what, allotment, scope);

@@ -8,8 +8,8 @@ import type { Mechanism } from './mechanism.js';
 import type { Paid } from './paid.js';
 
 /**
- * A choice among public candidates, made `cells` times. With d_g = how far one record moves any penalty of choice g, `effects` bounds the sum of d_g (l1) and of
- * d_g^2 (l2squared) over all of them.
+ * Query for a selection among public candidates, made `cells` times. With d_g the most by which one record changes a penalty of
+ * choice g, `sensitivity` bounds the sums of d_g (l1) and of d_g^2 (l2squared).
  */
 export interface Chosen {
   readonly name: string;
@@ -26,7 +26,7 @@ export interface Selection extends Mechanism {
 
 const two = rational(2);
 
-/** The exponential mechanism, as sharp as the allotment pays for. */
+/** Exponential mechanism, as sharp as the budget share pays for. */
 export function selection(what: Chosen, allotment: Allotment, scope?: Scope): Selection {
   const { name, cells, effects, factored } = what;
   const most = largest(effects, sizeIn[allotment.noise], scope);

@@ -36,7 +36,7 @@ const has = ({ ranges, missing }: Values, v: number): boolean =>
 const booking = fc.tuple(values, fc.integer({ min: 1, max: 3 }));
 const runs = Number(process.env.FUGU_SLICES ?? 1000);
 
-/** Held in one way only. */
+/** Canonical form. */
 function expectTidy({ runs }: Slices): void {
   runs.forEach((run, k) => {
     expect(run.from).toBeLessThanOrEqual(run.to);
@@ -47,7 +47,7 @@ function expectTidy({ runs }: Slices): void {
 }
 
 describe('costs by the values of a column', () => {
-  it('add up as they would value by value, and are held in one way', () => {
+  it('the costs add up as they do value by value, and have a single form', () => {
     fc.assert(
       fc.property(fc.array(booking, { maxLength: 8 }), (list) => {
         const plain = new Map(steps.map((v) => [v, 0]));
@@ -71,7 +71,7 @@ describe('costs by the values of a column', () => {
     );
   });
 
-  it('are asked of either or both of two sets of values', () => {
+  it('the union and the intersection of two sets of values hold the right values', () => {
     fc.assert(
       fc.property(values, values, (a, b) => {
         for (const v of steps) {
@@ -87,7 +87,7 @@ describe('costs by the values of a column', () => {
     expect(isLevel(costOn({ ...everyValue, missing: false }, rational(1)))).toBe(false);
   });
 
-  it('of a million steps, each booked by itself at one price, are one run', () => {
+  it('the costs of a million steps, each booked separately at one price, are one run', () => {
     const steps = process.env.FUGU_SLICES ? 1_000_000 : 20_000;
     const week = slicingOf('week', 'd');
     let total: PureProfile = pureProfile([]);
@@ -97,7 +97,7 @@ describe('costs by the values of a column', () => {
   });
 });
 
-/** What a release about these values is booked as. */
+/** Cost of a release about these values. */
 const release = (of: ReturnType<typeof slicingOf>, { ranges, missing }: Values, cost: number): PureProfile =>
   pureProfile([
     [everyRecord, rational(cost)],
@@ -106,9 +106,9 @@ const release = (of: ReturnType<typeof slicingOf>, { ranges, missing }: Values, 
     ...(missing ? [[slice(of, Number.NaN, Number.NaN), rational(cost)] as const] : []),
   ]);
 
-describe('a profile by slices', () => {
+describe('a privacy cost by slices', () => {
   const [week, place] = [slicingOf('week', 'd1'), slicingOf('a:b..c', 'd2')];
-  it('says what a record of each value pays, releases about everybody included, and survives being stored', () => {
+  it('the cost of each value includes releases about everybody and survives being stored', () => {
     fc.assert(
       fc.property(
         fc.array(
@@ -143,7 +143,7 @@ describe('a profile by slices', () => {
     );
   });
 
-  it('that knows nothing of a column, like an old one, was paid by all its values', () => {
+  it('an old cost without slices counts for all values of a column', () => {
     const old = fromStored({ noise: 'pure', perRecord: { '*': '1/10' } });
     expect(isBySlice(old, week)).toBe(false);
     expect(paidBySlice(old, week)).toEqual(costOn(everyValue, rational(1, 10)));
@@ -152,7 +152,7 @@ describe('a profile by slices', () => {
 });
 
 describe('the text of a slice', () => {
-  it('says its column, reading and values, whatever the column is called, and nothing else is called so', () => {
+  it('the text of a slice encodes its column, reading and values for any column name, and is unique', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'grapheme' }),

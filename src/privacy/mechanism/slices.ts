@@ -11,15 +11,15 @@ export interface Run<T = Rational> extends Range {
 }
 
 /**
- * A cost for each value of a public column: the values are numbered, and those who have none are apart. Held in one way only, runs in order, none of them zero, neighbours
- * of one cost in one run: a million steps of one cost are one run, and equal costs have equal text.
+ * Cost for each value of a public column, and for records without a value. In canonical form: sorted runs, no zeros, adjacent
+ * equal costs merged; so equal costs have equal text.
  */
 export interface Slices<T = Rational> {
   readonly runs: readonly Run<T>[];
   /** Of the records that have no value. */
   readonly missing: T;
 }
-/** What costs may be: numbers, or costs by the values of further columns (together.ts). `join` adds them or takes the larger. */
+/** Arithmetic of costs: numbers, or costs by values of further columns (joint-costs.ts). `join` adds them or takes the larger. */
 export interface Amounts<T> {
   readonly zero: T;
   isZero(x: T): boolean;
@@ -36,7 +36,7 @@ export interface Values {
 export const noSlices: Slices = { runs: [], missing: zero };
 export const everyValue: Values = { ranges: [{ from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY }], missing: true };
 
-/** So much for each of these values, nothing for the others. */
+/** This cost for each of these values, zero for the others. */
 export const costOn = ({ ranges, missing }: Values, cost: Rational): Slices => ({
   runs: tidied(
     inOrder(ranges).map((range) => ({ ...range, cost })),
@@ -58,7 +58,7 @@ export const largestOn = ({ runs, missing }: Slices, values: Values = everyValue
   return most;
 };
 
-/** What a value costs; NaN is none. */
+/** Cost of a value; NaN for records without one. */
 export const costAt = (slices: Slices, value: number): Rational => amountAt(slices, value) ?? zero;
 export function amountAt<T>({ runs, missing }: Slices<T>, value: number): T | undefined {
   if (Number.isNaN(value)) return missing;
@@ -72,7 +72,7 @@ export function amountAt<T>({ runs, missing }: Slices<T>, value: number): T | un
   return run !== undefined && run.from <= value ? run.cost : undefined;
 }
 
-/** Whether everybody costs the same. */
+/** True if the cost is the same for all records. */
 export const isLevel = ({ runs, missing }: Slices): boolean =>
   runs.length === 0
     ? isZero(missing)
@@ -107,7 +107,7 @@ export function inOrder(ranges: readonly Range[]): readonly Range[] {
   return joined;
 }
 
-/** Runs in order and apart, neighbours of one cost joined, those of no cost left out. */
+/** Canonical form of sorted, disjoint runs: adjacent equal costs merged, zeros removed. */
 export function tidied<T>(runs: Iterable<Run<T>>, { isZero, equal }: Amounts<T>): readonly Run<T>[] {
   const out: Run<T>[] = [];
   for (const run of runs) {

@@ -7,24 +7,30 @@ import { roundUp, type TiltLaw } from './law.js';
 import type { Mechanism } from './mechanism.js';
 import type { Paid } from './paid.js';
 
-/** The minimiser of a convex objective that a random linear term tilts, told with a little noise of its own (tilted.proof.md). */
+/**
+ * Query for objective perturbation: the minimiser of a convex objective with a random linear term, published with a little noise
+ * of its own (objective-perturbation.proof.md).
+ */
 export interface Tiltable {
   readonly name: string;
   /** Length of the weights. */
   readonly cells: number;
-  /** How far replacing one record moves the gradient at any weights, in units of the linear term, rounding included: l1 only. */
+  /** Sensitivity of the gradient at any weights, in units of the linear term, rounding included: L1 only. */
   readonly effects: Effects;
-  /** How far it moves the logarithm of the determinant of the second derivative. */
+  /** Sensitivity of the log-determinant of the second derivative. */
   readonly bend: Rational;
-  /** How far apart, in L1 and in units of the told weights, two worlds can tell the same minimiser: solver, rounding of the linear term, rounding of the weights. */
+  /**
+   * L1 bound, in units of the published weights, on the difference of two data sets' results for the same exact minimiser: solver
+   * and roundings.
+   */
   readonly slack: bigint;
 }
 
 /** The data's side of it. */
 export interface Tilting {
-  /** The whole-number weights that are told, before noise, for a whole-number linear term. */
+  /** Whole-number weights before noise, for a whole-number linear term. */
   readonly minimise: (linear: readonly bigint[]) => readonly bigint[];
-  /** The gradient at told weights in units of the linear term, for audits. */
+  /** Gradient at published weights in units of the linear term, for audits. */
   readonly pull: (weights: readonly bigint[]) => readonly bigint[];
 }
 
@@ -34,7 +40,7 @@ export interface Tilted extends Mechanism {
   ready(paid: Paid): (data: Tilting) => bigint[];
 }
 
-/** Share of the budget for the noise of the told weights, whose slack is tiny. */
+/** Share of the budget for the noise on the published weights, whose slack is tiny. */
 const slackShare = rational(1, 50);
 
 export function tilted({ name, cells, effects, bend, slack }: Tiltable, allotment: Allotment): Tilted {

@@ -43,7 +43,7 @@ const bookings = (columns: number) =>
 const runs = Number(process.env.FUGU_SLICES ?? 200);
 
 describe('costs by several public columns', () => {
-  it.each([1, 2, 3])('add up as they would place by place, and are held in one way: %i', (columns) => {
+  it.each([1, 2, 3])('the costs add up as they do for each combination, and have a single form: %i', (columns) => {
     fc.assert(
       fc.property(bookings(columns), (list) => {
         const owed = (place: readonly number[]) =>
@@ -80,7 +80,7 @@ describe('costs by several public columns', () => {
     expect(isLevelIn(costOnAll([{ ...everyValue, missing: false }, ...Array.from({ length: columns - 1 }, () => everyValue)], rational(1)), columns)).toBe(false); // biome-ignore format: one line
   });
 
-  it('say what a record of each combination pays, releases about everybody included, and survive being stored', () => {
+  it('the cost of each combination includes releases about everybody and survives being stored', () => {
     const both = slicingTogether([slicingOf('week', 'd1'), slicingOf('a;b:c*', 'd2')]);
     expect(columnsIn(both)).toHaveLength(2);
     fc.assert(
@@ -112,7 +112,7 @@ describe('costs by several public columns', () => {
     );
   });
 
-  it('of many steps and one place, each booked by itself at one price, are one part', () => {
+  it('the costs of many steps at one place, each booked separately at one price, are one box', () => {
     const both = slicingTogether([slicingOf('day', 'd1'), slicingOf('place', 'd2')]);
     let total: PureProfile = pureProfile([]);
     for (let t = 0; t < 2000; t++)

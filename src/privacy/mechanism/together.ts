@@ -2,13 +2,13 @@ import { add, equal, isZero, maximum, type Rational, zero } from '../../base/exa
 import { type Amounts, amountAt, inOrder, joinRuns, type Range, type Run, type Slices, tidied, type Values } from './slices.js';
 
 /**
- * A cost for each combination of values of several public columns: by the values of the first, costs by those of the others; a number where no column is left. Held in one way only, as
- * costs by one column are. `columns` says how many there are.
+ * Cost for each combination of values of several public columns, nested by column; a number if no column is left. Canonical like
+ * the costs of one column. `columns` is their number.
  */
 export type Costs = Rational | CostsBy;
 export interface CostsBy extends Slices<Costs> {}
 
-/** Some values in a row of each column: NaN for those that have none, undefined for every value and none. */
+/** Range of values of each column: NaN for records without one, undefined for all records. */
 export type Box = readonly (Range | undefined)[];
 export interface Part {
   readonly box: Box;
@@ -47,7 +47,7 @@ export const noCosts = (columns: number): Costs => amountsOf(columns, add).zero;
 export const areEqual = (a: Costs, b: Costs, columns: number): boolean => amountsOf(columns, add).equal(a, b);
 export const addCosts = (a: Costs, b: Costs, columns: number): Costs => amountsOf(columns, add).join(a, b);
 
-/** So much where every column has one of these values, nothing elsewhere. */
+/** This cost where every column has one of these values, zero elsewhere. */
 export function costOnAll(values: readonly Values[], cost: Rational): Costs {
   const [first, ...others] = values;
   if (!first) return cost;
@@ -72,7 +72,7 @@ export function largestOnAll(costs: Costs, values: readonly Values[]): Rational 
   return most;
 }
 
-/** The largest cost at each value of one column, whatever the others are. */
+/** Largest cost at each value of one column, over the values of the others. */
 export function largestBy(costs: Costs, column: number, columns: number): Slices {
   const most = (inner: Costs): Costs => (columns === 1 ? inner : column === 0 ? largestOf(inner, columns - 1) : inner);
   if (column === 0) {
@@ -108,7 +108,7 @@ function joined<T>(list: readonly T[], amounts: Amounts<T>): T {
   return amounts.join(joined(list.slice(0, half), amounts), joined(list.slice(half), amounts));
 }
 
-/** What a record pays whose columns have these values; NaN is none. */
+/** Cost of a record with these values; NaN for columns without one. */
 export function costAtAll(costs: Costs, place: readonly number[]): Rational {
   let found: Costs | undefined = costs;
   for (const value of place) {
@@ -118,7 +118,7 @@ export function costAtAll(costs: Costs, place: readonly number[]): Rational {
   return found as Rational;
 }
 
-/** The costs as a list of boxes that lie apart, the same for equal costs. */
+/** Costs as disjoint boxes, the same list for equal costs. */
 export function partsOf(costs: Costs, columns: number): readonly Part[] {
   if (columns === 0) return isZero(costs as Rational) ? [] : [{ box: [], cost: costs as Rational }];
   const { runs, missing } = by(costs);
@@ -133,7 +133,7 @@ export function partsOf(costs: Costs, columns: number): readonly Part[] {
 const none: Range = { from: Number.NaN, to: Number.NaN };
 const everything: Range = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
 
-/** The sum of boxes that may lie across one another. */
+/** Sum of boxes that may overlap. */
 export function costsOf(parts: readonly Part[], columns: number): Costs {
   if (columns === 0) return parts.reduce((sum, { cost }) => add(sum, cost), zero);
   const amounts = amountsOf(columns - 1, add);
@@ -161,7 +161,7 @@ export function costsOf(parts: readonly Part[], columns: number): Costs {
   return { runs: sum, missing: costsOf(missing, columns - 1) };
 }
 
-/** Whether everybody costs the same. */
+/** True if the cost is the same for all records. */
 export const isLevelIn = (costs: Costs, columns: number): boolean => {
   const parts = partsOf(costs, columns);
   return parts.length === 0 || (parts.length === 1 && parts[0]!.box.every((value) => value === undefined));

@@ -5,14 +5,14 @@ import { fromStored, inZcdp, nothingSpent, pureProfile, spend, toStored, withZcd
 import { everyRecord, slice, sliced, slicingOf } from './record-class.js';
 import { pureOfZcdp, zcdpOfPure } from './zcdp-of-pure.js';
 
-/** Renyi divergence of order alpha of two laws on whole numbers. */
+/** Renyi divergence of order alpha between two distributions on whole numbers. */
 const renyi = (p: readonly number[], q: readonly number[], alpha: number): number =>
   Math.log(p.reduce((sum, x, k) => sum + x * (x / q[k]!) ** (alpha - 1), 0)) / (alpha - 1);
 const orders = [1.0001, 1.01, 1.5, 2, 3, 7, 20, 60];
 const epsilons = [0.01, 0.1, 0.5, 1, 2, 3];
 
 describe('the zCDP cost of one pure draw', () => {
-  it('bounds every order of randomised response, and no smaller one does', () => {
+  it('the zCDP cost bounds every order of randomised response, and no smaller one does', () => {
     for (const epsilon of epsilons) {
       const high = Math.exp(epsilon) / (1 + Math.exp(epsilon));
       const [p, q] = [[high, 1 - high], [1 - high, high]]; // biome-ignore format: one line
@@ -23,7 +23,7 @@ describe('the zCDP cost of one pure draw', () => {
     }
   });
 
-  it('bounds discrete Laplace noise, and half of it does not', () => {
+  it('the zCDP cost bounds discrete Laplace noise, and half of it does not', () => {
     const law = (epsilon: number, at: number) =>
       Array.from({ length: 400 }, (_, k) => Math.tanh(epsilon / 2) * Math.exp(-epsilon * Math.abs(k - 200 - at)));
     for (const epsilon of [0.2, 0.5, 1, 2]) {
@@ -34,7 +34,7 @@ describe('the zCDP cost of one pure draw', () => {
     }
   });
 
-  it('is undone by the largest epsilon that it allows', () => {
+  it('the zCDP cost is inverted by the largest epsilon that it permits', () => {
     fc.assert(
       fc.property(fc.double({ min: 1e-12, max: 500, noNaN: true }), (rho) => {
         const found = pureOfZcdp(fromNumber(rho));
@@ -46,7 +46,7 @@ describe('the zCDP cost of one pure draw', () => {
     );
   });
 
-  it('adds up draw by draw, and survives being stored', () => {
+  it('the zCDP cost adds up draw by draw and survives being stored', () => {
     const tenth = withZcdp(pureProfile([[everyRecord, rational(1, 10)]]));
     const two = spend(spend(nothingSpent, tenth), tenth);
     expect(toNumber(zcdpOfAll(two).perRecord.get(everyRecord)!)).toBeCloseTo(0.2 * Math.tanh(0.05), 12);
@@ -56,7 +56,7 @@ describe('the zCDP cost of one pure draw', () => {
     expect(toNumber(inZcdp(four).perRecord.get(everyRecord)!)).toBeCloseTo(0.1 * Math.tanh(0.0125), 12);
   });
 
-  it('of entries whose draws nobody knew is that of one draw, by value too, and their text stays as it was', () => {
+  it('an entry without a number of draws counts as one draw, by value too, and its text is unchanged', () => {
     const week = slicingOf('week', 'x');
     const old = pureProfile([
       [everyRecord, parseRational('0.3')],

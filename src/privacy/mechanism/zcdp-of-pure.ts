@@ -17,7 +17,7 @@ export function zcdpOfPure(epsilon: Rational): Rational {
 }
 const priceUp = (epsilon: number): number => mulUp(epsilon, tanhUp(epsilon / 2));
 
-/** Largest epsilon of one pure draw whose zCDP cost is at most rho. Rounded down, and itself tested. */
+/** Largest epsilon of one pure draw whose zCDP cost is at most rho. Rounded down, and verified. */
 export function pureOfZcdp(rho: Rational): Rational {
   const most = toNumberDown(rho);
   if (!(most > 0)) return zero;

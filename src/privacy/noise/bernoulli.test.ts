@@ -14,22 +14,22 @@ const fits = (p: number, draw: () => boolean, n = 60_000): boolean => {
 const digitsOf = (base: number): Digits => ({ base, word: () => cryptoBits.below(base), bit: () => cryptoBits.bit() });
 
 describe('a Bernoulli coin', () => {
-  it.each(['0', '1', '1/3', '2/7', '999/1000'])('has probability %s', (text) => {
+  it.each(['0', '1', '1/3', '2/7', '999/1000'])('the coin has probability %s', (text) => {
     const p = parseRational(text);
     expect(fits(toNumber(p), () => bernoulli(p))).toBe(true);
   });
 
-  it.each(['0', '1/10', '2/3', '1', '7/5', '3', '50/7'])('has probability e^-%s', (text) => {
+  it.each(['0', '1/10', '2/3', '1', '7/5', '3', '50/7'])('the coin has probability e^-%s', (text) => {
     const x = parseRational(text);
     expect(fits(Math.exp(-toNumber(x)), () => bernoulliExponential(x))).toBe(true);
   });
 
-  it('fails the same test when the run is stopped one early', () => {
+  it('the test detects a coin whose run is stopped one step early', () => {
     const x = parseRational('2/3');
     expect(fits(1 - toNumber(x), () => bernoulliExponential(x))).toBe(false);
   });
 
-  it('refuses a negative exponent', () => {
+  it('the coin refuses a negative exponent', () => {
     expect(() => bernoulliExponential(parseRational('-1/2'))).toThrow(RangeError);
   });
 });
@@ -37,10 +37,10 @@ describe('a Bernoulli coin', () => {
 describe('survival in plain numbers', () => {
   const x = 0.7310585786300049;
   const exact = (): Rational => fromNumber(x);
-  it.each([2, 4, 2 ** 32])('has probability e^-x with digits of %i values', (base) => {
+  it.each([2, 4, 2 ** 32])('survival has probability e^-x with digits of %i values', (base) => {
     expect(fits(Math.exp(-x), () => survives(x, x, exact, digitsOf(base)))).toBe(true);
   });
-  it('asks for the exact number only in doubt, and then obeys it', () => {
+  it('survival evaluates the exact number only in doubt, and then decides by it', () => {
     const wide = { low: 0, high: 1 };
     expect(fits(Math.exp(-x), () => survives(wide.low, wide.high, exact, cryptoBits))).toBe(true);
     expect(fits(Math.exp(-x), () => survives(wide.low, wide.high, () => parseRational('1/2'), cryptoBits))).toBe(false);

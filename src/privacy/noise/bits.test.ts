@@ -18,7 +18,7 @@ const isUniform = (cells: number, draw: () => number): boolean =>
   chiSquare(countOf(100_000, cells, draw), new Array<number>(cells).fill(1 / cells)) > alpha;
 
 describe('the pool of bits', () => {
-  it('asks the source for at least 4 KiB at a time', () => {
+  it('the pool requests at least 4 KiB at a time from its source', () => {
     const asked: number[] = [];
     const bits = new Bits((buffer) => asked.push(buffer.byteLength));
     for (let i = 0; i < 5000; i++) bits.word();
@@ -26,7 +26,7 @@ describe('the pool of bits', () => {
     expect(Math.min(...asked)).toBeGreaterThanOrEqual(4096);
   });
 
-  it('erases the words it has handed out', () => {
+  it('the pool erases the words it has returned', () => {
     let pool = new Uint8Array();
     const bits = new Bits((buffer) => {
       pool = buffer.fill(255) as Uint8Array<ArrayBuffer>;
@@ -36,7 +36,7 @@ describe('the pool of bits', () => {
     expect([...pool.subarray(0, 12)]).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255]);
   });
 
-  it('never hands out a word twice', () => {
+  it('the pool never returns a word twice', () => {
     const seen = new Set<number>();
     for (let i = 0; i < 3; i++) seen.add(cryptoBits.word());
     const bits = scripted(1, 2, 3);
@@ -44,7 +44,7 @@ describe('the pool of bits', () => {
     expect(seen.size).toBe(3);
   });
 
-  it('refuses the low words that would bias a small range', () => {
+  it('the pool rejects the low words that would bias a small range', () => {
     // 2^32 mod 3 = 1: only a product whose low word is zero is refused.
     expect(scripted(0, 5).below(3)).toBe(0);
     // 2^32 mod (2^31 + 1) = 2^31 - 1: w = 1 has low word 2^31 + 1, kept; w = 2 has low word 2, refused.
@@ -52,21 +52,21 @@ describe('the pool of bits', () => {
     expect(scripted(2 ** 32 - 1).below(2 ** 32 - 1)).toBe(2 ** 32 - 2);
   });
 
-  it.each([2, 3, 7, 10, 61])('is uniform below %i', (n) => expect(isUniform(n, () => cryptoBits.below(n))).toBe(true));
+  it.each([2, 3, 7, 10, 61])('the pool is uniform below %i', (n) => expect(isUniform(n, () => cryptoBits.below(n))).toBe(true));
   it.each([2 ** 21 + 1, 2 ** 31 + 12345, 2 ** 32 - 1, 2 ** 32, 2 ** 32 + 1, 3 * 2 ** 40 + 7, 2 ** 53])(
-    'is uniform below %i, seen in sixteenths',
+    'the pool is uniform below %i, counted in sixteenths',
     (n) => {
       expect(isUniform(16, () => Math.floor(cryptoBits.below(n) / (n / 16)))).toBe(true);
     },
   );
-  it('has a fair coin', () => expect(isUniform(2, () => cryptoBits.bit())).toBe(true));
+  it('the pool has a fair coin', () => expect(isUniform(2, () => cryptoBits.bit())).toBe(true));
 
-  it('fails the same test with a modulo in place of rejection', () => {
+  it('the test detects a modulo in place of rejection', () => {
     const biased = () => Math.floor(((cryptoBits.word() & 255) % 100) / 10);
     expect(isUniform(10, biased)).toBe(false);
   });
 
-  it('cannot be seeded outside tests', () => {
+  it('the pool cannot be seeded outside tests', () => {
     const root = join(import.meta.dirname, '..', '..');
     const makers = readdirSync(root, { recursive: true, encoding: 'utf8' })
       .filter((f) => f.endsWith('.ts') && !f.endsWith('.test.ts'))
@@ -76,14 +76,14 @@ describe('the pool of bits', () => {
 });
 
 describe('uniform big integers', () => {
-  it.each([1n, 2n, 3n, 10n, 61n])('are uniform below %i', (n) => {
+  it.each([1n, 2n, 3n, 10n, 61n])('the integers are uniform below %i', (n) => {
     expect(isUniform(Number(n), () => Number(uniformBelow(n)))).toBe(true);
   });
-  it('are uniform below a number of a hundred bits, seen in tenths', () => {
+  it('the integers are uniform below a number of a hundred bits, counted in tenths', () => {
     const n = 10n * 3n ** 60n;
     expect(isUniform(10, () => Number(uniformBelow(n) / 3n ** 60n))).toBe(true);
   });
-  it('have the width asked for', () => {
+  it('the integers have the requested width', () => {
     expect(uniformBits(0)).toBe(0n);
     expect(uniformBits(40, scripted(0xffffffff, 0xffffffff))).toBe((1n << 40n) - 1n);
     expect(() => uniformBelow(0n)).toThrow(RangeError);

@@ -3,7 +3,7 @@ import { randomBytes, randomFillSync } from 'node:crypto';
 /** Fills a buffer with uniform random bytes. Only tests pass another source than the operating system's. */
 export type ByteSource = (buffer: Uint8Array) => void;
 
-/** Uniform digits 0 .. base - 1 (base a power of two), as many as wanted. The samplers see randomness only as these. */
+/** Uniform digits 0 .. base - 1 (base a power of two), the samplers' only source of randomness. */
 export interface Digits {
   readonly base: number;
   word(): number;
@@ -15,8 +15,8 @@ const poolBytes = 16384;
 const two32 = 2 ** 32;
 
 /**
- * Uniform random words from a pool of crypto bytes, and uniform integers from them by rejection (no modulo bias).
- * A used word is erased, so that a later look at the memory does not tell past noise.
+ * Uniform random words from a pool of cryptographic bytes, and uniform integers by rejection (no modulo bias). Used words are
+ * erased, so that memory does not reveal past noise.
  */
 export class Bits implements Digits {
   readonly base = two32;
@@ -84,5 +84,5 @@ export class Bits implements Digits {
 /** The bits every release uses. Nothing can seed them. */
 export const cryptoBits = new Bits((buffer) => randomFillSync(buffer));
 
-/** For names and secrets that nobody may guess: fresh from the system, not from the pool that noise is drawn from. */
+/** Bytes for names and secrets that must be unguessable: fresh from the system, not from the pool of noise. */
 export const unguessable = (bytes: number): Buffer => randomBytes(bytes);

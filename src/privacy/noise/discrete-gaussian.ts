@@ -5,10 +5,8 @@ import { geometricNumbers, type NumberSampler, wideLaplace } from './discrete-la
 import { survives } from './unit-exponential.js';
 
 /**
- * Integers x with probability proportional to e^(-x^2 / (2 variance)), exactly, by rejection from a discrete Laplace law:
- * with scale variance / c, a candidate y kept with e^(-(|y| - c)^2 / (2 variance)) has the law wanted, for every c > 0.
- * `wideGaussian` takes c = variance / (floor(sigma) + 1) as Canonne et al. 2020 do; `gaussianNumbers` an integer c near
- * sigma, which keeps the numbers small. See discrete-gaussian.proof.md.
+ * Discrete Gaussian by exact rejection from a discrete Laplace (discrete-gaussian.proof.md): `wideGaussian` with the constant of
+ * Canonne et al. 2020, `gaussianNumbers` with one that keeps numbers small.
  */
 
 function requirePositive(variance: Rational): void {

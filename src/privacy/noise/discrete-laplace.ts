@@ -6,9 +6,8 @@ import { uniformBelow } from './uniform.js';
 import { UnitExponential } from './unit-exponential.js';
 
 /**
- * Integers x with probability proportional to e^(-|x| / scale), exactly. Two independent samplers:
- * `wideLaplace` is that of Canonne et al. 2020 in BigInt; `laplaceNumbers` rounds down an exact exponential variable
- * times the scale in plain numbers, with a certificate per draw and exact integers where it fails. See discrete-laplace.proof.md.
+ * Discrete Laplace, exactly (discrete-laplace.proof.md): `wideLaplace` as in Canonne et al. 2020 in BigInt; `laplaceNumbers` in
+ * doubles with a certificate per draw, and integers where it fails.
  */
 
 /** Draws integers: a bigint only where a step of the draw left the safe range of numbers. */
@@ -62,7 +61,7 @@ const above = 1 + 2 ** -48;
 const below = 1 - 2 ** -48;
 const safe = 2 ** 53;
 
-/** Magnitudes of the law, in plain numbers: G = floor(scale E), E exponential. */
+/** Magnitudes of the discrete Laplace, in doubles: G = floor(scale E), E exponential. */
 export function geometricNumbers(scale: Rational, source: Digits): () => number | bigint {
   requirePositive(scale);
   const exponential = new UnitExponential(source);

@@ -29,7 +29,7 @@ const fits = (counts: number[], probability: number[]): boolean => {
 };
 const digitsOf = (base: number): Digits => ({ base, word: () => cryptoBits.below(base), bit: () => cryptoBits.bit() });
 
-/** The other way to draw the same law: propose uniformly, keep with e^(-rate gap). */
+/** The same distribution by rejection: propose uniformly, keep with e^(-rate gap). */
 function chooseByRejection(scores: readonly bigint[], rate: ReturnType<typeof rational>): number {
   const best = [...scores].sort((a, b) => (a < b ? 1 : -1))[0]!;
   for (;;) {
@@ -50,7 +50,7 @@ describe('the exponential mechanism', () => {
     ['one candidate', { scores: [7n] }, '1'],
     ['scores far apart', { scores: [0n, -(10n ** 30n), 1n] }, '1/3'],
   ];
-  it.each(cases)('has its law with %s', (_, candidates, text) => {
+  it.each(cases)('the mechanism has its distribution with %s', (_, candidates, text) => {
     const rate = parseRational(text);
     const counts = countsOf(12_000, candidates.scores.length, exponentialSampler(candidates, rate));
     const probability = probabilitiesOf(candidates, toNumber(rate));
@@ -58,13 +58,13 @@ describe('the exponential mechanism', () => {
     else expect(counts[0]).toBe(12_000);
   });
 
-  it('stays exact with two-valued digits, where precision must grow in most draws', () => {
+  it('the mechanism stays exact with two-valued digits, where most draws need more precision', () => {
     const rate = parseRational('1/2');
     const counts = countsOf(6000, scores.length, exponentialSampler({ scores }, rate, digitsOf(2)));
     expect(fits(counts, probabilitiesOf({ scores }, 0.5))).toBe(true);
   });
 
-  it('agrees with rejection sampling', () => {
+  it('the mechanism agrees with rejection sampling', () => {
     const rate = parseRational('2/5');
     const probability = probabilitiesOf({ scores }, 0.4);
     expect(
@@ -76,23 +76,23 @@ describe('the exponential mechanism', () => {
     expect(fits(countsOf(20_000, scores.length, exponentialSampler({ scores }, rate)), probability)).toBe(true);
   });
 
-  it('fails the same test at a rate wrong by a tenth', () => {
+  it('the test detects a rate that is wrong by a tenth', () => {
     const counts = countsOf(40_000, scores.length, exponentialSampler({ scores }, parseRational('11/20')));
     expect(fits(counts, probabilitiesOf({ scores }, 0.5))).toBe(false);
   });
 
-  it('never picks a candidate a thousand nats behind, and does not choke on it', () => {
+  it('the mechanism never selects a candidate a thousand nats behind, and handles it quickly', () => {
     const counts = countsOf(2000, 2, () =>
       chooseExponential({ scores: [0n, -1000n], multiplicities: [1n, 10n ** 9n] }, rational(1)),
     );
     expect(counts).toEqual([2000, 0]);
   });
 
-  it('halves the budget over the sensitivity', () => {
+  it('the rate is half of epsilon over the sensitivity', () => {
     expect(toText(exponentialRate(parseRational('0.3'), rational(3)))).toBe('1/20');
   });
 
-  it('refuses nothing to choose from, a negative rate and crooked multiplicities', () => {
+  it('the mechanism refuses an empty list, a negative rate and invalid multiplicities', () => {
     expect(() => chooseExponential({ scores: [] }, rational(1))).toThrow(RangeError);
     expect(() => chooseExponential({ scores: [1n] }, rational(-1))).toThrow(RangeError);
     expect(() => chooseExponential({ scores: [1n], multiplicities: [0n] }, rational(1))).toThrow(RangeError);

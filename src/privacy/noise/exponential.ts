@@ -4,14 +4,13 @@ import { decayOver } from './decay.js';
 import { LazyReal } from './lazy-real.js';
 
 /**
- * The exponential mechanism over finitely many candidates: one index, chosen with probability proportional to
- * multiplicity e^(rate score), exactly. Weights are enclosed by integers, a uniform real picks a point of their cumulative sum,
- * and precision and digits double until the point lies between two sums for certain. See exponential.proof.md.
+ * Exponential mechanism over finitely many candidates: an index with probability proportional to multiplicity e^(rate score),
+ * exactly, by integer enclosures of increasing precision (exponential.proof.md).
  */
 export interface Candidates {
   /** Larger is better. */
   readonly scores: readonly bigint[];
-  /** How many equal candidates an index stands for (the width of an interval); one each if left out. */
+  /** Number of equal candidates that an index stands for (the width of an interval); one each when absent. */
   readonly multiplicities?: readonly bigint[];
 }
 

@@ -70,23 +70,23 @@ describe('the ladder sampler', () => {
   const probability = (x: bigint) => Math.exp(-decay * rungOf(x)) / z;
   const draws = 40_000;
 
-  it('has the stated law', () => {
+  it('the ladder sampler has the stated distribution', () => {
     const draw = ladderSampler(rungs, rational(2, 5), seeded(1));
     expect(fits(tally(draw, draws), probability, integers(60), draws)).toBe(true);
   });
 
-  it('is told apart from a sampler that forgets one rung', () => {
+  it('the test detects a ladder sampler that forgets one rung', () => {
     const draw = ladderSampler({ width: (t) => rungs.width(t + 1), widest: 7n }, rational(2, 5), seeded(2));
     expect(fits(tally(draw, draws), probability, integers(60), draws)).toBe(false);
   });
 
-  it('is discrete Laplace when every rung is one wide', () => {
+  it('the ladder sampler is discrete Laplace if every rung is one wide', () => {
     const draw = ladderSampler({ width: () => 1n, widest: 1n }, rational(1, 3), seeded(3));
     const norm = (1 - Math.exp(-1 / 3)) / (1 + Math.exp(-1 / 3));
     expect(fits(tally(draw, draws), (x) => norm * Math.exp(-Math.abs(Number(x)) / 3), integers(40), draws)).toBe(true);
   });
 
-  it('ends at once however large epsilon is: the digits of a decay that no draw can see are not computed', () => {
+  it('the ladder sampler ends at once for any large epsilon, without computing digits of the decay that no draw needs', () => {
     for (const epsilon of [10n ** 300n, 10n ** 9n, 10n ** 6n, 10n ** 4n]) {
       const draw = ladderSampler(rungs, rational(epsilon, 2n), seeded(5));
       for (let k = 0; k < 100; k++) expect(draw()).toBe(0n);
@@ -95,7 +95,7 @@ describe('the ladder sampler', () => {
     }
   });
 
-  it('says beforehand how many rungs a draw of a small epsilon would tabulate', () => {
+  it('the ladder sampler reports in advance how many rungs a draw of a small epsilon would tabulate', () => {
     let asked = 0;
     const counted = {
       width: (t: number) => {
@@ -112,7 +112,7 @@ describe('the ladder sampler', () => {
     }
   });
 
-  it('stays exact for rungs wider than a double can count', () => {
+  it('the ladder sampler stays exact for rungs wider than doubles can count', () => {
     const draw = ladderSampler({ width: () => 10n ** 30n, widest: 10n ** 30n }, rational(1, 2), seeded(4));
     const values = Array.from({ length: 200 }, draw).filter((x) => x !== 0n);
     expect(values.length).toBe(200);
@@ -136,11 +136,11 @@ describe('the rounded quartic sampler', () => {
     return total / (3 * n);
   };
 
-  it('has the stated law', () => {
+  it('the quartic sampler has the stated distribution', () => {
     expect(fits(tally(quarticSampler(exactScale, seeded(5)), draws), probability, integers(40), draws)).toBe(true);
   });
 
-  it('is told apart from a scale one tenth off', () => {
+  it('the test detects a quartic scale that is one tenth off', () => {
     const off = (digits: number) => {
       const e = exactScale(digits);
       return { low: { num: 11n * e.low.num, den: 10n * e.low.den }, high: { num: 11n * e.high.num, den: 10n * e.high.den } };
@@ -148,7 +148,7 @@ describe('the rounded quartic sampler', () => {
     expect(fits(tally(quarticSampler(off, seeded(6)), draws), probability, integers(40), draws)).toBe(false);
   });
 
-  it('rests on a slide constant below 2.2796 and a dilation constant of 3', () => {
+  it('the quartic density has a slide constant below 2.2796 and a dilation constant of 3', () => {
     const grid = Array.from({ length: 20_000 }, (_, i) => i / 1000);
     expect(Math.max(...grid.map((z) => (4 * z ** 3) / (1 + z ** 4)))).toBeLessThan(2.2796);
     expect(Math.max(...grid.map((z) => (4 * z ** 4) / (1 + z ** 4) - 1))).toBeLessThanOrEqual(3);

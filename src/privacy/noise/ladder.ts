@@ -4,9 +4,8 @@ import { decayOver } from './decay.js';
 import { uniformBelow, uniformBits } from './uniform.js';
 
 /**
- * Integers in rungs around zero: zero itself has weight 1, and each of the widths(u - 1) integers on either side that make up rung u has weight
- * e^(-decay u), u = 1, 2, … The rung is found by inverting one uniform real whose binary digits are drawn as needed and compared with enclosures of the
- * weights by integers, so the law is exact. See ladder.proof.md.
+ * Rungs of integers around zero: zero has weight 1, each of the widths(u - 1) integers on either side in rung u has weight
+ * e^(-decay u). Sampled exactly by integer enclosures (ladder.proof.md).
  */
 export interface Rungs {
   /** Non-negative and non-decreasing in t; a width of 0 counts as 1. */

@@ -2,8 +2,8 @@ import type { Rational } from '../../base/exact/rational.js';
 import type { Digits } from './bits.js';
 
 /**
- * A uniform real in [0, 1) of which only the digits that somebody asked for exist.
- * Digits not yet drawn are independent of everything decided so far, so decisions made digit by digit are exact.
+ * Uniform real in [0, 1) whose digits are drawn on demand. Undrawn digits are independent of all decisions so far, so decisions
+ * digit by digit are exact.
  */
 export class LazyReal {
   private readonly known: number[];
@@ -27,7 +27,7 @@ export class LazyReal {
     return value;
   }
 
-  /** Whether this real is below another, independent one (equality has probability zero). */
+  /** True if this real is below another, independent one (equality has probability zero). */
   isBelow(other: LazyReal): boolean {
     for (let i = 0; ; i++) {
       const a = this.digit(i);
@@ -36,7 +36,7 @@ export class LazyReal {
     }
   }
 
-  /** Whether this real is below a rational in [0, 1]. */
+  /** True if this real is below a rational in [0, 1]. */
   isBelowRational(x: Rational): boolean {
     if (x.num >= x.den) return true;
     const base = BigInt(this.source.base);

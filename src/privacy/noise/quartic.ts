@@ -3,8 +3,8 @@ import { type Bits, cryptoBits } from './bits.js';
 import { uniformBits } from './uniform.js';
 
 /**
- * The nearest integer to scale x Z, Z real with density proportional to 1 / (1 + z^4), exactly. (u, v) uniform where u^4 + v^4 <= u^2 gives Z = v / u;
- * u and v are uniform reals whose digits are drawn as needed, and the scale is a real known by enclosures as narrow as asked for. See quartic.proof.md.
+ * Exact sample of the nearest integer to scale x Z, Z with density proportional to 1 / (1 + z^4), by ratio of uniforms with lazy
+ * digits. `scale` returns enclosures of any precision (quartic.proof.md).
  */
 export function quarticSampler(scale: (digits: number) => Enclosure, bits: Bits = cryptoBits): () => bigint {
   const known = new Map<number, Enclosure>();
@@ -45,7 +45,7 @@ function tryOnce(scale: (digits: number) => Enclosure, bits: Bits): bigint | und
   }
 }
 
-/** Whether u^4 + v^4 <= u^2 for all, or for no, reals with these digits. */
+/** Decides u^4 + v^4 <= u^2 for all reals with these digits: 'yes' for all, 'no' for none, otherwise 'open'. */
 function inside(u: bigint, v: bigint, p: bigint): 'yes' | 'no' | 'open' {
   const [u1, v1] = [u + 1n, v + 1n];
   if (u1 ** 4n + v1 ** 4n <= (u * u) << (2n * p)) return 'yes';

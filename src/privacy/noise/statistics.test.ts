@@ -20,17 +20,17 @@ const sampleOf = (n: number, draw: () => number | bigint): number[] => Array.fro
  */
 const digitsOf = (base: number): Digits => ({ base, word: () => cryptoBits.below(base), bit: () => cryptoBits.bit() });
 
-describe('the laws', () => {
+describe('the reference distributions', () => {
   const rows: [string, Law, number[]][] = [
     ['DLap(1)', laplaceLaw(1), [0.46211716, 0.1700034, 0.06254076, 0.02300746]],
     ['DLap(2)', laplaceLaw(2), [0.24491866, 0.14855068, 0.09010054, 0.05464874]],
     ['DGauss(1)', gaussianLaw(1), [0.39894228, 0.24197072, 0.05399097, 0.00443185]],
     ['DGauss(4)', gaussianLaw(4), [0.19947114, 0.17603266, 0.12098536, 0.0647588]],
   ];
-  it.each(rows)('%s has the published probabilities', (_, law, want) => {
+  it.each(rows)('the distribution %s has the published probabilities', (_, law, want) => {
     for (const [k, p] of want.entries()) expect(law.pmf(k)).toBeCloseTo(p, 8);
   });
-  it('have the published variances', () => {
+  it('the reference distributions have the published variances', () => {
     expect(moment(laplaceLaw(1), 2)).toBeCloseTo(1.841347, 6);
     expect(moment(gaussianLaw(1), 2)).toBeCloseTo(0.99999979, 8);
   });
@@ -38,39 +38,42 @@ describe('the laws', () => {
 
 describe('discrete Laplace', () => {
   it.each(['1', '2', '10/3', '10', '1/4', '1/50', '1000', '873814/262144'])(
-    'of scale %s passes every check in numbers',
+    'the Laplace sampler of scale %s passes every check in doubles',
     (text) => {
       const scale = parseRational(text);
       expect(failuresOf(sampleOf(many, laplaceNumbers(scale).draw), laplaceLaw(toNumber(scale)))).toEqual([]);
     },
   );
-  it('passes with a scale that is any double', () => {
+  it('the Laplace sampler passes with any double as the scale', () => {
     expect(failuresOf(sampleOf(many, laplaceNumbers(fromNumber(Math.PI)).draw), laplaceLaw(Math.PI))).toEqual([]);
   });
-  it.each(['1', '10/3', '50'])('of scale %s passes every check in big integers', (text) => {
+  it.each(['1', '10/3', '50'])('the Laplace sampler of scale %s passes every check in big integers', (text) => {
     const scale = parseRational(text);
     expect(failuresOf(sampleOf(some, wideLaplace(scale)), laplaceLaw(toNumber(scale)))).toEqual([]);
   });
-  it.each(['1/3', '1', '10/3', '20'])('of scale %s is the same law by both samplers', (text) => {
+  it.each(['1/3', '1', '10/3', '20'])('the two Laplace samplers of scale %s have the same distribution', (text) => {
     const scale = parseRational(text);
     const law = laplaceLaw(toNumber(scale));
     expect(twoSamples(sampleOf(many, laplaceNumbers(scale).draw), sampleOf(some, wideLaplace(scale)), law)).toBe(true);
   });
-  it.each([2, 4, 8, 2 ** 51])('stays exact with digits of %i values, where the rare paths are common', (base) => {
-    for (const text of ['1', '10/3', '1/4', '37']) {
-      const scale = parseRational(text);
-      const sample = sampleOf(some, laplaceNumbers(scale, digitsOf(base)).draw);
-      expect([text, failuresOf(sample, laplaceLaw(toNumber(scale)))]).toEqual([text, []]);
-    }
-  });
-  it('draws scales far beyond 2^53 and far below one', () => {
+  it.each([2, 4, 8, 2 ** 51])(
+    'the Laplace sampler stays exact with digits of %i values, where the rare paths are common',
+    (base) => {
+      for (const text of ['1', '10/3', '1/4', '37']) {
+        const scale = parseRational(text);
+        const sample = sampleOf(some, laplaceNumbers(scale, digitsOf(base)).draw);
+        expect([text, failuresOf(sample, laplaceLaw(toNumber(scale)))]).toEqual([text, []]);
+      }
+    },
+  );
+  it('the Laplace sampler draws at scales far beyond 2^53 and far below one', () => {
     const huge = rational(10n ** 30n);
     const sample = sampleOf(20_000, laplaceSampler(huge)).map((x) => Math.round(x / 1e28));
     expect(failuresOf(sample, laplaceLaw(100)).filter((c) => c !== 'chi-square' && c !== 'log-ratio')).toEqual([]);
     const tiny = laplaceSampler(rational(1n, 10n ** 400n));
     expect(sampleOf(1000, tiny).every((x) => x === 0)).toBe(true);
   });
-  it('refuses a scale that is not positive', () => {
+  it('the Laplace sampler refuses a scale that is not positive', () => {
     expect(() => laplaceSampler(rational(0))).toThrow(RangeError);
     expect(() => wideLaplace(rational(-1))).toThrow(RangeError);
   });
@@ -78,37 +81,40 @@ describe('discrete Laplace', () => {
 
 describe('discrete Gaussian', () => {
   it.each(['1', '4', '16', '1/4', '1/50', '2/3', '100000/7', '1000000'])(
-    'of variance %s passes every check in numbers',
+    'the Gaussian sampler of variance %s passes every check in doubles',
     (text) => {
       const variance = parseRational(text);
       expect(failuresOf(sampleOf(many, gaussianNumbers(variance).draw), gaussianLaw(toNumber(variance)))).toEqual([]);
     },
   );
-  it('passes with a variance that is any double', () => {
+  it('the Gaussian sampler passes with any double as the variance', () => {
     expect(failuresOf(sampleOf(many, gaussianNumbers(fromNumber(Math.E)).draw), gaussianLaw(Math.E))).toEqual([]);
   });
-  it.each(['1', '1/4', '50'])('of variance %s passes every check in big integers', (text) => {
+  it.each(['1', '1/4', '50'])('the Gaussian sampler of variance %s passes every check in big integers', (text) => {
     const variance = parseRational(text);
     expect(failuresOf(sampleOf(some, wideGaussian(variance)), gaussianLaw(toNumber(variance)))).toEqual([]);
   });
-  it.each(['1/3', '1', '7', '300'])('of variance %s is the same law by both samplers', (text) => {
+  it.each(['1/3', '1', '7', '300'])('the two Gaussian samplers of variance %s have the same distribution', (text) => {
     const variance = parseRational(text);
     const law = gaussianLaw(toNumber(variance));
     expect(twoSamples(sampleOf(many, gaussianNumbers(variance).draw), sampleOf(some, wideGaussian(variance)), law)).toBe(true);
   });
-  it.each([2, 4, 8, 2 ** 51])('stays exact with digits of %i values, where the rare paths are common', (base) => {
-    for (const text of ['1', '10/3', '1/4', '90']) {
-      const variance = parseRational(text);
-      const sample = sampleOf(some / 2, gaussianNumbers(variance, digitsOf(base)).draw);
-      expect([text, failuresOf(sample, gaussianLaw(toNumber(variance)))]).toEqual([text, []]);
-    }
-  });
-  it('draws variances far beyond 2^53 and far below one', () => {
+  it.each([2, 4, 8, 2 ** 51])(
+    'the Gaussian sampler stays exact with digits of %i values, where the rare paths are common',
+    (base) => {
+      for (const text of ['1', '10/3', '1/4', '90']) {
+        const variance = parseRational(text);
+        const sample = sampleOf(some / 2, gaussianNumbers(variance, digitsOf(base)).draw);
+        expect([text, failuresOf(sample, gaussianLaw(toNumber(variance)))]).toEqual([text, []]);
+      }
+    },
+  );
+  it('the Gaussian sampler draws at variances far beyond 2^53 and far below one', () => {
     const sample = sampleOf(20_000, gaussianSampler(rational(10n ** 60n))).map((x) => Math.round(x / 1e28));
     expect(failuresOf(sample, gaussianLaw(10_000)).filter((c) => c !== 'chi-square' && c !== 'log-ratio')).toEqual([]);
     expect(sampleOf(1000, gaussianSampler(rational(1n, 10n ** 400n))).every((x) => x === 0)).toBe(true);
   });
-  it('takes integer roots exactly', () => {
+  it('the integer root is exact', () => {
     for (const n of [0n, 1n, 3n, 4n, 8n, 9n, 10n ** 40n - 1n, 10n ** 40n]) {
       const r = integerRoot(n);
       expect(r * r <= n && (r + 1n) * (r + 1n) > n).toBe(true);
@@ -116,7 +122,7 @@ describe('discrete Gaussian', () => {
   });
 });
 
-describe('broken twins fail the same checks', () => {
+describe('faulty samplers that the checks detect', () => {
   const good = laplaceNumbers(rational(3)).draw as () => number;
   const law = laplaceLaw(3);
   const coin = (p: number): boolean => cryptoBits.below(1_000_000) < p * 1_000_000;
@@ -140,13 +146,13 @@ describe('broken twins fail the same checks', () => {
       if (Math.abs(x) < 18) return x;
     }
   };
-  it.each(twins)('$name', ({ draw, fails }) => expect(failuresOf(sampleOf(many, draw), law)).toContain(fails));
+  it.each(twins)('the checks detect $name', ({ draw, fails }) => expect(failuresOf(sampleOf(many, draw), law)).toContain(fails));
 
-  it('two samplers of different scales are told apart', () => {
+  it('the two-sample check distinguishes samplers of different scales', () => {
     expect(twoSamples(sampleOf(many, good), sampleOf(many, small), law)).toBe(false);
   });
 
-  it('a Gaussian that proposes with the wrong scale', () => {
+  it('the checks detect a Gaussian sampler that proposes with the wrong scale', () => {
     // The mistake seen in the wild: the Laplace step ignores its scale.
     const propose = laplaceNumbers(rational(1)).draw as () => number;
     const draw = (): number => {
@@ -158,7 +164,7 @@ describe('broken twins fail the same checks', () => {
     expect(failuresOf(sampleOf(some, draw), gaussianLaw(16))).toContain('chi-square');
   });
 
-  it('an exponential that settles ties by chance', () => {
+  it('the checks detect an exponential sampler that settles ties by chance', () => {
     // With four-valued digits the certificate must not be trusted without drawing more.
     const scale = 3;
     const lazy = (): number => {
@@ -175,7 +181,7 @@ describe('broken twins fail the same checks', () => {
 });
 
 describe('the precision attack', () => {
-  /** Whether some double of noise could have turned `count` into the output. */
+  /** True if some double of noise turns `count` into the output. */
   const couldComeFrom = (count: number, output: number): boolean => count + (output - count) === output;
   const proofsOfZero = (release: (count: number) => number): number => {
     let proofs = 0;
@@ -186,7 +192,7 @@ describe('the precision attack', () => {
     return proofs;
   };
 
-  it('reads the count off floating-point noise in more than one output of seven', () => {
+  it('the attack reads the count from floating-point noise in more than one output of seven', () => {
     const uniform = (): number => cryptoBits.below(2 ** 53) / 2 ** 53;
     const floating = (count: number): number => {
       const u = uniform() - 0.5;
@@ -196,7 +202,7 @@ describe('the precision attack', () => {
     expect(proofsOfZero(floating) / many).toBeGreaterThan(0.145);
   });
 
-  it('reads nothing off ours: 0 of 200,000', () => {
+  it('the attack reads nothing from our noise: 0 of 200,000', () => {
     const count = additive(
       { name: 'count', cells: many, effects: effectOn([everyRecord], { l1: 1n, l2squared: 1n }) },
       pure(rational(1)),
@@ -205,7 +211,7 @@ describe('the precision attack', () => {
     expect(proofsOfZero(() => Number(outputs.pop()))).toBe(0);
   });
 
-  it('finds every output of one count among those of the other', () => {
+  it('every output of one count is also an output of the other', () => {
     const draw = laplaceNumbers(rational(1)).draw as () => number;
     const near = (count: number): Set<number> => new Set(sampleOf(many, () => count + draw()).filter((x) => Math.abs(x) < 5));
     expect([...near(0)].sort()).toEqual([...near(1)].sort());

@@ -3,10 +3,8 @@ import type { Digits } from './bits.js';
 import { fallsEvenly, LazyReal } from './lazy-real.js';
 
 /**
- * Exact draws of the exponential law by von Neumann's falling runs. For uniform reals u1, u2, .. the run u1 > u2 > .. > un has
- * odd length with probability e^-u1; so the first u1 with an odd run is the fraction and the number of even runs before it the
- * whole part of an exponential variable. Reals are compared by their first digits; a tie is settled by drawing more (LazyReal).
- * See discrete-laplace.proof.md.
+ * Exact exponential draws by von Neumann's falling runs of uniform reals (discrete-laplace.proof.md). Reals are compared by their
+ * first digits; ties draw further digits (LazyReal).
  */
 export class UnitExponential {
   /** The last draw, where its first digit was not enough to make it. */
@@ -71,7 +69,7 @@ export class UnitExponential {
   }
 }
 
-/** True with probability e^-x for x in [0, 1], where low <= x <= high are doubles and `exact` is asked only in doubt. */
+/** True with probability e^-x for x in [0, 1], where low <= x <= high are doubles and `exact` is evaluated only in doubt. */
 export function survives(low: number, high: number, exact: () => Rational, source: Digits): boolean {
   const base = source.base;
   let last = source.word();

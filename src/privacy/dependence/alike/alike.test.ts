@@ -32,8 +32,8 @@ function enumerate(records: number, ties: readonly Tie[], effects: readonly numb
   );
 }
 
-describe('ties that pull together', () => {
-  test('agree with the reference values', () => {
+describe('the bound for attractive ties', () => {
+  test('the bound agrees with the reference values', () => {
     const { cases } = readVectors('alike');
     expect(cases.length).toBeGreaterThan(10);
     for (const { name, records, ties, effects, leak } of cases) {
@@ -57,7 +57,7 @@ describe('ties that pull together', () => {
       effects: fc.array(fc.double({ min: 0, max: 2, noNaN: true }), { minLength: n, maxLength: n }),
     }),
   );
-  test('are never below the enumeration of all values, and close to it', () => {
+  test('the bound is never below the enumeration of all values, and close to it', () => {
     let looped = 0;
     fc.assert(
       fc.property(model, ({ n, ties, effects }) => {
@@ -77,8 +77,8 @@ describe('ties that pull together', () => {
 });
 
 /**
- * The worst |log P(o | x_i = 1) / P(o | x_i = 0)| by enumeration, over likelihoods e^(-distance to a set of rows), where differing in record j counts e_j: products
- * are those of one row. Bit values 0 and 1; fields tilt each record.
+ * Worst |log P(o | x_i = 1) / P(o | x_i = 0)| by enumeration over likelihoods e^(-distance to a set of rows), where a difference
+ * in record j counts e_j. Bit values 0 and 1; fields tilt each record.
  */
 function exactLeaks(n: number, ties: readonly Tie[], fields: readonly number[], effects: readonly number[]) {
   const rows = 2 ** n;
@@ -111,7 +111,7 @@ function exactLeaks(n: number, ties: readonly Tie[], fields: readonly number[], 
   return worst;
 }
 
-/** Climbs towards the model that leaks most for its bound; the largest ratio met. */
+/** Hill climbing for the model that leaks most relative to its bound; returns the largest ratio. */
 function climb(models: number, bound: (n: number, ties: readonly Tie[], effects: Float64Array) => Float64Array): number {
   let most = 0;
   for (let k = 0; k < models; k++) {
@@ -137,21 +137,21 @@ function climb(models: number, bound: (n: number, ties: readonly Tie[], effects:
   return most;
 }
 
-describe('attacked', () => {
+describe('hill-climbing attacks on attractive ties', () => {
   const models = Number(process.env.FUGU_CLIMBS ?? 60);
   test('no prior and no release leaks more than the bound', { timeout: 3_600_000 }, () => {
     const most = climb(models, (n, ties, effects) => alike(graphOf(n, ties), effects));
     expect(most).toBeLessThanOrEqual(1 + 1e-12);
     expect(most).toBeGreaterThan(0.9);
   });
-  test('a bound for ties a tenth weaker, or one that forgets the last tie, is broken', () => {
+  test('the attack breaks a bound for ties a tenth weaker, and one that forgets the last tie', () => {
     const weaker = (ties: readonly Tie[]) => ties.map(([u, w, ratio]): Tie => [u, w, ratio ** 0.9]);
     expect(climb(60, (n, ties, effects) => alike(graphOf(n, weaker(ties)), effects))).toBeGreaterThan(1.001);
     expect(climb(60, (n, ties, effects) => alike(graphOf(n, ties.slice(1)), effects))).toBeGreaterThan(1.001);
   });
 });
 
-describe('ties of a model', () => {
+describe('attractive ties of a model', () => {
   const model = (factors: readonly Factor[], values = 2): Model => ({
     ids: ['a', 'b', 'c'],
     values: Array.from({ length: 3 }, () => Array.from({ length: values }, (_, v) => v)),
@@ -171,11 +171,11 @@ describe('ties of a model', () => {
     [0.1, 0.1, 0.1],
   );
 
-  test('show their direction in their tables', () => {
+  test('a table shows whether its tie is attractive', () => {
     expect(worst(model([together(0, 1), together(1, 2), together(0, 2)]))).toBeCloseTo(exact!, 12);
     expect(worst(model([apart(0, 1), together(1, 2), apart(0, 2)]))).toBeCloseTo(exact!, 12);
   });
-  test('are not covered when no renaming makes them pull together', () => {
+  test('a component is not covered if no renaming of values makes all its ties attractive', () => {
     expect(worst(model([apart(0, 1), together(1, 2), together(0, 2)]))).toBeGreaterThan(exact! + 1e-3);
     const twice = model([
       together(0, 1),
@@ -185,11 +185,11 @@ describe('ties of a model', () => {
     ]);
     expect(leakage(twice, 0.1, 'informed').how).not.toContain('pull together');
   });
-  test('have a direction as odds ratios only when they say so', () => {
+  test('an odds ratio is attractive only if the model declares it', () => {
     expect(worst(model([declared(0, 1, 'alike'), declared(1, 2, 'alike'), declared(0, 2, 'alike')]))).toBeCloseTo(exact!, 12);
     expect(worst(model([declared(0, 1, 'alike'), declared(1, 2, 'alike'), declared(0, 2)]))).toBeGreaterThan(exact! + 1e-3);
   });
-  test('are not covered with three values', () => {
+  test('a record with three values is not covered', () => {
     const three: Factor = { records: [0, 1], table: Float64Array.of(3, 1, 1, 1, 3, 1, 1, 1, 3) };
     const all = [three, { ...three, records: [1, 2] }, { ...three, records: [0, 2] }];
     expect(leakage(model(all, 3), 0.1, 'informed').how).not.toContain('pull together');

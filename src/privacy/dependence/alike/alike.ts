@@ -3,17 +3,17 @@ import { closed } from '../graph/push.js';
 import { nodesOf, type Walk, walk } from '../graph/walk.js';
 import { correlationSums, type Pulled } from './correlations.js';
 
-/** How the plan names it. */
+/** Name of this bound in plans. */
 export const alikeWords = 'ties that pull together by their correlations';
 
-/** What one component may cost: households of ten over any number of weeks, not a town. */
+/** Limit for one component: enough for households of ten over any number of weeks, not for a town. */
 const cost = { width: 13, rows: 2 ** 22 };
-/** Equal components are worked out once, up to this many different ones. */
+/** Limit on the number of distinct components whose results are reused. */
 const mostShapes = 20_000;
 
 /**
- * What an attacker gains about each record of a graph whose ties all pull together (alike.proof.md), rounded up. Infinite where it says nothing: in components that are
- * too wide, and in forests, where the informed bound is never above it.
+ * Upper bound on the leakage of each record if all ties are attractive (attractive-bound.proof.md). Infinite for components that
+ * are too wide, and for forests, where the informed bound is never larger.
  */
 export function alike(graph: FactorGraph, profile: Float64Array, walked: Walk = walk(graph)): Float64Array {
   if (!graph.pairwise) throw new RangeError('only ties between two pull together');
@@ -33,7 +33,7 @@ export function alike(graph: FactorGraph, profile: Float64Array, walked: Walk = 
   return leaks;
 }
 
-/** One component with its own numbering; hidden types have no effect of their own. */
+/** Component with its own numbering; hidden types have no cost. */
 function pieceOf(graph: FactorGraph, nodes: Uint32Array, profile: Float64Array, local: Uint32Array): Pulled {
   for (let k = 0; k < nodes.length; k++) local[nodes[k]!] = k;
   const pulls: Pulled['pulls'][number][] = [];

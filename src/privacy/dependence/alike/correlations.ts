@@ -1,15 +1,15 @@
 import { addUp, mulUp } from '../../../base/exact/outward.js';
 import { type Bag, type Cost, eliminate, type Pull } from './elimination.js';
 
-/** Two-valued records that pull together, one connected component of them. */
+/** Connected component of two-valued records with attractive ties. */
 export interface Pulled {
   readonly effects: readonly number[];
   readonly pulls: readonly Pull[];
 }
 
 /**
- * Sum over j of c_ij e_j for every record i, where c is the correlation in the Ising model without fields; rounded up. It is what S = sum of e_j s_j is worth when
- * s_i is known to be +1, so one pass up a tree decomposition and one down give it for all i. Undefined when the tables would grow beyond the cost.
+ * Upper bound on sum over j of c_ij e_j for every record i, c the correlation in the Ising model without fields
+ * (attractive-bound.proof.md). Undefined if the tables would exceed the limit.
  */
 export function correlationSums({ effects, pulls }: Pulled, cost: Cost): Float64Array | undefined {
   const bags = eliminate(effects.length, pulls, cost);
@@ -31,14 +31,20 @@ export function correlationSums({ effects, pulls }: Pulled, cost: Cost): Float64
   return out;
 }
 
-/** One rounding of a double. What is off by rounding is counted beside every number, in first order; `certain` is more than all that is left out. */
+/**
+ * Unit roundoff of a double. Rounding errors are tracked to first order with every number; the factor `certain` exceeds all
+ * neglected terms.
+ */
 const unit = 2 ** -53;
 const certain = 1.01;
 
-/** What a bag knows of the records taken out up to it, by the values of its nodes (a row) and by those of all but the first (what it tells its parent). */
+/**
+ * Sums over the records eliminated up to a bag: by the values of its nodes (a row), and by those of all but the first (the
+ * message to its parent).
+ */
 interface Table {
   readonly weight: Float64Array;
-  /** What those records are worth in S. */
+  /** Contribution of those records to S. */
   readonly worth: Float64Array;
   readonly told: Float64Array;
   readonly toldWorth: Float64Array;
@@ -62,7 +68,7 @@ function tableOf({ nodes, ties }: Bag, effects: readonly number[]): Table {
   return { weight, worth, ...tellings, reach: own, weightOff: ties.length * unit, ...none };
 }
 
-/** The pass up: the first record of a bag is summed over, and the parent hears the rest. */
+/** Pass up: sums over the first record of a bag; the result is the message to the parent. */
 function tell(bag: Bag, table: Table, up: readonly [Bag, Table] | undefined): void {
   const { weight, worth, told, toldWorth } = table;
   for (let rest = 0; rest < told.length; rest++) {
@@ -85,7 +91,7 @@ function tell(bag: Bag, table: Table, up: readonly [Bag, Table] | undefined): vo
   to.worthOff += table.toldWorthOff + unit * to.reach;
 }
 
-/** The rows of the parent, each with the row of the child's telling it agrees with. */
+/** Rows of the parent, each with the index of the child's message that agrees with it. */
 function agreeing(child: Bag, parent: Bag): Uint32Array {
   const rows = new Uint32Array(2 ** parent.nodes.length);
   for (const [k, place] of child.places.entries())
@@ -93,7 +99,7 @@ function agreeing(child: Bag, parent: Bag): Uint32Array {
   return rows;
 }
 
-/** By a power of two, which is exact: the largest weight of a table stays near 1. */
+/** Scales by a power of two, which is exact, so that the largest weight of a table stays near 1. */
 function scale(weight: Float64Array): void {
   let most = 0;
   for (const w of weight) if (w > most) most = w;
@@ -101,7 +107,7 @@ function scale(weight: Float64Array): void {
   for (let row = 0; row < weight.length; row++) weight[row]! *= by;
 }
 
-/** What is known of all records by the values of a bag: how likely a row is, and what S is worth given it. */
+/** Marginal of all records on a bag: probability of each row, and the conditional expectation of S. */
 interface View {
   readonly chance: Float64Array;
   readonly worth: Float64Array;
@@ -109,7 +115,7 @@ interface View {
   readonly worthOff: number;
 }
 
-/** The pass down: what lies beyond a bag depends on it through what it shares with its parent. */
+/** Pass down: the rest of the graph depends on a bag only through the nodes shared with its parent. */
 function viewOf(table: Table, whole: number, above: readonly [Uint32Array, View] | undefined): View {
   const { weight, told, toldWorth } = table;
   const known = new Float64Array(told.length);
@@ -139,7 +145,7 @@ function viewOf(table: Table, whole: number, above: readonly [Uint32Array, View]
   return { chance, worth, chanceOff, worthOff: table.worthOff + beyondOff + unit * whole };
 }
 
-/** What S is worth when the first record of the bag is +1. */
+/** Expectation of S given that the first record of the bag is +1. */
 function ofFirst({ chance, worth, chanceOff, worthOff }: View, whole: number): { sum: number; off: number } {
   let plus = 0;
   let sum = 0;

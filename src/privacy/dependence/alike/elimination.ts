@@ -1,21 +1,21 @@
 import { mulDown } from '../../../base/exact/outward.js';
 
-/** A tie of a component with its own numbering 0 .. size-1. */
+/** Tie of a component with its own numbering 0 .. size-1. */
 export interface Pull {
   readonly ends: readonly [number, number];
-  /** e^(-D/2), rounded down: the weight of disagreeing, beside 1 for agreeing. */
+  /** e^(-D/2), rounded down: weight of disagreement, relative to 1 for agreement. */
   readonly apart: number;
 }
 
 /**
- * One bag of a tree decomposition: a record and those it meets when it is taken out of the graph. Bags come in the order of taking out, so a bag's parent comes
- * after it. Bit k of a row of its table is the value of nodes[k]; nodes[0] is the record taken out.
+ * Bag of a tree decomposition: an eliminated record and its neighbours at that time, in elimination order, so a parent comes
+ * later. Bit k of a row of its table is the value of nodes[k]; nodes[0] is eliminated.
  */
 export interface Bag {
   readonly nodes: readonly number[];
-  /** The bag that holds all of nodes but the first; absent for a last bag. */
+  /** Bag that holds all nodes but the first; absent for the last bag of a component. */
   readonly parent?: number;
-  /** Where nodes[1], nodes[2], … stand in the parent's nodes. */
+  /** Indices of nodes[1], nodes[2], … in the parent's nodes. */
   readonly places: readonly number[];
   readonly ties: readonly { readonly bits: number; readonly apart: number }[];
 }
@@ -27,7 +27,7 @@ export interface Cost {
   readonly rows: number;
 }
 
-/** Takes out a record with the fewest neighbours, time and again. Undefined when the tables would grow beyond the cost. */
+/** Eliminates a record with the fewest neighbours repeatedly. Undefined if the tables would exceed the limit. */
 export function eliminate(size: number, pulls: readonly Pull[], cost: Cost): Bag[] | undefined {
   const near = Array.from({ length: size }, () => new Set<number>());
   const own = Array.from({ length: size }, () => new Map<number, number>());
@@ -59,7 +59,7 @@ export function eliminate(size: number, pulls: readonly Pull[], cost: Cost): Bag
   return order.map(({ node, met, ties }) => {
     const parent = met.length === 0 ? undefined : Math.min(...met.map((u) => turn[u]!));
     const there = parent === undefined ? [] : [order[parent]!.node, ...order[parent]!.met];
-    // A tie belongs to the bag in which the first of its two ends is taken out.
+    // A tie belongs to the bag in which the first of its ends is eliminated.
     const held = met.flatMap((u, k) => (ties.has(u) ? [{ bits: 1 | (2 << k), apart: ties.get(u)! }] : []));
     return {
       nodes: [node, ...met],

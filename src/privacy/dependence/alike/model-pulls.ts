@@ -4,13 +4,13 @@ import { type FactorGraph, fromFactors } from '../graph/factor-graph.js';
 import { type Factor, isTable, type Model } from '../model/model.js';
 import { logOdds, logOddsRatio } from '../model/odds.js';
 
-/** The ties of a model that pull together, as one graph over all its records, and whom it speaks about: whole components of the model. */
+/** Attractive ties of a model, as one graph over all its records, and the covered records: whole components of the model. */
 export interface ModelPulls {
   readonly graph: FactorGraph;
   readonly spokenOf: Uint8Array;
 }
 
-/** A tie between two two-valued records: whether it pulls them together (1) or apart (-1), and how strongly. */
+/** Tie between two two-valued records: sign 1 if attractive, -1 if repelling, and its log odds. */
 interface Signed {
   readonly ends: readonly [number, number];
   readonly sign: 1 | -1;
@@ -18,8 +18,8 @@ interface Signed {
 }
 
 /**
- * A component of a model is in the class when all its ties join two two-valued records and some renaming of the two values of records makes every tie pull together.
- * A table shows its direction; an odds ratio has one only when it says `pull`.
+ * Attractive ties of a model: components of ties between two two-valued records that some renaming of values makes attractive. A
+ * table shows its sign; an odds ratio has one only with `pull`.
  */
 export function modelPulls(model: Model): ModelPulls | undefined {
   const spokenOf = new Uint8Array(model.ids.length).fill(1);
@@ -35,7 +35,7 @@ export function modelPulls(model: Model): ModelPulls | undefined {
     const [u, w] = signed.ends;
     const key = `${Math.min(u, w)},${Math.max(u, w)}`;
     const known = ties.get(key);
-    // Two ties of one pair add up; of different directions they are no renaming of ties that pull together.
+    // Two ties of one pair add up; if their signs differ, no renaming makes both attractive.
     ties.set(key, known ? { ...signed, logOdds: addUp(known.logOdds, signed.logOdds) } : signed);
   }
   judge(near, spokenOf);
@@ -57,7 +57,7 @@ function signOf(factor: Factor, model: Model): Signed | undefined {
   return { ends: [u, w], sign, logOdds: logOddsRatio(factor.table, [2, 2], 0) };
 }
 
-/** A component with a record that is not spoken of, or with a loop whose signs multiply to -1, is not in the class. */
+/** Excludes components with a record that is not covered, or with a loop whose signs multiply to -1. */
 function judge(near: readonly (readonly { to: number; sign: 1 | -1 }[])[], spokenOf: Uint8Array): void {
   const side = new Int8Array(near.length);
   for (let root = 0; root < near.length; root++) {

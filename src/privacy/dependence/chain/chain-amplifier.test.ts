@@ -24,12 +24,12 @@ const full = parseRational('0.05');
 describe.each([1, 2, 5])('a chain whose secret is a window of %s steps', (window) => {
   const { leakage, along } = over(window);
 
-  it('tells along pairs of one step what it tells otherwise, less what that step saves', () => {
+  it('the leakage along pairs of one step is the general one less the saving at that step', () => {
     for (const own of ['0', '0.01', '0.05'].map((text) => parseRational(text)))
       expect(along!(full, own)).toBeCloseTo(leakage(full) - toNumber(full) + toNumber(own), 12);
   });
 
-  it('tells more along pairs than a stranger’s step would, however little that costs', () => {
+  it('the leakage along pairs exceeds the cost of that step alone, however small that is', () => {
     const carried = along!(full, parseRational('0'));
     expect(carried).toBeGreaterThan((window - 1) * toNumber(full) + 0.01);
   });

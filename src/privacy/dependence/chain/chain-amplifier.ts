@@ -14,21 +14,24 @@ import { type Chain, chainLeakage, type Spell, steadyLeakage } from './chain-lea
 
 export interface ChainRoute extends Chain {
   readonly name: string;
-  /** The public column that puts the steps in order. */
+  /** Public column that orders the steps. */
   readonly order: Slicing;
-  /** The largest log odds ratio of one step, under any of the laws. */
+  /** Largest log odds ratio of one step, over all transitions. */
   readonly logOdds: number;
   readonly assumptions: readonly string[];
   readonly how: string;
-  /** No other bound speaks about Gaussian noise; each that does takes a part of delta. */
+  /** True if no other bound covers Gaussian noise; each such bound takes a share of delta. */
   readonly alone: boolean;
 }
 
 const scope = (record: RecordClass): boolean => record === everyRecord;
-/** How many answers are kept. */
+/** Limit on the number of recorded results. */
 const mostKept = 256;
 
-/** The calculus on one chain for everybody, by what was spent on each step: no record is looked at, and time goes with the prices that steps had, not with their number. */
+/**
+ * Amplifier for one chain shared by everybody, by the cost of each step. No record is read, and time depends on the number of
+ * different costs, not of steps.
+ */
 export function chainAmplifier(route: ChainRoute): Amplifier {
   const { first, last, order, window } = route;
   const kept = new Map<string, number>();
@@ -51,7 +54,7 @@ export function chainAmplifier(route: ChainRoute): Amplifier {
     name: route.name,
     scope,
     leakage,
-    // Of a window every step is replaced along a pair: one of them is enough here.
+    // All steps of a window are replaced along a pair; considering one of them suffices.
     along: (full, own) => addUp(subUp(leakage(full), toNumberUp(full)), toNumberUp(own)),
     slicings: new Set([order]),
     steady: {
@@ -59,12 +62,12 @@ export function chainAmplifier(route: ChainRoute): Amplifier {
       base: (epsilon) => {
         const limit = toNumberDown(epsilon);
         const spent = (base: number) => steadyLeakage(route, base);
-        // Where not even a billionth lasts, nothing does.
+        // If even 2^-30 of the limit is too much for ever, no cost is small enough.
         return spent(limit * 2 ** -30) > limit ? zero : largestBelow(spent, limit, limit / window);
       },
     },
     largestBase: (epsilon, parts) => (parts ? divide(largest(epsilon), commonBase(parts, scope)) : largest(epsilon)),
-    // One chain of all the steps stands for everybody's: one with fewer of them is a part of it, or has those between summed out.
+    // The chain of all steps covers everybody: a person with fewer steps has a part of it, or skipped steps are summed out.
     get gaussian() {
       return window > 1 || !route.alone ? [] : wholeChain(route).gaussian;
     },
@@ -76,11 +79,11 @@ export function chainAmplifier(route: ChainRoute): Amplifier {
   };
 }
 
-/** Steps that something was spent on are steps of the chain, also where the declared end has been moved in since. */
+/** Steps with costs are steps of the chain even if the declared end was moved in since. */
 const lastOf = ({ runs }: Slices, last: number): number =>
   runs.flatMap(({ from, to }) => [from, to]).reduce((most, step) => (Number.isFinite(step) ? Math.max(most, step) : most), last);
 
-/** The declared steps with what was spent on each, those on which nothing was in between. */
+/** Declared steps with their costs, zero for those in between. */
 function spellsOf({ runs }: Slices, first: number, last: number): readonly Spell[] {
   const spells: Spell[] = [];
   let from = first;
@@ -120,7 +123,7 @@ function wholeChain(route: ChainRoute): Amplifier {
   return made;
 }
 
-/** What would be gained if one step told more of the next, or everybody were tied to one more. */
+/** Leakage if the declaration were too weak: larger odds ratios, or one more tie per record. */
 function tooWeak(route: ChainRoute, base: number): readonly WhatIf[] {
   const { first, last, logOdds, window } = route;
   const level = [{ from: first, to: last, cost: base }];

@@ -12,13 +12,16 @@ interface Table {
   readonly relative: number;
 }
 
-/** So many steps at once are looked at beside one: where a step tells much of the next, several may have forgotten it. */
+/**
+ * Numbers of steps that are bounded jointly, in addition to single steps: after several steps a chain may have forgotten what one
+ * step still shows.
+ */
 const leaps = [2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128];
-/** Tables of more states take long: several steps of them are told by their odds ratios. */
+/** Limit on states for powers of the table; above it, several steps are bounded by their odds ratios. */
 const manyStates = 12;
-/** So many states have 45 pairs, and tables of 45 x 45. */
+/** Limit on states for bounds by pairs: 10 states have 45 pairs and tables of 45 x 45. */
 const manyPaired = 10;
-/** Products of smaller entries might vanish. */
+/** Smallest entry of a table whose products are computed; those of smaller ones might underflow. */
 const least = 1e-100;
 
 /** D of one step, rounded up. */
@@ -40,7 +43,7 @@ function powersOf(matrices: readonly Matrix[]): readonly StepTables[] {
   return found.slice(1);
 }
 
-/** Sums of products of what is never negative: n + 1 roundings more than both were off. */
+/** Product of two non-negative tables: its relative error is the sum of both plus n + 1 roundings. */
 function times(a: Table, b: Table): Table {
   const n = a.rows.length;
   const rows = a.rows.map((row) => {
@@ -54,9 +57,11 @@ function times(a: Table, b: Table): Table {
   return { rows, relative: 1.005 * (a.relative + b.relative) + (n + 2) * 2 ** -52 };
 }
 
-/** For an attacker who may know any steps exactly: whichever of the matrices is the true one, forward or backward. */
+/**
+ * Transitions for an attacker who may know any steps exactly, if any of the matrices, forward or backward, may be the true one.
+ */
 export function informedLaw(forward: readonly Matrix[], backward: readonly Matrix[] = []): ChainLaw {
-  // From now to before, read from before to now: cross ratios do not ask for rows that sum to one.
+  // A backward table is read from the step before to the present one: cross ratios do not need rows that sum to one.
   const matrices = [...forward, ...backward.map(transposed)];
   const one: StepTables = { steps: 1, tables: matrices.map((rows) => ({ rows, relative: 0 })) };
   const powers = powersOf(matrices);
@@ -70,10 +75,10 @@ const transposed = (m: Matrix): Matrix => m.map((_, j) => Float64Array.from(m, (
 const farByOdds = (powers: readonly StepTables[]) =>
   powers.map(({ steps, tables }) => ({ steps, ...oddsLaw(Math.max(...tables.map(logOddsOf))) }));
 
-/** What is known about where one came from: a table, that it has been going on for ever, or nothing. */
+/** Knowledge of the step before: a backward table, a stationary past, or none. */
 export type Past = { readonly backward: Matrix } | { readonly stationary: Stationary } | 'free';
 
-/** For one who knows none of them: by the tables. */
+/** Transitions by tables, for an attacker who knows none of the steps. */
 export function uninformedLaw(forward: Matrix, past: Past): ChainLaw {
   const own: Table = { rows: forward, relative: 0 };
   const declared = typeof past === 'object' && 'backward' in past ? past.backward : undefined;
@@ -99,13 +104,13 @@ export function uninformedLaw(forward: Matrix, past: Past): ChainLaw {
   };
 }
 
-/** Whatever else is true: an attacker may know steps exactly. */
+/** Transitions by odds ratio alone: valid even if the attacker knows other steps exactly. */
 export function oddsLaw(logOdds: number): Pick<ChainLaw, 'backward' | 'forward'> {
   const through = passing(logOdds);
   return { backward: through, forward: through };
 }
 
-/** What a tie of this log odds ratio lets through, prepared once for many effects. */
+/** push through a tie of this log odds ratio, prepared once for many costs. */
 function passing(logOdds: number): Carried {
   const [shut, wide] = [closed(logOdds), open(logOdds)];
   return (effect) => (effect > 0 && logOdds > 0 ? pushThrough(effect, logOdds, shut, wide) : 0);

@@ -27,7 +27,7 @@ const matrices = (sizes: readonly number[]): fc.Arbitrary<Matrix> =>
         }),
       ),
   );
-/** Steps of one price in a row, some of them for nothing. */
+/** Consecutive steps of one cost, some of it zero. */
 const spells = (longest: number): fc.Arbitrary<readonly Spell[]> =>
   fc
     .array(fc.tuple(fc.integer({ min: 1, max: longest }), fc.integer({ min: 0, max: 6 })), { minLength: 1, maxLength: 6 })
@@ -65,8 +65,8 @@ function plainly(costs: Float64Array, { backward, forward }: Over, window = 1): 
   return worst;
 }
 
-describe('what a chain leaks', () => {
-  it('is what the graph of its steps does', () => {
+describe('the leakage of a chain', () => {
+  it('the leakage of a chain equals that of the graph of its steps', () => {
     fc.assert(
       fc.property(spells(6), fc.double({ min: 0, max: 8, noNaN: true }), (list, d) => {
         const costs = eachStep(list);
@@ -84,7 +84,7 @@ describe('what a chain leaks', () => {
     );
   });
 
-  it('is the temporal leakage where the tables are all that is known, by the worst of a set', () => {
+  it('the leakage of a chain with known tables equals the temporal leakage, the worst of a set of tables', () => {
     fc.assert(
       fc.property(spells(8), matrices([2, 3, 4]), matrices([2, 3]), matrices([2, 3]), (list, backward, forward, other) => {
         const over = { backward: carriedBy(backward), forward: carriedBy(forward) };
@@ -97,7 +97,7 @@ describe('what a chain leaks', () => {
     );
   });
 
-  it('is the same for long spells as step by step, also where little is forgotten, nothing, or all', () => {
+  it('the leakage of long spells equals that of single steps, for little, no and full forgetting', () => {
     fc.assert(
       fc.property(
         spells(4000),
@@ -108,7 +108,7 @@ describe('what a chain leaks', () => {
           const plain = plainly(eachStep(cheap), { backward: (x) => push(x, d), forward: (x) => push(x, d) }, window);
           const said = chainLeakage(chainOf(cheap, [oddsLaw(d)], { window }), cheap);
           expect(said).toBeGreaterThanOrEqual(plain * (1 - 1e-9));
-          // What is level later than it is looked at is told by where it ends.
+          // A spell that converges only after the steps computed singly is bounded by its fixed point, which is looser.
           expect(said).toBeLessThanOrEqual(plain * (d > 9 && d < 100 ? 1.5 : 1 + 1e-3) + 1e-12);
         },
       ),
@@ -116,7 +116,7 @@ describe('what a chain leaks', () => {
     );
   });
 
-  it('covers everybody who skips steps, whichever', () => {
+  it('the leakage with gaps covers every way to skip steps', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 0, max: 6 }), { minLength: 2, maxLength: 7 }),
@@ -137,7 +137,7 @@ describe('what a chain leaks', () => {
               ),
             );
           expect(chainLeakage(chainOf(own, [oddsLaw(d)], { gaps: true }), own)).toBeCloseTo(worst, 10);
-          // Steps that nobody skips may lie further apart, and tell no more.
+          // Without gaps, neighbouring steps may lie further from each other, which only lowers the bound.
           expect(chainLeakage(chainOf(own, [oddsLaw(d)]), own)).toBeLessThanOrEqual(worst + 1e-10);
         },
       ),
@@ -155,7 +155,10 @@ function randomly(seed: number): () => number {
   };
 }
 
-/** Two-state chains of five steps with any start and any matrix of the odds ratio at each step, any aim, any steps known: what is gained about a window. */
+/**
+ * Largest leakage of a window over random two-state chains of five steps: any start, any matrix with the odds ratio, any target,
+ * any known steps.
+ */
 function attacked(bound: (costs: readonly number[], d: number, window: number) => number, models: number) {
   const random = randomly(5);
   const whole = (n: number) => Math.floor(random() * n);
@@ -228,7 +231,7 @@ describe('a window of steps', () => {
   const bound = (costs: readonly number[], d: number, window: number) =>
     chainLeakage(chainOf(steps(costs), [oddsLaw(d)], { window }), steps(costs));
 
-  it('leaks no more than is said to whoever knows any other steps', () => {
+  it('a window leaks no more than its bound to an attacker who knows any other steps', () => {
     const { violations, closest } = attacked(bound, models);
     expect(violations).toBe(0);
     expect(closest).toBeGreaterThan(0.995);
@@ -242,14 +245,14 @@ describe('a window of steps', () => {
         chainLeakage(chainOf(steps(costs), [{ backward: (x) => push(x, d), forward: () => 0 }], { window }), steps(costs)),
     ],
     ['the tie half as strong', (costs, d, window) => bound(costs, d / 2, window)],
-  ])('would be caught with %s', (_, wrong) => {
+  ])('the attack breaks a bound with %s', (_, wrong) => {
     expect(attacked(wrong, 10_000).violations).toBeGreaterThan(0);
   });
 });
 
-describe('several steps at once', () => {
-  /** Exactly, for a chain of two or three states with the least noise that the costs allow, aimed at any state of all steps. */
-  it('leak no more than is said, also where one step tells all of the next', () => {
+describe('leaps over several steps', () => {
+  /** Exact leakage of a chain of two or three states, with the least noise that the costs permit and any state as the target. */
+  it('a leap leaks no more than its bound, even if one step determines the next', () => {
     const random = randomly(21);
     const models = Number(process.env.FUGU_MODELS ?? 10_000) / 100;
     let closest = 0;
@@ -304,7 +307,7 @@ describe('several steps at once', () => {
     expect(closest).toBeGreaterThan(0.99);
   });
 
-  it('need less noise than group privacy where transitions are impossible', () => {
+  it('leaps need less noise than group privacy if some transitions are impossible', () => {
     const ring = Array.from({ length: 4 }, (_, i) =>
       Array.from({ length: 4 }, (_, j) => (j === i ? 0.5 : j === (i + 1) % 4 ? 0.5 : 0)),
     );
@@ -316,7 +319,7 @@ describe('several steps at once', () => {
 });
 
 describe('leaps over long and short spells', () => {
-  /** The least over leaps at every step, as it is written, from one end. */
+  /** Least over leaps at every step from one end, as the recursion is written. */
   function flows(costs: Float64Array, leaps: readonly { steps: number; carried: (x: number) => number }[]): Float64Array {
     const told = new Float64Array(costs.length);
     for (let t = 1; t < costs.length; t++) {
@@ -332,7 +335,7 @@ describe('leaps over long and short spells', () => {
     return told;
   }
 
-  it('are followed as the recursion is written, and never below it', () => {
+  it('the result equals the written recursion, and is never below it', () => {
     const random = randomly(31);
     for (let k = 0; k < 10; k++) {
       const n = 2 + (k % 3);
@@ -341,7 +344,7 @@ describe('leaps over long and short spells', () => {
         const total = row.reduce((a, b) => a + b, 0);
         return row.map((x) => x / total);
       });
-      // Dear and cheap, short and long, some for nothing.
+      // Large and small costs, long and short spells, some with zero cost.
       let from = 0;
       const list = Array.from({ length: 1 + Math.floor(random() * 4) }, () => {
         const steps = [1, 7, 150, 600, 5000][Math.floor(random() * 5)]!;
@@ -366,8 +369,8 @@ describe('leaps over long and short spells', () => {
   });
 });
 
-describe('the law of a chain that has been going on for ever', () => {
-  it('is right to the error it says, entry by entry', () => {
+describe('the stationary distribution of a chain', () => {
+  it('every entry of the stationary distribution is correct within its stated error', () => {
     fc.assert(
       fc.property(matrices([2, 3, 5, 8]), (m) => {
         const found = stationaryOf(m);
@@ -382,7 +385,7 @@ describe('the law of a chain that has been going on for ever', () => {
     );
   });
 
-  it('is right where states are rare', () => {
+  it('the stationary distribution is correct for rare states', () => {
     const m = [
       [1 - 1e-9, 1e-9],
       [0.5, 0.5],
@@ -390,7 +393,7 @@ describe('the law of a chain that has been going on for ever', () => {
     expect(stationaryOf(m)!.law[1]! / (2e-9 / (1 + 2e-9))).toBeCloseTo(1, 12);
   });
 
-  it('is none where a state is never left, or never reached', () => {
+  it('a chain with an absorbing or unreachable state has no stationary distribution', () => {
     expect(
       stationaryOf([
         [1, 0],
@@ -411,7 +414,7 @@ describe('the law of a chain that has been going on for ever', () => {
     ).toBeUndefined();
   });
 
-  it('tells of four steps what brute force does', () => {
+  it('the leakage over four steps from the stationary distribution equals the one by brute force', () => {
     // Randomised response of 0.5 per step over the stationary chain: mechanisms.md, by enumeration.
     const m = [
       [0.8, 0.2],
@@ -457,7 +460,7 @@ describe('the noise of a chain', () => {
     [0.95, '5', 3.77, 2.97, 1.6],
   ] as const;
   it.each(anchors)(
-    'at stay %d and epsilon %s is that of the calculus, a third of Markov Quilt below epsilon 1',
+    'the noise at stay %d and epsilon %s is that of the calculus, a third of Markov Quilt below epsilon 1',
     (p, epsilon, quilt, informed, uninformed) => {
       const scale = (who: 'informed' | 'uninformed') =>
         1 / toNumber(amplifier(symmetric(p), 1000, who).largestBase(parseRational(epsilon)));
@@ -468,7 +471,7 @@ describe('the noise of a chain', () => {
     },
   );
 
-  it('is found at once for a million steps of fifty states, and so is what is left', async () => {
+  it('the noise and the remaining budget are found at once for a million steps of fifty states', async () => {
     const random = randomly(9);
     const m = Array.from({ length: 50 }, (_, i) => {
       const row = Array.from({ length: 50 }, (_, j) => random() + (i === j ? 200 : 0));
@@ -490,7 +493,7 @@ describe('the noise of a chain', () => {
     }
   });
 
-  it('covers windows by what is spent inside and what flows in', () => {
+  it('the bound of a window consists of the costs inside and the messages into it', () => {
     const scale = (window: number) =>
       1 / toNumber(amplifier(symmetric(0.9), 100, 'informed', window).largestBase(parseRational('1')));
     expect(scale(4)).toBeGreaterThan(scale(1) + 1.5);
@@ -503,8 +506,8 @@ describe('the noise of a chain', () => {
   });
 });
 
-describe('what windows leak for ever', () => {
-  it('is no less than what one of them leaks in a long chain, and counts every step in it', () => {
+describe('the leakage of windows without an end', () => {
+  it('the leakage without an end is at least that of a window in a long chain, and counts every step of the window', () => {
     for (const window of [1, 2, 5]) {
       const chain = { first: 1, last: 400, laws: [oddsLaw(Math.log(9))], gaps: false, window };
       const found = chainLeakage(chain, [{ from: 1, to: 400, cost: 0.1 }]);

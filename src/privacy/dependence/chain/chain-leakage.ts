@@ -3,33 +3,42 @@ import { type Carried, type Over, supremum } from '../temporal/temporal.js';
 import type { PairLaw } from './pair-law.js';
 import { pairLeakage, steadyPairLeakage } from './pair-leakage.js';
 
-/** Steps one after another, of which everybody goes through some: what is spent on one of them reaches the others through its neighbours (chain.proof.md). */
+/**
+ * Chain of steps, of which everybody goes through some: costs of one step reach the others through its neighbours
+ * (chain.proof.md).
+ */
 export interface Chain {
   readonly first: number;
   readonly last: number;
-  /** What one step lets through of what lies before and behind it, under each law of which one is the true one. */
+  /** Transitions that may be the true ones, each with the push through one step in both directions. */
   readonly laws: readonly ChainLaw[];
-  /** Somebody may have skipped steps, and then those that follow one another are neighbours. */
+  /** Set if somebody may have skipped steps; consecutive steps of such a person are then neighbours. */
   readonly gaps: boolean;
-  /** So many steps in a row are one secret. */
+  /** Number of consecutive steps that form one secret. */
   readonly window: number;
 }
 
-/** What one step lets through; and what several at once do, where they forget more than one after the other would. */
+/** Push through one step; and through several at once, where that is less than step by step. */
 export interface ChainLaw extends Over {
   readonly far?: readonly (Over & { readonly steps: number })[];
-  /** Every two values by themselves, where they are few: another bound for one step without gaps, and the lesser counts. */
+  /**
+   * Bounds for every two values separately, if there are few: another bound without gaps for windows of one step; the lesser
+   * counts.
+   */
   readonly pairs?: PairLaw;
 }
 
-/** So much is spent on each step from one to another. */
+/** Cost of each step in a range. */
 export interface Spell {
   readonly from: number;
   readonly to: number;
   readonly cost: number;
 }
 
-/** What an attacker gains about the worst step, or window of steps; rounded up. `spells` cover the chain in order. Time goes with the spells, not with the steps. */
+/**
+ * Upper bound on the leakage of the worst step, or window of steps. `spells` cover the chain in order; time is linear in their
+ * number, not in the steps.
+ */
 export function chainLeakage({ laws, gaps, window }: Chain, spells: readonly Spell[]): number {
   return laws.reduce((most, law) => {
     const whole = worstUnder(law, spells, gaps, window);
@@ -38,7 +47,10 @@ export function chainLeakage({ laws, gaps, window }: Chain, spells: readonly Spe
   }, 0);
 }
 
-/** What no step, or window, leaks more than when every step spends this, for however long; rounded up, Infinity where nothing lasts. */
+/**
+ * Upper bound on the leakage of any step, or window, if every step spends `cost`, for any number of steps; Infinity if there is
+ * none.
+ */
 export function steadyLeakage({ laws, gaps, window }: Chain, cost: number): number {
   const own = mulUp(window, cost);
   return laws.reduce((most, law) => {
@@ -49,13 +61,16 @@ export function steadyLeakage({ laws, gaps, window }: Chain, cost: number): numb
   }, 0);
 }
 
-/** How many steps of a spell are looked at one by one from either end; the steps between them are told by what never passes or by what is spent on them. */
+/**
+ * Number of steps of a spell that are computed singly from either end; the others are bounded by the fixed point, or by their
+ * costs.
+ */
 const lookedAt = 512;
 
-/** What reaches the steps of a spell from one side: the first of them one by one, in the direction it flows. */
+/** Bounds on the message into the steps of a spell from one side; the first steps singly, in the direction of the message. */
 interface Flow {
   readonly near: Float64Array;
-  /** No step further on is reached by more. */
+  /** Upper bound for all later steps. */
   readonly most: number;
   readonly cost: number;
 }
@@ -63,13 +78,13 @@ const reaching = ({ near, most, cost }: Flow, k: number): number => {
   const last = near.length - 1;
   return k <= last ? near[k]! : Math.min(most, addUp(near[last]!, mulUp(k - last, cost)));
 };
-/** Where what is spent on each step has filled up what never passes: from there on it is level. */
+/** Step from which the accumulated costs reach the fixed point: the bound is constant from there on. */
 const fullAt = ({ near, most, cost }: Flow): number => {
   const last = near.length - 1;
   return cost > 0 && Number.isFinite(most) ? last + Math.ceil(Math.max(0, most - near[last]!) / cost) : last;
 };
 
-/** What several steps at once let through in one direction, and how many they are. */
+/** Push over several steps at once in one direction, and their number. */
 interface Leap {
   readonly steps: number;
   readonly carried: Carried;
@@ -90,7 +105,7 @@ function along(spells: readonly Spell[], leaps: readonly Leap[], gaps: boolean):
       return gaps ? Math.max(flow, leaps[0]!.carried(addUp(flow, cost))) : reachedOver(leaps, latest);
     };
     const near: number[] = [flow];
-    // In a long spell it has long been level where most is told.
+    // In a long spell the bound has become constant long before the largest leakage.
     let most = steps > 8 * lookedAt && !gaps && latest.dearest() <= cost ? levelAbove(flow, latest, cost, leaps) : undefined;
     while (near.length < Math.min(steps, lookedAt) && most === undefined) {
       const now = next();
@@ -108,7 +123,7 @@ function along(spells: readonly Spell[], leaps: readonly Leap[], gaps: boolean):
   });
 }
 
-/** What has reached the latest steps, and what they spent. Before the chain begins nothing is spent and nothing is told. */
+/** Messages into the latest steps, and their costs. Before the chain begins both are zero. */
 class Latest {
   readonly #flows: Float64Array;
   readonly #costs: Float64Array;
@@ -139,7 +154,7 @@ class Latest {
   most = (): number => this.#flows.reduce((most, x) => Math.max(most, x), 0);
 }
 
-/** The least of what each leap says: what was spent on the steps leapt over, and what it lets through of all before them. */
+/** Least bound over all leaps: the costs of the steps in between, plus the push of everything before them. */
 function reachedOver(leaps: readonly Leap[], latest: Latest): number {
   let least = Number.POSITIVE_INFINITY;
   let between = 0;
@@ -152,10 +167,12 @@ function reachedOver(leaps: readonly Leap[], latest: Latest): number {
   return least;
 }
 
-/** By so much more than where it settles is tried, until it is kept. */
+/** Relative margins above the fixed point that are tried until the inequality holds. */
 const margins = [0, 1e-13, 1e-11, 1e-9, 1e-6, 1e-4, 1e-3];
 
-/** What no step is reached by more than from here on, where none that is still leapt to spent more than this: tested, not trusted. */
+/**
+ * Upper bound on the message into all later steps if no step in reach of a leap spent more than `cost`; verified by evaluation.
+ */
 function levelAbove(flow: number, latest: Latest, cost: number, leaps: readonly Leap[]): number {
   const all = Math.max(flow, latest.most());
   const after = (level: number): number => {
@@ -179,7 +196,10 @@ function levelAbove(flow: number, latest: Latest, cost: number, leaps: readonly 
     : Math.min(held ?? Number.POSITIVE_INFINITY, Math.max(all, levelOf(cost, leaps)));
 }
 
-/** What no step is ever reached by more than, at this price for each: nothing passes more than it gets, so one leap that keeps it is enough. */
+/**
+ * Upper bound on the message into any step at this cost per step. Messages never grow along the chain, so one leap that satisfies
+ * the inequality suffices.
+ */
 const levelOf = (cost: number, leaps: readonly Leap[]): number =>
   leaps.reduce((least, { steps, carried }) => {
     const all = supremum(mulUp(steps, cost), carried);
@@ -213,7 +233,7 @@ function worstUnder(law: ChainLaw, spells: readonly Spell[], gaps: boolean, wind
   const look = (t: number) => {
     if (t >= start && t + width - 1 <= end) worst = Math.max(worst, leakAt(t));
   };
-  // Between these, what is spent and what reaches from either side changes evenly: the worst is at one of them.
+  // Between these steps the bound is linear, so its largest value is at one of them.
   spells.forEach(({ from, to }, s) => {
     const turns = (flow: Flow) => [...flow.near.keys(), fullAt(flow) - 1, fullAt(flow)];
     const begin = turns(past[s]!).map((k) => from + k);

@@ -6,14 +6,17 @@ export interface StepTables {
   readonly tables: readonly { readonly rows: readonly ArrayLike<number>[]; readonly relative: number }[];
 }
 
-/** How much of what is told apart between two values there passes to two values here, for every two pairs of values. */
+/**
+ * Contraction of the privacy loss between two values at one step on its way to two values at another, for every two pairs of
+ * values.
+ */
 export interface PairLeap {
   readonly steps: number;
-  /** tanh(D/4), rounded up: a row for each pair of values here, a column for each pair there. */
+  /** tanh(D/4), rounded up: one row for each pair of values here, one column for each pair there. */
   readonly passing: Float64Array;
 }
 
-/** An odds ratio for every two values here and two there, where one D is the largest of them all (chain.proof.md, "Pair by pair"). */
+/** Odds ratios for every two values here and two there, instead of one D, the largest of all (chain.proof.md, "Pair by pair"). */
 export interface PairLaw {
   readonly pairs: number;
   /** One step first, then further ones. */
@@ -46,7 +49,10 @@ function passingOf(tables: StepTables['tables'], states: number, pairs: number):
   return passing;
 }
 
-/** log P(u,s) P(v,t) / (P(u,t) P(v,s)), not below zero; what is impossible under both is left out, what is under one of them tells all. */
+/**
+ * |log P(u,s) P(v,t) / (P(u,t) P(v,s))|, from bounds. Ratios impossible under both values are skipped; impossible under one:
+ * Infinity.
+ */
 function cross(
   above: readonly Float64Array[],
   below: readonly Float64Array[],

@@ -32,7 +32,7 @@ const withoutPairs = (m: Matrix) => {
   return rest;
 };
 
-/** States that last, two of them much alike: who is told from whom differs. */
+/** Persistent states, two of them alike, so that pairs of values differ in how well they can be distinguished. */
 const uneven = rowsOf([
   [90, 9, 1, 0.2],
   [8, 91, 1, 0.2],
@@ -40,8 +40,8 @@ const uneven = rowsOf([
   [0.2, 0.2, 40, 59.6],
 ]);
 
-describe('every two values by themselves', () => {
-  it('tell less than the largest odds ratio, and never more', () => {
+describe('bounds for each pair of values', () => {
+  it('the bounds by pairs are never above that of the largest odds ratio, and sometimes below it', () => {
     const random = randomly(4);
     let gains = 0;
     for (let k = 0; k < 200; k++) {
@@ -57,7 +57,7 @@ describe('every two values by themselves', () => {
     expect(gains).toBeGreaterThan(20);
   });
 
-  it('are the same for long spells as step by step, and below what lasts for ever', () => {
+  it('the bounds by pairs for long spells equal those of single steps, and are below the one without an end', () => {
     const law = informedLaw([uneven]).pairs!;
     for (const cost of [0.01, 0.1, 1]) {
       const long = pairLeakage(law, [{ from: 0, to: 99_999, cost }]);
@@ -67,7 +67,7 @@ describe('every two values by themselves', () => {
       expect(steadyPairLeakage(law, cost) / long).toBeCloseTo(1, 6);
       expect(steadyLeakage(chainOf(informedLaw([uneven]), 9), cost)).toBeLessThanOrEqual(steadyPairLeakage(law, cost));
     }
-    // A spell after a dearer one, and one on which nothing is spent.
+    // Spell after one with a larger cost, and a spell without cost.
     const [dear, cheap, none] = [1, 0.05, 0];
     const spells = [dear, cheap, none, cheap].map((cost, k) => ({ from: 700 * k, to: 700 * k + 699, cost }));
     const plain = each(spells.flatMap(({ cost }) => new Array<number>(700).fill(cost)));
@@ -76,7 +76,7 @@ describe('every two values by themselves', () => {
     expect(said / found).toBeLessThan(1 + 1e-3);
   });
 
-  it('say nothing where nothing is forgotten, and all is told by the other bound', () => {
+  it('the bounds by pairs are infinite if nothing is forgotten, and the other bound applies', () => {
     const ring = [
       [0, 1, 0],
       [0, 0, 1],
@@ -87,7 +87,7 @@ describe('every two values by themselves', () => {
     expect(steadyLeakage(chainOf(informedLaw([ring]), 9), 0.5)).toBe(Number.POSITIVE_INFINITY);
   });
 
-  it('look back from the true end: a declared backward matrix is read the other way round', () => {
+  it('a declared backward matrix is read from the true end of the chain', () => {
     // Doubly stochastic and not symmetric: its backward matrix is its transpose.
     const m = rowsOf([
       [6, 3, 1],
@@ -101,7 +101,10 @@ describe('every two values by themselves', () => {
   });
 });
 
-/** Chains of three states and four steps with any start, whatever is known of other steps, the least noise that costs allow, aimed anywhere: climbs to what tells most. */
+/**
+ * Hill climbing for the largest leakage over chains of three states and four steps: any start, any known steps, the least noise
+ * that the costs permit, any target.
+ */
 function attacked(bound: (m: Matrix, costs: readonly number[]) => number, models: number) {
   const random = randomly(11);
   const whole = (n: number) => Math.floor(random() * n);
@@ -154,12 +157,12 @@ function attacked(bound: (m: Matrix, costs: readonly number[]) => number, models
   return { violations, closest };
 }
 
-describe('attacked', () => {
+describe('hill-climbing attacks on the bounds by pairs', () => {
   /** FUGU_MODELS=100000 is the long run. */
   const models = Number(process.env.FUGU_MODELS ?? 10_000);
   const said = (law: (m: Matrix) => PairLaw) => (m: Matrix, costs: readonly number[]) => pairLeakage(law(m), each(costs));
 
-  it('no start, no knowledge and no release tells more than the bound', () => {
+  it('no start, no knowledge and no release leaks more than the bound', () => {
     const { violations, closest } = attacked(
       said((m) => informedLaw([m]).pairs!),
       models,
@@ -195,7 +198,7 @@ describe('attacked', () => {
         return pairLaw([{ steps: 1, tables: [{ rows: square, relative: 0 }] }]);
       },
     ],
-  ])('would be caught with %s', (_, wrong) => {
+  ])('the attack breaks a bound with %s', (_, wrong) => {
     expect(attacked(said(wrong), 10_000).violations).toBeGreaterThan(0);
   });
 });

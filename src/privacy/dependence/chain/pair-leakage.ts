@@ -2,15 +2,18 @@ import { addUp, artanhUp, mulUp, tanhUp } from '../../../base/exact/outward.js';
 import type { Spell } from './chain-leakage.js';
 import type { PairLaw, PairLeap } from './pair-law.js';
 
-/** What is told apart between every two values of a step. */
+/** Bound on the privacy loss between every two values of a step. */
 type Told = Float64Array;
 
-/** Steps of a spell that are looked at one by one from either end; between them a level stands that none of them passes. */
+/** Number of steps of a spell that are computed singly from either end; those in between have a constant bound. */
 const lookedAt = 512;
-/** Steps looked at in all: a chain of more prices is left to the bound by one odds ratio. */
+/** Limit on steps computed singly; a chain with more different costs is left to the bound by one odds ratio. */
 const mostSteps = 50_000;
 
-/** What an attacker who may know other steps gains about the worst step, each two values of it by themselves; rounded up. Infinity where it says nothing. */
+/**
+ * Upper bound on the leakage of the worst step for an attacker who may know other steps, separately for each pair of values.
+ * Infinity if it does not apply.
+ */
 export function pairLeakage(law: PairLaw, spells: readonly Spell[]): number {
   const looked = spells.reduce((n, { from, to }) => n + Math.min(lookedAt, to - from + 1), 0);
   if (law.pairs === 0 || looked > mostSteps) return Number.POSITIVE_INFINITY;
@@ -30,7 +33,10 @@ export function pairLeakage(law: PairLaw, spells: readonly Spell[]): number {
   return worst;
 }
 
-/** What no step leaks more than when every step spends this, for however long; rounded up, and above what is found for any number of steps that spend it. */
+/**
+ * Upper bound on the leakage of any step if every step spends `cost`, for any number of steps; not below the bound for a finite
+ * number.
+ */
 export function steadyPairLeakage({ pairs, backward, forward }: PairLaw, cost: number): number {
   if (pairs === 0) return Number.POSITIVE_INFINITY;
   const start = new Float64Array(pairs);
@@ -44,15 +50,15 @@ function mostTogether(a: Told, b: Told): number {
   return most;
 }
 
-/** What reaches the steps of a spell from one side: the first of them one by one, in the direction it flows. */
+/** Bounds on the message into the steps of a spell from one side; the first steps singly, in the direction of the message. */
 interface Flow {
   readonly near: readonly Told[];
-  /** No step further on is reached by more. */
+  /** Upper bound for all later steps. */
   readonly most: Told;
 }
 const reaching = ({ near, most }: Flow, k: number): Told => near[k] ?? most;
 
-/** A step that others are reached from: what it passes on of what it was told and what was spent on it. */
+/** Step as the source of a leap: the message it received and its own cost. */
 interface Source {
   readonly told: Told;
   readonly cost: number;
@@ -77,7 +83,7 @@ function along(spells: readonly Spell[], leaps: readonly PairLeap[], pairs: numb
   const farthest = leaps.at(-1)!.steps;
   const reach = reacher(leaps, pairs);
   let told: Told = new Float64Array(pairs);
-  // The latest steps, the last of them first. Before the chain begins nothing is spent and nothing is told.
+  // Latest steps, newest first. Before the chain begins both cost and message are zero.
   const before = new Array<Source>(farthest).fill(sourceOf(told, 0));
   const next = (cost: number): Told => {
     before.unshift(sourceOf(told, cost));
@@ -86,7 +92,7 @@ function along(spells: readonly Spell[], leaps: readonly PairLeap[], pairs: numb
   };
   return spells.map(({ from, to, cost }) => {
     const steps = to - from + 1;
-    // A level holds once no step that is still leapt to spent more, or was told more.
+    // The fixed point is valid once no step in reach of a leap spent more, or received a larger message.
     const level = () =>
       levelOf(
         before.reduce((most, source) => larger(most, source.told), told),
@@ -95,7 +101,7 @@ function along(spells: readonly Spell[], leaps: readonly PairLeap[], pairs: numb
       );
     const ready = () => before.every((source) => source.cost <= cost);
     const near: Told[] = [told];
-    // In a long spell it has long been level where most is told.
+    // In a long spell the bound has become constant long before the largest leakage.
     let most = steps > 8 * lookedAt && ready() ? level() : undefined;
     while (near.length < Math.min(steps, lookedAt) && !most) {
       const now = next(cost);
@@ -119,9 +125,8 @@ const settled = (now: Told, before: Told): boolean => now.every((x, k) => Math.a
 const larger = (a: Told, b: Told): Told => a.map((x, k) => Math.max(x, b[k]!));
 
 /**
- * The least of what each leap says: what was spent on the steps leapt over, and push(B, D) = 4 artanh(tanh(B/4) tanh(D/4)) of the step before them, the largest
- * over pairs of values there. The leap that was the least the last time comes first; others are worked out only where they may be less: the pair there that told
- * most the last time tells so much already.
+ * Least over leaps of the costs in between plus push(B, D) of the step before, the largest over pairs of values there
+ * (chain.proof.md, "Pair by pair"). Starts with the last best leap and skips those that cannot be smaller.
  */
 function reacher(leaps: readonly PairLeap[], pairs: number): (before: readonly Source[]) => Told {
   const tables = leaps.map(({ passing }) => passing);
@@ -170,7 +175,7 @@ function reacher(leaps: readonly PairLeap[], pairs: number): (before: readonly S
   };
 }
 
-/** Where the product of a row of a table and a vector is largest. */
+/** Column in which the product of a row of the table and the vector is largest. */
 function strongest(table: Float64Array, from: number, by: Float64Array): number {
   let most = -1;
   let where = 0;
@@ -184,11 +189,12 @@ function strongest(table: Float64Array, from: number, by: Float64Array): number 
   return where;
 }
 
-/** By so much more than where it settles is tried, until it is kept. */
+/** Relative margins above the fixed point that are tried until the inequality holds. */
 const margins = [0, 1e-13, 1e-11, 1e-9, 1e-7, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1];
 
 /**
- * Numbers that, once nothing is above them, are never passed at this price: they are tested, not trusted. Infinity where none are found.
+ * Upper bounds on all later messages at this cost, once no message exceeds them; verified by evaluation. Infinity if none are
+ * found.
  */
 function levelOf(start: Told, cost: number, leaps: readonly PairLeap[]): Told {
   const farthest = leaps.at(-1)!.steps;
@@ -209,7 +215,7 @@ function levelOf(start: Told, cost: number, leaps: readonly PairLeap[]): Told {
     const raised = level.map((x) => x * (1 + margin));
     if (holds(raised)) return raised;
   }
-  // Nothing passes more than it gets: where nothing is spent the largest stands for all.
+  // Messages never grow along the chain: without costs the largest one bounds all.
   const flat = new Float64Array(level.length).fill(start.reduce((m, x) => Math.max(m, x), 0));
   return holds(flat) ? flat : flat.fill(Number.POSITIVE_INFINITY);
 }

@@ -1,12 +1,12 @@
-/** A law with every entry right to a relative error. */
+/** Distribution whose entries have at most the given relative error. */
 export interface Stationary {
   readonly law: Float64Array;
   readonly relative: number;
 }
 
 /**
- * The stationary law of a chain by elimination without subtraction (Grassmann, Taksar and Heyman), so that every entry is right to a relative error; undefined where states cannot all reach one
- * another (chain.proof.md).
+ * Stationary distribution by elimination without subtraction (Grassmann, Taksar and Heyman), accurate in every entry; undefined
+ * if some state cannot reach all others (chain.proof.md).
  */
 export function stationaryOf(transition: readonly (readonly number[])[]): Stationary | undefined {
   const n = transition.length;
@@ -28,7 +28,7 @@ export function stationaryOf(transition: readonly (readonly number[])[]): Statio
   return { law: law.map((x) => x / total), relative: 4 * n * n * (n + 6) * 2 ** -53 };
 }
 
-/** P(state before | state now) of the chain that has been going on for ever. */
+/** P(state before | state now) of the stationary chain. */
 export function backwardOf(transition: readonly ArrayLike<number>[], { law }: Stationary): readonly Float64Array[] {
   return transition.map((_, now) => {
     const weights = Float64Array.from(transition, (row, before) => law[before]! * row[now]!);

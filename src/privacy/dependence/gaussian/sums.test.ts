@@ -28,7 +28,7 @@ const analytic = (() => {
 const clique = (people: number, ratio: number) => fromGroups(new Uint32Array(people), Math.log(ratio), 'pairs');
 
 describe('Gaussian noise on sums', () => {
-  it('amplifies by the slope of the pure bound', () => {
+  it('the amplification of Gaussian noise is the slope of the pure bound', () => {
     for (const graph of [clique(4, 2), clique(5, 9), fromGroups(Uint32Array.of(0, 0, 0, 1, 1), 1.1, 'hidden'), untied(3)]) {
       const tiny = 1e-7;
       const slope = leakage(graph, tiny, 'informed').worst.leakage / tiny;
@@ -39,7 +39,7 @@ describe('Gaussian noise on sums', () => {
   });
 
   it.each([2, 3, 4, 5].flatMap((people) => [2, 4, 9].map((ratio) => [people, ratio] as const)))(
-    'for households of %s at odds ratio %s is at most 1.3 times what C alone would take, and never above group noise',
+    'the noise for households of %s at odds ratio %s is at most 1.3 times what C alone requires, and never above group noise',
     (people, ratio) => {
       const graph = clique(people, ratio);
       const sums = gaussianSums(graph, 'any');
@@ -50,7 +50,7 @@ describe('Gaussian noise on sums', () => {
     },
   );
 
-  it('is enough for the worst law that climbing finds, and C without its last fifth is not', () => {
+  it('the noise suffices for the worst distribution found by climbing, and four fifths of C does not', () => {
     const random = randomFrom(3);
     for (const [people, ratio] of [
       [2, 4],
@@ -71,7 +71,7 @@ describe('Gaussian noise on sums', () => {
     }
   });
 
-  it('is the formula of its proof, at the best lambda, for the worst of several components', () => {
+  it("delta is that of the proof's formula, at the best lambda, for the worst of several components", () => {
     const formula = ({ amplification: c, records: m, nodes }: Reach, rho: number, epsilon: number): number => {
       let least = 0;
       for (let lambda = Math.max(1, m / c); lambda < 4000; lambda *= 1.0005) {
@@ -104,13 +104,13 @@ describe('Gaussian noise on sums', () => {
     expect(sumsOver([list[2]!, list[3]!]).reaches.length).toBe(2);
   });
 
-  it('keeps what is left of epsilon when pure noise was spent beside it', () => {
+  it('the remaining epsilon is kept when pure noise was spent as well', () => {
     const sums = gaussianSums(clique(3, 3), 'any');
     const capacity = sums.largestRho(one, million);
     const amplification = Math.max(...sums.reaches.map((r) => r.amplification));
     for (const part of ['0.01', '0.1', '0.2']) {
       const pure = parseRational(part);
-      // The largest rho that `counted` lets through, and what is proven for it.
+      // Largest rho that `counted` admits, and the bound proven for it.
       let [low, high] = [0, toNumber(capacity)];
       for (let k = 0; k < 60; k++) {
         const middle = (low + high) / 2;
@@ -126,7 +126,7 @@ describe('Gaussian noise on sums', () => {
   });
 });
 
-describe('Gaussian and pure noise on sums, of which what was told decides how much there will be of either', () => {
+describe('Gaussian and pure noise on sums in adaptive proportions', () => {
   const list: Reach[] = [
     { amplification: 1.5, records: 4, nodes: 4 },
     { amplification: 3, records: 3, nodes: 40 },
@@ -150,7 +150,7 @@ describe('Gaussian and pure noise on sums, of which what was told decides how mu
     }
     return at;
   };
-  /** By how much the moment of a mixture that counts for all of the capacity exceeds that of Gaussian noise alone, at the worst. */
+  /** Largest excess of the moment of a mixture that counts for all of the capacity over that of Gaussian noise alone. */
   const excess = (r: Reach, rhoBeside: (pure: number, capacity: number) => number): number => {
     const capacity = toNumber(sumsOver([r]).largestRho(one, million));
     const x = orderOf(r, capacity);
@@ -163,7 +163,7 @@ describe('Gaussian and pure noise on sums, of which what was told decides how mu
     );
   };
 
-  it('are weighed at the order that the capacity is kept at, also where records spend unlike mixtures', () => {
+  it('both kinds of noise are converted at the order that keeps the capacity, even if records spend different mixtures', () => {
     for (const r of list) {
       const sums = sumsOver([r]);
       const rhoBeside = (pure: number, capacity: number): number => {
@@ -174,7 +174,7 @@ describe('Gaussian and pure noise on sums, of which what was told decides how mu
     }
   });
 
-  it('would be let through by what is left of epsilon, which another order keeps for each mixture', () => {
+  it('the attack breaks a conversion to the remaining epsilon at a different order for each mixture', () => {
     for (const r of list) {
       const left = (pure: number, capacity: number) => (1 - r.amplification * pure) ** 2 * capacity;
       expect(excess(r, left)).toBeGreaterThan(0.1);
@@ -209,7 +209,7 @@ const models = fc
     return { model, used: Uint8Array.from(used, (u) => (u > 0 ? 1 : 0)) };
   });
 
-describe('Gaussian noise on sums of which only used records are part', () => {
+describe('Gaussian noise on sums over used records only', () => {
   const holds = (
     graph: FactorGraph,
     reach: 'any' | 'direct',
@@ -222,7 +222,7 @@ describe('Gaussian noise on sums of which only used records are part', () => {
     for (const law of laws) expect(gaussianDelta(law, deviation(rho), 1)).toBeLessThanOrEqual(1e-4);
   };
 
-  it('keeps delta about everybody and for every known set', () => {
+  it('delta is kept for every record and every known set when only some records are used', () => {
     fc.assert(
       fc.property(models, ({ model, used }) => {
         const joint = enumerate(model);
@@ -235,7 +235,7 @@ describe('Gaussian noise on sums of which only used records are part', () => {
     );
   });
 
-  it('keeps delta about the middle of a star, where the assumption of direct reach is true', () => {
+  it('delta is kept for the centre of a star, where the assumption of direct reach is true', () => {
     fc.assert(
       fc.property(models, ({ model, used }) => {
         const around: Model = { ...model, factors: model.factors.slice(0, 3).map((f, k) => ({ ...f, records: [0, k + 1] })) };
@@ -245,7 +245,7 @@ describe('Gaussian noise on sums of which only used records are part', () => {
     );
   });
 
-  it('counts the star around a record with direct reach, not the component', () => {
+  it('the bound with direct reach counts the star around a record, not its component', () => {
     const path = fromPairs(
       50,
       Uint32Array.from({ length: 49 }, (_, k) => k),
@@ -257,8 +257,8 @@ describe('Gaussian noise on sums of which only used records are part', () => {
   });
 });
 
-describe('Gaussian noise on sums to which records add differently', () => {
-  /** Two-valued records that move the sum by 0 to 3: the dearest has a part of 1. */
+describe('Gaussian noise on sums with unequal costs of records', () => {
+  /** Two-valued records that change the sum by 0 to 3; the largest cost share is 1. */
   const weighted = models.chain(({ model }) =>
     fc
       .array(fc.nat(3), { minLength: size, maxLength: size })
@@ -278,7 +278,7 @@ describe('Gaussian noise on sums to which records add differently', () => {
   };
   const partsOf = (weights: Uint8Array) => Float64Array.from(weights, (w) => w / Math.max(...weights));
 
-  it('keeps delta about everybody and for every known set', () => {
+  it('delta is kept for every record and every known set when records spend different costs', () => {
     fc.assert(
       fc.property(weighted, ({ model, weights }) => {
         expect(worstOf(model, weights, partsOf(weights), '1e-4')).toBeLessThanOrEqual(1e-4);
@@ -287,7 +287,7 @@ describe('Gaussian noise on sums to which records add differently', () => {
     );
   });
 
-  it('would be caught with the mean of what they spend', () => {
+  it('the attack breaks a bound that uses the mean of the costs', () => {
     const model: Model = {
       ids: ['a', 'b', 'c', 'd'],
       values: Array.from({ length: size }, () => [0, 1]),
@@ -298,7 +298,7 @@ describe('Gaussian noise on sums to which records add differently', () => {
     expect(worstOf(model, weights, new Float64Array(size).fill(0.5), '1e-4')).toBeGreaterThan(1e-4);
   });
 
-  it('is that of strangers for one step of a chain, and grows with those that were asked about', () => {
+  it('the bound for one step of a chain is that of independent records, and grows with the number of released steps', () => {
     const path = fromPairs(
       50,
       Uint32Array.from({ length: 49 }, (_, k) => k),

@@ -20,20 +20,23 @@ import { direct } from '../uninformed/direct.js';
 import { epsilonOn, largestRhoOn } from './delta-curve.js';
 
 /**
- * Gaussian noise on sums amplifies like pure noise: by C, the leakage per unit of a small common base. What else the bound needs to know of a component
- * is how many of its records spend and how long a way through it can be (sums.proof.md).
+ * Reach of a component: Gaussian noise on sums is amplified by C, the leakage per unit of a small common base. The bound also
+ * depends on the number of spending records and on the length of paths (sums.proof.md).
  */
 export interface Reach {
   /** C of the worst record, rounded up. */
   readonly amplification: number;
-  /** What its records spend together, in units of what the dearest may: how many they are where all spend the same. */
+  /** Sum of its records' cost shares (CostShares): their number if all spend the same. */
   readonly records: number;
-  /** What the cheapest of them spends, in these units; 1 when absent. */
+  /** Smallest positive cost share among them; 1 when absent. */
   readonly least?: number;
   readonly nodes: number;
 }
 
-/** What each record spends as a part of what the dearest may: the root of its part of rho. Flags, where it is all or nothing. */
+/**
+ * Cost of each record relative to the largest: the square root of its share of rho. Zeros and ones if each record spends all or
+ * nothing.
+ */
 export type Parts = ArrayLike<number>;
 
 export const gaussianSumsHow =
@@ -43,7 +46,7 @@ export interface GaussianSums extends Required<GaussianBound> {
   readonly reaches: readonly Reach[];
 }
 
-/** rho, capacities and deltas are about the record whose part is 1. */
+/** Gaussian bounds on sums; rho, capacities and deltas are those of the record with cost share 1. */
 export const gaussianSums = (graph: FactorGraph, reach: 'any' | 'direct', parts?: Parts): GaussianSums =>
   sumsOver(reach === 'direct' ? directReaches(graph, parts) : componentReaches(graph, parts));
 
@@ -59,7 +62,8 @@ export function sumsOver(list: Iterable<Reach>): GaussianSums {
     reaches,
     epsilon: ({ rho, pure }, d) => addUp(epsilonOn(delta, rho, d), mulUp(most, toNumberUp(pure))),
     largestRho: (epsilon, d) => largestRhoOn(delta, epsilon, d),
-    // How much of each kind of noise there will be may be decided by what was told: so both are weighed at the one order that keeps the capacity.
+    // The split between the two kinds of noise may depend on earlier answers, so both are converted at the one order that keeps
+    // the capacity.
     counted: ({ rho, pure }, capacity, epsilon) => {
       if (pure.num === 0n || capacity.num === 0n) return add(rho, pure);
       return add(rho, multiply(pure, priceOfPure(reaches, capacity, epsilon)));
@@ -72,7 +76,7 @@ export function sumsOver(list: Iterable<Reach>): GaussianSums {
   };
 }
 
-/** rho that one unit of pure epsilon counts for, whatever else is spent; rounded up. */
+/** rho that one unit of pure epsilon counts for, in any mixture; rounded up. */
 function priceOfPure(reaches: readonly Reach[], capacity: Rational, epsilon: Rational): Rational {
   const [cap, limit] = [toNumberUp(capacity), toNumberDown(epsilon)];
   const price = (r: Reach): number =>
@@ -81,9 +85,8 @@ function priceOfPure(reaches: readonly Reach[], capacity: Rational, epsilon: Rat
 }
 
 /**
- * M(lambda) = exp(rho (x^2 + x (2m - least))) + nodes - 1 with x = lambda C bounds the moment of order lambda of the attacker's gain, for every lambda with
- * x >= C and x >= m; delta = M e^(-lambda epsilon) lambda^lambda / (lambda + 1)^(lambda + 1). lambda is searched in plain doubles and only the value at
- * the best one is rounded up.
+ * Upper bound on delta at epsilon: M e^(-lambda epsilon) lambda^lambda / (lambda + 1)^(lambda + 1) of sums.proof.md. lambda is
+ * searched in plain doubles; only the value at the best one is rounded up.
  */
 function deltaOf(reach: Reach, rho: number, epsilon: number, order?: number): number {
   const { amplification: c, nodes } = reach;
@@ -99,7 +102,7 @@ function deltaOf(reach: Reach, rho: number, epsilon: number, order?: number): nu
 
 const shiftOf = ({ records, least = 1 }: Reach): number => subUp(2 * records, least);
 
-/** The lambda at which this rho costs the least delta. */
+/** lambda with the least delta at this rho. */
 function bestOrder(reach: Reach, rho: number, epsilon: number): number {
   const { amplification: c, records: m, nodes } = reach;
   const shifted = shiftOf(reach);
@@ -116,7 +119,7 @@ function bestOrder(reach: Reach, rho: number, epsilon: number): number {
   return Math.max(least, Math.exp(lowest(plain, Math.log(guess) - 2, Math.log(guess) + 2)));
 }
 
-/** Where a function with one valley is lowest between two places. */
+/** Minimiser of a unimodal function between two points. */
 function lowest(f: (t: number) => number, from: number, to: number): number {
   const golden = 0.6180339887498949;
   let [low, high] = [from, to];
@@ -138,7 +141,9 @@ function lowest(f: (t: number) => number, from: number, to: number): number {
 
 /** A base so small that push(B, D) is within a part in 2^45 of its slope for every B in a component; see the proof note. */
 const small = 2 ** -20;
-/** What `levels` pushes, one inside the other, can have lost against their slopes. */
+/**
+ * Slope of the leakage at zero, from the leakage at `base`: `levels` nested pushes are below their slopes by at most this factor.
+ */
 const slopeOf = (leak: number, base: number, levels: number): number =>
   mulUp(divUp(leak, base), addUp(1, mulUp(levels, 2 ** -44)));
 
@@ -158,7 +163,7 @@ function* componentReaches(graph: FactorGraph, parts: Parts | undefined): Iterab
 
 const reachOf = (records: number, least: number) => ({ records, ...(least < 1 && { least }) });
 
-/** Beyond a record's own ties all is independent of it and may be taken as known: what is left is a star. */
+/** Everything beyond a record's own ties is independent of it and may be taken as known, which leaves a star. */
 function* directReaches(graph: FactorGraph, parts: Parts | undefined): Iterable<Reach> {
   const part = (u: number) => (parts ? parts[u]! : 1);
   const least = new Float64Array(graph.records).fill(1);
@@ -196,7 +201,7 @@ function spentIn(graph: FactorGraph, w: Walk, parts: Parts | undefined) {
   return { all, least };
 }
 
-/** Most components are alike, and what bounds the worst bounds all. */
+/** Most components are equal, and a bound for the worst one holds for all. */
 function withoutLesser(list: Iterable<Reach>): Reach[] {
   let different = new Map<string, Reach>();
   for (const reach of list) {

@@ -1,9 +1,8 @@
 import { addUp, divDown, expUp, log1pUp, logDown, mulUp, subUp } from '../../../base/exact/outward.js';
 
 /**
- * delta at epsilon of a rho-zCDP pair of outputs: the least over alpha > 1 of exp((alpha-1)(alpha rho - epsilon)) / (alpha-1) (1 - 1/alpha)^alpha,
- * and never above 1. Every alpha is valid (Canonne et al. 2020), so alpha is searched in plain doubles and only the value at the
- * best one is rounded up.
+ * delta at epsilon of rho-zCDP: least over alpha of exp((alpha-1)(alpha rho - epsilon)) / (alpha-1) (1 - 1/alpha)^alpha, at most
+ * 1. Every alpha > 1 is valid (Canonne et al. 2020); only the value at the best one is rounded up.
  */
 export function zcdpDelta(rho: number, epsilon: number): number {
   if (rho === 0) return 0;

@@ -3,10 +3,8 @@ import type { FactorGraph } from './factor-graph.js';
 import { push } from './push.js';
 
 /**
- * Every two of these nodes tied by at most D. After removing records only their number matters, so the recursion is one line per size: with m
- * others left, whose effects sum to at most top(m) (the m largest),
- *   r(m) = min( m push( min(top(m)/m + r(m-1), top(m)), D ),  push( top(m), m D ) ).
- * Averaging is safe because push is concave in the effect.
+ * Upper bound on leakage if every two of these nodes are tied by at most D: after removals only the number of nodes left matters,
+ * so the recursion is one line per size (informed.proof.md, "Cliques").
  */
 export function cliqueLeaks(effects: readonly number[], logOdds: number): number[] {
   const order = effects.map((_, k) => k).sort((a, b) => effects[b]! - effects[a]!);

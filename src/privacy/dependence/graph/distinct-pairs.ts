@@ -4,7 +4,7 @@ import { largestRecursion } from './recursion.js';
 
 /** Components up to this many nodes are compared with one another. */
 const largest = 64;
-/** Different shapes remembered: where every component has one of its own, comparing gains nothing. */
+/** Limit on the shapes kept for comparison: with all components different, comparison is useless. */
 const mostShapes = 50_000;
 
 export interface DistinctPairs {
@@ -14,25 +14,25 @@ export interface DistinctPairs {
 }
 
 /**
- * One component of each shape of a graph of ties between two, in one walk: nodes are numbered as the walk comes to them and ties listed by the end that it comes to first,
- * which is how they are read quickest and their messages settle soonest. Two components have one shape when this gives the same list of ties, with the same D and the same used records.
- * Components with loops that are too large for the recursion come first, so that they are a graph of their own without copying.
+ * One component of each shape of a graph of pairwise ties, renumbered in the order of one walk, in which messages converge
+ * soonest. Large components with loops come first, so that they form a graph without copying.
  */
 export function distinctPairs(graph: FactorGraph, used: Uint8Array | undefined): DistinctPairs {
   const { nodes, factors, nodeStart, neighbour, commonOdds } = graph;
   const [logOdds, incidence] = commonOdds === undefined ? [graph.logOdds, graph.incidence] : [];
   const order = new Uint32Array(nodes);
-  // Of node u, side by side as they are asked for together: where its neighbours begin, and one more than its number in the list, 0 for those that the walk has not come to.
+  // For node u: start of its neighbours, and one more than its number in the list (0 before the walk reaches it); adjacent in
+  // memory, since both are read together.
   const about = new Uint32Array(2 * nodes + 1);
   for (let u = 0; u <= nodes; u++) about[2 * u] = nodeStart[u]!;
-  // Of each node of the list, where its neighbours begin and end: read when it was come to, as its place in memory was at hand.
+  // Start and end of each listed node's neighbours, read when the walk reached it, for locality of memory.
   const span = new Uint32Array(2 * nodes);
   const member = new Uint32Array(2 * factors);
   const odds = logOdds && new Float64Array(2 * factors);
   const listed: Listed = { order, member, odds, used };
   const shapes = new Shapes(listed);
   const kept: Component[] = [];
-  /** Whether one without ties was kept: unused, used. */
+  /** True if a component without ties was kept: index 0 unused, 1 used. */
   const alone = new Uint8Array(2);
   let tail = 0;
   let p = 0;
@@ -96,10 +96,10 @@ interface Listed {
   readonly used: Uint8Array | undefined;
 }
 
-/** Whether it has a loop and is too large for the recursion. */
+/** True if the component has a loop and is too large for the recursion. */
 const isLarge = ({ from, to, tie, end }: Component): boolean => to - from > largestRecursion && (end - tie) / 2 >= to - from;
 
-/** The same list with the large components before the others, and no longer than it has to be. */
+/** The same list with the large components first, trimmed to its length. */
 function largeFirst({ order, member, odds }: Listed, kept: readonly Component[], nodes: number, incidences: number) {
   const large = kept.filter(isLarge);
   const moved = large.length > 0 && large.at(-1)!.to > large.reduce((sum, c) => sum + c.to - c.from, 0);
@@ -159,5 +159,5 @@ class Shapes {
   }
 }
 
-/** How many ends its ties have. */
+/** Number of tie ends of a component. */
 const endsIn = ({ tie, end }: Component): number => end - tie;

@@ -26,7 +26,7 @@ const towns = fc
   });
 
 describe('one component of each shape', () => {
-  it('leaks at worst what the whole graph does, to the last bit, whoever is used', () => {
+  it('the worst leakage over shapes equals that of the whole graph to the last bit, for any used records', () => {
     fc.assert(
       fc.property(towns, fc.boolean(), fc.double({ min: 1e-3, max: 1, noNaN: true }), ({ graph, used: mask }, some, base) => {
         const used = some ? mask : undefined;
@@ -44,7 +44,7 @@ describe('one component of each shape', () => {
     );
   });
 
-  it('leaks at worst what the whole graph does where records spend by their values', () => {
+  it('the worst leakage over shapes equals that of the whole graph if costs depend on values', () => {
     fc.assert(
       fc.property(towns, fc.array(fc.integer({ min: -1, max: 2 }), { minLength: 60, maxLength: 60 }), ({ graph, used }, list) => {
         const values = Float64Array.from({ length: graph.records }, (_, u) => (list[u % 60]! < 0 ? Number.NaN : list[u % 60]!));
@@ -57,13 +57,13 @@ describe('one component of each shape', () => {
     );
   });
 
-  it('is a handful of households of a million', () => {
+  it('a million households have only a few shapes', () => {
     const homes = Uint32Array.from({ length: 30_000 }, (_, k) => Math.floor(k / 3) + (k % 30 === 0 ? 1e6 : 0));
     const few = distinctComponents(fromGroups(homes, 1, 'pairs'));
     expect(few.graph.nodes).toBeLessThan(10);
   });
 
-  it('tells strengths and used records apart', () => {
+  it('components with different strengths or used records have different shapes', () => {
     const pairs = (d: Float64Array) => fromPairs(8, Uint32Array.of(0, 2, 4, 6), Uint32Array.of(1, 3, 5, 7), d);
     expect(distinctComponents(pairs(Float64Array.of(1, 1, 1, 1))).graph.records).toBe(2);
     expect(distinctComponents(pairs(Float64Array.of(1, 2, 1, 2))).graph.records).toBe(4);

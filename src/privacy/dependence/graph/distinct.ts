@@ -4,7 +4,7 @@ import { type Walk, walk } from './walk.js';
 
 /** Components up to this many nodes are compared with one another. */
 const largest = 64;
-/** Different shapes remembered: where every component has one of its own, comparing gains nothing. */
+/** Limit on the shapes kept for comparison: with all components different, comparison is useless. */
 const mostShapes = 50_000;
 
 export interface Distinct {
@@ -14,9 +14,8 @@ export interface Distinct {
 }
 
 /**
- * One component of each shape: a million households of five shapes are five households. Two components have one shape when numbering their nodes in order gives the same
- * factors in the same order with the same D, the same used records and the same values of records (NaN is one), so whatever is worked out for one of them is, to the last bit, what the other would
- * have; only what asks for the worst record, or for one of each kind, may be asked of the result.
+ * One component of each shape: equal factors, D, used records and values under renumbering. Bounds agree to the last bit; only
+ * questions about the worst record, or one of each kind, may be put to the result.
  */
 export function distinctComponents(graph: FactorGraph, used?: Uint8Array, values?: Float64Array): Distinct {
   if (!values && 2 * graph.factors >= manyTies && graph.pairwise && graph.nodes === graph.records) {
@@ -39,7 +38,7 @@ export function distinctComponents(graph: FactorGraph, used?: Uint8Array, values
   };
 }
 
-/** From so many incidences on. */
+/** Number of incidences from which the faster method is used. */
 const manyTies = 40_000;
 
 /** Nodes and factors in the order they have. */
@@ -67,12 +66,12 @@ function inOrder(graph: FactorGraph, nodes: Uint32Array, local: Uint32Array, kep
   return assemble(records, nodes.length, starts, members, odds);
 }
 
-/** The nodes of the first component of each shape, and of all that are too large to compare. */
+/** Nodes of the first component of each shape, and of all components too large to compare. */
 function keptNodes(graph: FactorGraph, w: Walk, told: ToldOf) {
   const is = new Uint8Array(graph.nodes);
   const shapes = new Shapes();
   const local = new Uint32Array(graph.nodes);
-  /** What those without ties that were kept are: unused, used, hidden, and their value. */
+  /** Kinds of kept records without ties: unused, used or hidden, with their value. */
   const alone = new Set<string>();
   let count = 0;
   for (let c = 0; c < w.components; c++) {
@@ -94,7 +93,7 @@ function keptNodes(graph: FactorGraph, w: Walk, told: ToldOf) {
   return { is, count };
 }
 
-/** What is told of records besides their ties. */
+/** Attributes of records other than their ties. */
 interface ToldOf {
   readonly used?: Uint8Array;
   readonly values?: Float64Array;
@@ -103,7 +102,7 @@ const kindOf = ({ records }: FactorGraph, u: number, { used }: ToldOf): number =
 /** As a number that equals itself. */
 const comparable = (x: number | undefined): number => (x === undefined || Number.isNaN(x) ? Number.NEGATIVE_INFINITY : x);
 
-/** All there is to know about a component, its nodes numbered in order. */
+/** Canonical description of a component, with its nodes numbered in order. */
 function shapeOf(graph: FactorGraph, nodes: Uint32Array, told: ToldOf, local: Uint32Array): Float64Array {
   const { nodeStart, incidence, factorOf, start, member, logOdds } = graph;
   for (let k = 0; k < nodes.length; k++) local[nodes[k]!] = k;

@@ -3,9 +3,8 @@ import { addUp } from '../../../base/exact/outward.js';
 import { common, endsOf, orderedEnds, pairGraph } from './pair-graph.js';
 
 /**
- * Who is tied to whom, and how strongly, for up to millions of records. A factor is a set of records; an incidence is one record's place in
- * one factor. Only D(f,u) matters to the informed theorem, so that is all a graph holds. Nodes from `records` on are hidden types: they have no
- * profile of their own and nobody can know them.
+ * Ties of up to millions of records. A factor is a set of records, an incidence a record's place in it; only D(f,u) matters to
+ * the theorem. Nodes from `records` on are hidden types: no cost, unknown to anybody.
  */
 export interface FactorGraph {
   readonly records: number;
@@ -75,8 +74,8 @@ export const untied = (records: number): FactorGraph =>
   assemble(records, records, new Uint32Array(1), new Uint32Array(0), new Float64Array(0));
 
 /**
- * Ties between pairs, one common D or one per pair. A pair that is listed twice, in either order, is one tie with the larger D; a record's
- * tie to itself is nothing. The graph is a function of the set of pairs: in whatever order they are listed, ties come by their lesser and then their greater end.
+ * Graph of pairwise ties with one D or one per pair. Of a repeated pair the larger D counts, ties to oneself are dropped. Ties
+ * are sorted by lesser, then greater end, so the listing order does not matter.
  */
 export function fromPairs(records: number, left: Uint32Array, right: Uint32Array, logOdds: number | Float64Array): FactorGraph {
   const pairs = left.length;
@@ -197,8 +196,8 @@ export function fromFactors(records: number, factors: readonly FactorSpec[], hid
 const mostPairs = 2 ** 24 - 1;
 
 /**
- * Several declared kinds over the same records. Two factors that join the same two records become one whose D is the sum: their product is a
- * factor of that D, and one push of a sum is at most the sum of the pushes.
+ * Union of several kinds of ties over the same records. Two factors on the same two records become one whose D is the sum: at
+ * most the sum of the two pushes.
  */
 export function combine(graphs: readonly FactorGraph[]): FactorGraph {
   const [first, ...others] = graphs;

@@ -6,14 +6,14 @@ import type { Walk } from './walk.js';
 export const roundedUp = 1 + 2 ** -51;
 
 /**
- * The theorem on factor forests, exact after one pass each way. `effects` and the result are by position in the walk; components that have loops
- * are left alone. Result: e_u + sum over the factors of u of push(B(f,u), D(f,u)).
+ * Exact bounds on factor forests by one pass each way: e_u + sum over the factors of u of push(B(f,u), D(f,u)). Costs and result
+ * are by position in the walk; components with loops are skipped.
  */
 export function forestPass(w: Walk, effects: Float64Array): Float64Array {
   const { parent, childEnd, looped, factorStart, componentStart, commonOdds } = w;
   const [parentOdds, childOdds] = commonOdds === undefined ? [w.parentOdds, w.childOdds] : [];
   const total = effects.slice();
-  /** What each walked factor sends to the node that introduced it. */
+  /** Message of each walked factor to the node that introduced it. */
   const sent = new Float64Array(parent.length);
   const through = pusher(2 * parent.length);
   for (let c = w.components - 1; c >= 0; c--) {

@@ -3,16 +3,12 @@ import { assemble, type FactorGraph } from './factor-graph.js';
 import { boundless, graphBytes, type Room } from './room.js';
 
 /**
- * How the members of a group are tied.
- * `pairs`: every two members by a factor of D (a clique). `together`: one factor in which changing all others at once multiplies odds by at most
- * e^D. `hidden`: members are independent given a hidden type of the group, each tied to it by D.
+ * Tie of a group's members. `pairs`: every two by D (a clique). `together`: one factor, where changing all others moves odds by
+ * at most e^D. `hidden`: independent given a hidden type, to which each is tied by D.
  */
 export type GroupTie = 'pairs' | 'together' | 'hidden';
 
-/**
- * Above this a clique is kept as one factor with the sum of its ties' D, which the product of the pairs satisfies: the one-shot bound, all that
- * is left to gain from so many ties.
- */
+/** Size above which a clique is kept as one factor with the sum of its ties' D: the one-shot bound, which is then the best. */
 const largestClique = 48;
 
 /** group[j] names record j's group, or `noGroup`. */
@@ -58,7 +54,7 @@ export function fromGroups(group: Uint32Array, logOdds: number, tie: GroupTie, r
 
 const times = (k: number, d: number) => (k === 0 || d === 0 ? 0 : mulUp(k, d));
 
-/** How large the graph becomes. Groups of one tie nobody. */
+/** Size of the resulting graph. Groups of one record have no ties. */
 function sizeUp(begin: Uint32Array, groups: number, tie: GroupTie) {
   let [incidences, factors, hidden] = [0, 0, 0];
   for (let g = 0; g < groups; g++) {

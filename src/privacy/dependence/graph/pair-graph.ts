@@ -1,6 +1,9 @@
 import type { FactorGraph } from './factor-graph.js';
 
-/** Who is tied to whom in pairs: tie k joins member[2k] and member[2k + 1]. Each array is made when it is asked for, as most questions ask for few of them. */
+/**
+ * Pairwise ties: tie k joins member[2k] and member[2k + 1]. Each array is computed on first use, since most callers need few of
+ * them.
+ */
 export interface PairEnds {
   readonly nodes: number;
   readonly ties: number;
@@ -137,7 +140,7 @@ export function firstEnds(tied: PairEnds, nodes: number, ties: number): PairEnds
   };
 }
 
-/** Worked out when somebody asks, once. */
+/** Computes the value on first use, once. */
 export function atLast<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => {

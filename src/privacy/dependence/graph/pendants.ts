@@ -1,7 +1,10 @@
 import { logUp } from '../../../base/exact/outward.js';
 import { assemble, type FactorGraph } from './factor-graph.js';
 
-/** Everybody has one more tie, as strong as the strongest declared (odds ratio 2 when none is), to somebody new who has no other. */
+/**
+ * Graph in which every record has a new neighbour without other ties, tied as strongly as the strongest declared tie (odds ratio
+ * 2 if there is none).
+ */
 export function withPendants(graph: FactorGraph): FactorGraph {
   const { records, nodes, factors, member, logOdds, start } = graph;
   const strongest = logOdds.length === 0 ? logUp(2) : logOdds.reduce((m, d) => Math.max(m, d), 0);

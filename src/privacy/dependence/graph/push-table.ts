@@ -1,9 +1,8 @@
 import { divUp, expDown, expm1Down, log1pUp, mulUp, subUp } from '../../../base/exact/outward.js';
 
 /**
- * What a tie with known conditionals lets through of an effect B: the largest, over values a, b of the near record and sets V of values of the far one,
- * of log[ (1 + P(V|a)(e^B - 1)) / (1 + P(V|b)(e^B - 1)) ]. For given a and b the best set is a prefix of the values sorted by P(v|a)/P(v|b).
- * Rounded up.
+ * Tie with known conditionals; its push_P(B) is the largest log[ (1 + P(V|a)(e^B - 1)) / (1 + P(V|b)(e^B - 1)) ] over values a, b
+ * and sets V (uninformed.proof.md). Rounded up.
  */
 export interface Conditionals {
   /** P(far value | near value), one row per possible near value. */
@@ -16,10 +15,10 @@ export interface Conditionals {
 
 export const pushTable = (effect: number, conditionals: Conditionals): number => frontOf(conditionals)(effect);
 
-/** The same, prepared once for many effects: a set that another beats in both probabilities is never the best. */
+/** push_P prepared once for many values of B: a set dominated in both probabilities is never the best. */
 export function frontOf({ rows, relative, radius }: Conditionals): (effect: number) => number {
   const reached: Point[] = [];
-  // What is beaten already, by one with a smaller probability in steps of a thousandth, need not be kept.
+  // A point that is dominated by one with a smaller probability (in steps of a thousandth) is dropped.
   const best = new Float64Array(parts + 1);
   const reach = (below: number, above: number) => {
     // Three roundings up, four down, each of one part in 2^53 at most.
@@ -62,8 +61,8 @@ interface Point {
 }
 
 /**
- * Of all points only those that may be the best for some effect. One that another beats in both probabilities never is; nor is one that lies under the line between two others, because for a given
- * effect the odds are a ratio of linear functions of the two.
+ * Points that are the best for some B: not dominated in both probabilities, and not below the line between two others, since the
+ * odds are a ratio of linear functions.
  */
 function frontier(reached: readonly Point[]): readonly Point[] {
   const few = [...reached].sort((x, y) => x.low - y.low || y.high - x.high);
@@ -76,7 +75,7 @@ function frontier(reached: readonly Point[]): readonly Point[] {
   return front;
 }
 
-/** Whether b lies under the line from a to c for sure: in the numbers, and by more than they can be off. */
+/** True if b lies below the line from a to c by more than the rounding errors. */
 function isUnder(a: Point, b: Point, c: Point): boolean {
   const [rise, line] = [(b.high - a.high) * (c.low - a.low), (c.high - a.high) * (b.low - a.low)];
   return rise < line - 2 ** -48 * (Math.abs(rise) + Math.abs(line)) - 2 ** -60 * (c.low - a.low + b.low - a.low);
@@ -90,8 +89,8 @@ function odds(p: number, q: number, quiet: number, loud: number): number {
 }
 
 /**
- * The corners (P(V|b), P(V|a)) of the boundary of what sets can reach. With a radius the objective is a ratio of linear functions between corners and
- * changes its form where P(V|b) = radius and where P(V|a) = 1 - radius, so the boundary's own points there belong to the list.
+ * Corners (P(V|b), P(V|a)) of the boundary of reachable sets. With a radius, the boundary's points at P(V|b) = radius and P(V|a)
+ * = 1 - radius are added, where the objective changes its form (uninformed.proof.md).
  */
 function eachCorner(
   a: Float64Array,

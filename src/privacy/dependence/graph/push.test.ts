@@ -7,7 +7,7 @@ const inf = Number.POSITIVE_INFINITY;
 const positive = fc.double({ min: 1e-12, max: 60, noNaN: true });
 
 describe('push', () => {
-  it('is never below 4 artanh(tanh(B/4) tanh(D/4)) and at most a few units above it', () => {
+  it('push is never below 4 artanh(tanh(B/4) tanh(D/4)), and at most a few units in the last place above it', () => {
     fc.assert(
       fc.property(positive, positive, (b, d) => {
         const low = 4 * artanhDown(mulDown(tanhDown(b / 4), tanhDown(d / 4)));
@@ -19,7 +19,7 @@ describe('push', () => {
     );
   });
 
-  it('is symmetric up to rounding, monotone in both arguments and below either', () => {
+  it('push is symmetric up to rounding, monotone in both arguments and at most each of them', () => {
     fc.assert(
       fc.property(positive, positive, positive, (b, d, more) => {
         const here = push(b, d);
@@ -32,7 +32,7 @@ describe('push', () => {
     );
   });
 
-  it('lets everything through copies, nothing between strangers, and at most the odds of an unbounded effect', () => {
+  it('push passes everything to copies, nothing to independent records, and at most the odds of an unbounded loss', () => {
     expect(push(0.7, inf)).toBe(0.7);
     expect(push(inf, 0.7)).toBe(0.7);
     expect(push(inf, inf)).toBe(inf);
@@ -41,14 +41,14 @@ describe('push', () => {
     expect(push(Number.NaN, 1)).toBeNaN();
   });
 
-  it('keeps its digits where the artanh form has none', () => {
+  it('push keeps its digits where the artanh form loses them', () => {
     expect(push(1e-9, 1e-9)).toBeCloseTo(2.5e-19, 30);
     expect(push(100, 100)).toBeCloseTo(100 - 2 * Math.log(2), 10);
     expect(push(1e5, 300)).toBe(300);
     expect(push(300, 1e5)).toBe(300);
   });
 
-  it('is the worst case of a 2x2 table: no tilt of the table gets past it', () => {
+  it('push is the worst case of a 2x2 table: no tilt of the table exceeds it', () => {
     fc.assert(
       fc.property(
         positive,

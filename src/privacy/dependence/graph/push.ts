@@ -1,10 +1,8 @@
 import { expDown, expm1Down, expm1Up, log1pUp, tanhUp } from '../../../base/exact/outward.js';
 
 /**
- * What a tie of log odds ratio D lets through of an effect B:
- *   push(B, D) = 4 artanh(tanh(B/4) tanh(D/4)) = 2 log1p( (e^(B/2) - 1)(1 - e^(-D/2)) / (1 + e^(-D/2) e^(B/2)) ),
- * rounded up. The second form has no subtraction of near-equal numbers anywhere, so it is good for the smallest and the largest
- * arguments; it grows with e^(B/2) and falls with e^(-D/2), so rounding these two outwards rounds the whole outwards (push.proof.md).
+ * push(B, D) = 4 artanh(tanh(B/4) tanh(D/4)): upper bound on the part of a privacy loss B that passes a tie of log odds ratio D.
+ * Rounded up, without cancellation for any arguments (push.proof.md).
  */
 export function push(effect: number, logOdds: number): number {
   if (Number.isNaN(effect + logOdds)) return Number.NaN;
@@ -12,7 +10,7 @@ export function push(effect: number, logOdds: number): number {
   return pushThrough(effect, logOdds, closed(logOdds), open(logOdds));
 }
 
-/** e^(-D/2), rounded down: 1 for strangers, 0 for copies. */
+/** e^(-D/2), rounded down: 1 for independent records, 0 for copies. */
 export const closed = (logOdds: number): number => expDown(-logOdds / 2);
 /** 1 - e^(-D/2), rounded up. */
 export const open = (logOdds: number): number => -expm1Down(-logOdds / 2);
@@ -20,7 +18,7 @@ export const open = (logOdds: number): number => -expm1Down(-logOdds / 2);
 /** Two products, two sums and a quotient follow, each off by at most one part in 2^53; this multiplier exceeds them all together. */
 const above = 1 + 2 ** -49;
 
-/** `push` for positive arguments with closed(D) and open(D) at hand, for loops that send many effects through the same ties. */
+/** `push` for positive arguments, with closed(D) and open(D) precomputed for loops over the same ties. */
 export function pushThrough(effect: number, logOdds: number, shut: number, passing: number): number {
   const least = Math.min(effect, logOdds);
   if (effect > 1000 || logOdds === Number.POSITIVE_INFINITY) return least;
@@ -29,5 +27,5 @@ export function pushThrough(effect: number, logOdds: number, shut: number, passi
   return Math.min(through, least);
 }
 
-/** The slope of push at 0: the share of a small effect that passes. Rounded up. */
+/** Slope of push at 0: the fraction of a small privacy loss that passes. Rounded up. */
 export const contraction = (logOdds: number): number => tanhUp(logOdds / 4);

@@ -4,7 +4,7 @@ import { push } from './push.js';
 
 /** Components up to this many nodes are solved by the recursion itself. */
 export const largestRecursion = 14;
-/** Pushes spent on one component before giving up on it. */
+/** Limit on pushes for one component. */
 const workLimit = 400_000;
 
 /** One component with its own numbering 0 .. size-1. */
@@ -46,10 +46,8 @@ export function pieceOf(graph: FactorGraph, nodes: Uint32Array, effects: Float64
 }
 
 /**
- * leak_i <= e_i + R(i, {i}) for every node of a small component, by the recursion of the theorem with both of its alternatives:
- *   R(u, gone) = min( sum over factors f of push( min( sum over w in f of e_w + R(w, gone + f), E(what w reaches without gone) ), D(f,u) ),
- *                     push( E(what u's neighbours reach without gone), sum over factors of D(f,u) ) ).
- * Undefined when it would take too much work.
+ * Upper bound e_i + R(i, {i}) on the leakage of every node of a small component, by the recursion of informed.proof.md in both
+ * its forms. Undefined if it would take too long.
  */
 export function recursion(piece: Piece): number[] | undefined {
   const { size, effects, factors } = piece;
@@ -113,6 +111,6 @@ export function recursion(piece: Piece): number[] | undefined {
   return work > workLimit ? undefined : leaks;
 }
 
-/** Equal keys, equal leaks: thousands of households of one shape are solved once. */
+/** Key of a component: equal keys have equal leakage, so thousands of equal households are solved once. */
 export const shapeOf = (piece: Piece): string =>
   `${piece.effects.join()}|${piece.factors.map((f) => `${f.members.join()}:${f.logOdds.join()}`).join('|')}`;

@@ -59,7 +59,7 @@ describe('ties that need more memory than is allowed', () => {
 const bytesOf = (parts: FactorGraph | Walk): number =>
   Object.values(parts).reduce((sum, part) => sum + (ArrayBuffer.isView(part) ? part.byteLength : 0), 0);
 
-describe('what a graph is said to hold', () => {
+describe('the stated memory of a graph', () => {
   const ends = (shift: number) => Uint32Array.from({ length: 30_000 }, (_, k) => (k * 7919 + shift * (k % 13)) % 10_000);
   for (const [shape, graph] of [
     ['pairs', fromPairs(10_000, ends(1), ends(2), 0.5)],
@@ -94,7 +94,7 @@ describe('what a graph is said to hold', () => {
       expect(graphBytes(graph.nodes, graph.member.length)).toBeGreaterThan(3 * held);
     });
 
-  it('is refused one byte beyond the room', () => {
+  it('a graph one byte beyond the memory limit is refused', () => {
     const room = roomOf(1000);
     expect(() => room.need(1000)).not.toThrow();
     expect(() => room.need(1001)).toThrow(/declared ties need/);

@@ -3,11 +3,11 @@ import { Fault } from '../../../base/errors.js';
 import { databaseShare } from '../../../base/input/limits.js';
 
 /**
- * What reading ties may hold. Needs are worked out from counts before anything of that size is made, so that a policy that is too large is refused in one
- * sentence instead of ending the process. Only public structure may be counted here (docs/decisions/0015-memory.md).
+ * Memory limit for reading ties. Sizes are computed from counts of public structure before anything is allocated, so that too
+ * large a policy is refused, not crashed on (docs/decisions/0015-memory.md).
  */
 export interface Room {
-  /** Refuses when so many bytes in all are more than there is room for. */
+  /** Refuses a total of more bytes than the limit. */
   need(bytes: number): void;
 }
 
@@ -26,7 +26,7 @@ export const roomOf = (allowed: number): Room => ({
   },
 });
 
-/** Objects and texts live on a heap with a limit of its own, which typed arrays do not count against. */
+/** Objects and strings live on a heap with a limit of its own, which typed arrays do not count towards. */
 export function refuseBeyondHeap(bytes: number): void {
   const { heap_size_limit: limit, used_heap_size: used } = getHeapStatistics();
   if (bytes <= 0.8 * (limit - used)) return;
@@ -41,14 +41,13 @@ export function refuseBeyondHeap(bytes: number): void {
 const inWords = (bytes: number): string =>
   bytes >= 1e9 ? `${(bytes / 1e9).toFixed(1)} GB` : `${Math.max(1, Math.round(bytes / 1e6))} MB`;
 
-/** A graph as it is kept, with its walk. */
+/** Memory of a stored graph and its walk. */
 export const keptBytes = (nodes: number, incidences: number): number => 34 * nodes + 44 * incidences;
-/** One question to a graph: forests in sums by node, loops in messages by incidence. */
+/** Memory of one question: sums by node for forests, messages by incidence for loops. */
 const askedBytes = (nodes: number, incidences: number): number => 72 * nodes + 76 * incidences;
 
 /**
- * Building a graph and asking everything a plan asks of it. The dearest question is what one more tie per record would do: it is put to the graph
- * beside a copy of itself.
+ * Memory for a graph and all questions of a plan. The largest is the what-if of one more tie per record, which copies the graph.
  */
 export function graphBytes(nodes: number, incidences: number): number {
   const twins = [2 * nodes, 2 * incidences + 2 * nodes] as const;
@@ -59,7 +58,7 @@ interface Sized {
   readonly nodes: number;
   readonly member: { readonly length: number };
 }
-/** Room beside graphs that are there already. */
+/** Memory limit for further graphs, with the existing ones deducted. */
 export const after = (graphs: readonly Sized[], room: Room): Room => ({
   need: (bytes) => room.need(bytes + graphs.reduce((sum, g) => sum + keptBytes(g.nodes, g.member.length), 0)),
 });

@@ -5,8 +5,8 @@ import { Tables, tangents } from './tangents.js';
 
 const odds = fc.oneof(fc.double({ min: 1e-6, max: 40, noNaN: true }), fc.constant(Number.POSITIVE_INFINITY));
 
-describe('push by its tangents', () => {
-  it('is never below push and at most a part in two million above it', () => {
+describe('push by tangents', () => {
+  it('the tangents are never below push, and at most a part in two million above it', () => {
     fc.assert(
       fc.property(odds, fc.array(fc.double({ min: 0, max: 12, noNaN: true }), { minLength: 50, maxLength: 50 }), (d, effects) => {
         const passed = tangents(d);
@@ -20,7 +20,7 @@ describe('push by its tangents', () => {
     );
   });
 
-  it('lies above push between the points where lines touch, the ends of the table and beyond', () => {
+  it('the tangents are above push between their points, at the ends of the table and beyond', () => {
     for (const d of [0.01, 0.7, Math.log(4), 3, 12]) {
       const passed = tangents(d);
       const below = Array.from({ length: 8 * 1024 }, (_, k) => k / 1024).filter((e) => passed(e) < push(e, d) * (1 - 2 ** -47));
@@ -31,7 +31,7 @@ describe('push by its tangents', () => {
     expect(tangents(0)(3)).toBe(0);
   });
 
-  it('is not made for few pushes, nor for too many different strengths', () => {
+  it('no tables are made for few pushes, nor for too many different strengths', () => {
     expect(new Tables(100).of(1)).toBeUndefined();
     const many = new Tables(1e6);
     const made = Array.from({ length: 40 }, (_, k) => many.of(k + 1));

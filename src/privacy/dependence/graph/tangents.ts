@@ -1,33 +1,37 @@
 import { expUp } from '../../../base/exact/outward.js';
 import { closed, contraction, open, push } from './push.js';
 
-/** Tangents touch at multiples of `gap` up to `most`; larger effects are pushed one by one. */
+/** Tangents touch at multiples of `gap` up to `most`; larger losses are pushed individually. */
 const most = 8;
 const lines = 2048;
 const gap = most / lines;
-/** More than a computed line can lie too low within half a gap of where it touches, in units of the first slope (push.proof.md). */
+/** Bound on the error of a computed line within half a gap of its point, in units of the first slope (push.proof.md). */
 const slack = 2 ** -42;
 const above = 1 + 2 ** -51;
-/** From so many pushes on tables are worth making, and for so many different D. */
+/** Number of pushes from which tables pay off, and the limit on different D. */
 const manyPushes = 40_000;
 const mostTables = 32;
 
-/** push(., D) for one D; `table` has its tangents where it has some, for loops that cannot afford a call. */
+/** push(., D) for one D; `table` holds its tangents, if any, for loops that cannot afford a call. */
 export interface Pusher {
   (effect: number): number;
   readonly table?: Float64Array;
 }
-/** Which line of a table is next to an effect, below `most`: Math.floor(effect * perEffect + 0.5). */
+/**
+ * Lines per unit of privacy loss: the nearest line of a table is Math.floor(loss * linesPerUnit + 0.5), for losses below `most`.
+ */
 export const perEffect = 1 / gap;
 export const mostInTable = most;
 
-/** push(., D) from above, by less than a part in two million: the nearest of its tangents, which all lie above it because it is concave. */
+/**
+ * Upper bound on push(., D), by less than a part in two million: its nearest tangent, which lies above it since push is concave.
+ */
 export function tangents(logOdds: number): Pusher {
   if (!(logOdds > 0)) return () => 0;
   if (logOdds === Number.POSITIVE_INFINITY) return (effect) => effect;
   const slope = contraction(logOdds);
   const shut = closed(logOdds);
-  // Line k is table[2k] + table[2k + 1] effect; the first goes through 0.
+  // Line k is table[2k] + table[2k + 1] B; the first goes through 0.
   const table = new Float64Array(2 * lines + 2);
   table[1] = slope;
   for (let k = 1; k <= lines; k++) {
@@ -45,7 +49,7 @@ export function tangents(logOdds: number): Pusher {
   return Object.assign(passed, { table });
 }
 
-/** A table for each D that is asked for, where pushes are many and strengths few. */
+/** Table of tangents for each D, for graphs with many pushes and few different strengths. */
 export class Tables {
   readonly #most: number;
   readonly #made = new Map<number, Pusher>();
@@ -54,7 +58,7 @@ export class Tables {
     this.#most = pushes < manyPushes ? 0 : mostTables;
   }
 
-  /** Undefined where it is not worth a table. */
+  /** Undefined if a table does not pay off. */
   of(logOdds: number): Pusher | undefined {
     const known = this.#made.get(logOdds);
     if (known || this.#made.size >= this.#most) return known;

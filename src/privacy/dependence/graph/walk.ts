@@ -2,8 +2,8 @@ import type { FactorGraph } from './factor-graph.js';
 import { atLast } from './pair-graph.js';
 
 /**
- * A breadth-first walk over the whole graph. Positions are places in `order`; the nodes a factor introduces stand side by side, and factors
- * come in the order of the nodes that introduce them, so a pass over factors in either direction touches memory in sequence.
+ * Breadth-first walk over the whole graph. Positions are indices in `order`; nodes introduced by a factor are adjacent, and
+ * factors are in the order of the introducing nodes, so passes read memory in sequence.
  */
 export interface Walk {
   /** order[position] = node. */

@@ -10,19 +10,22 @@ import { type MessageOptions, messages } from './messages.js';
 import { giveBack, manyMessages, pushing } from './sweep.js';
 import { worstFromAbove } from './worst-from-above.js';
 
-/** The worst leak where every used record of a large graph spends one base. */
+/** Bound on the worst leakage if every used record of a large graph spends one base. */
 export interface CommonBase {
-  /** Rounded up; undefined where the whole graph has to be looked at. */
+  /** Rounded up; undefined if the whole graph must be visited. */
   worst(base: number, gain: number): number | undefined;
-  /** The same of the large components alone, without a line, for what is asked once: roughly where messages have to be sent. */
+  /**
+   * The same for the large components alone, for a single question and without a linear bound: accurate only roughly if messages
+   * are needed.
+   */
   once(base: number, asked: Once): number;
-  /** Nothing more will be asked once, with these strengths or others: what `once` worked on is let go. */
+  /** Releases the memory that `worstOnce` works on; no further question will be put to it, with these strengths or others. */
   rest(): void;
-  /** The other components. */
+  /** Layout of the other components. */
   readonly others?: Layout;
   /** Messages of a small base. */
   start(base: number): Start;
-  /** How many times the base the worst record leaks when the base is small, as a guess; undefined where nothing bounds it. */
+  /** Estimate, not a bound, of the worst record's leakage per unit of a small base; undefined if unbounded. */
   amplification(): number | undefined;
   /** The same with every D replaced. */
   withOdds(change: (logOdds: number) => number): CommonBase;
@@ -31,13 +34,13 @@ export interface CommonBase {
 export interface Once {
   readonly gain: number;
   readonly work: MessageOptions;
-  /** Everybody is tied by this D to a twin in a copy of the graph (informed.proof.md, "Twins"). */
+  /** Log odds ratio of a tie from every record to its twin in a copy of the graph (informed.proof.md, "Twins"). */
   readonly twin?: number;
 }
 
 /**
- * Made once for a graph whose large components with loops are its first nodes; undefined for others. A line bounds what everybody leaks of every base
- * (informed.proof.md, "A line for every base"): only records that may be the worst are looked at, and who that is hardly changes from base to base.
+ * Uniform bound of a graph whose large components with loops are its first nodes; undefined for others. By the linear bound
+ * (informed.proof.md, "A line for every base") only few candidates for the worst record are visited.
  */
 export function commonBase(laid: Layout, used: Uint8Array | undefined): CommonBase | undefined {
   const { rest } = laid;
@@ -59,12 +62,12 @@ function over(graph: FactorGraph, others: Layout | undefined, spenders: Uint32Ar
   };
   const line = atLast(() => lineOver(graph, used));
   const largest = atLast(() => largestOf(line()!.per));
-  /** What group and odds let a record leak, the one-shot cap included. */
+  /** Upper bound on a record's leakage from its component and its odds, the one-shot cap included. */
   const ceiling = (u: number, base: number): number => {
     const own = effectOf(u, base);
     const odds = oddsOf(graph, u);
     const whole = mulUp(spenders[u]!, base);
-    // Of so much more than the odds, a push leaves nothing out.
+    // For a cost that far exceeds the odds, push passes all of the odds.
     if (whole > own + endless + odds) return addUp(own, odds);
     return Math.min(whole, addUp(own, Math.min(odds, push((whole - own) * roundedUp, odds))));
   };
@@ -123,13 +126,13 @@ const endless = 60;
 /** Far from where relative rounding stops being true. */
 const least = 2 ** -300;
 
-/** The nodes whose leaks are largest, and a bound for those of all others. */
+/** Nodes with the largest leakage, and a bound for all others. */
 interface Ranked {
   readonly nodes: Uint32Array;
   readonly beyond: number;
 }
 
-/** So many records are listed as candidates for the worst, if as many come close to it. */
+/** Limit on the number of candidates for the worst record. */
 const mostRanked = 4096;
 
 function largestOf(leaks: Float64Array): Ranked & { readonly most: number } {
@@ -143,7 +146,7 @@ function largestOf(leaks: Float64Array): Ranked & { readonly most: number } {
   return { nodes: new Uint32Array(0), beyond: most, most };
 }
 
-/** How many used records the component of each node has. */
+/** Number of used records in the component of each node. */
 function spendersOf({ walk, rest }: Layout, used: Uint8Array | undefined): Uint32Array {
   const counts = new Uint32Array(rest!.graph.nodes);
   for (let c = 0; c < walk.components; c++) {
@@ -156,7 +159,7 @@ function spendersOf({ walk, rest }: Layout, used: Uint8Array | undefined): Uint3
   return counts;
 }
 
-/** The components behind the first ones, on their own. */
+/** Layout of the components after the first ones. */
 function othersThan({ graph, rest }: Layout): Layout | undefined {
   const first = rest!.graph.nodes;
   if (first === graph.nodes) return undefined;

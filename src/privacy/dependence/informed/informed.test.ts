@@ -38,12 +38,12 @@ const graphs = fc
       .filter((f) => f.members.length > 1),
   }));
 
-describe('leakage against an informed adversary', () => {
-  it('is the effect itself without ties', () => {
+describe('leakage to an informed attacker', () => {
+  it('a record without ties leaks its own cost', () => {
     expect(leaks(untied(3), [0.1, 0.2, 0.3])).toEqual([0.1, 0.2, 0.3]);
   });
 
-  it('is the group for copies and never more than the group', () => {
+  it('copies leak the cost of their group, and no record leaks more than its group', () => {
     expect(leaks(fromPairs(3, Uint32Array.of(0, 1), Uint32Array.of(1, 2), inf), [1, 2, 4])).toEqual([7, 7, 7]);
     fc.assert(
       fc.property(graphs, ({ records, specs, effects }) => {
@@ -56,20 +56,20 @@ describe('leakage against an informed adversary', () => {
     );
   });
 
-  it('costs a household of four at odds ratio 4 2.89 times its base, and one of five with a hidden type at 9 twice', () => {
+  it('a household of four at odds ratio 4 leaks 2.89 times its base, and one of five with a hidden type at 9 twice its base', () => {
     const e = 1e-6;
     expect(leaks(fromGroups(Uint32Array.of(7, 7, 7, 7), Math.log(4), 'pairs'), fill(4, e))[0]! / e).toBeCloseTo(2.889, 3);
     expect(leaks(fromGroups(Uint32Array.of(7, 7, 7, 7, 7), Math.log(9), 'hidden'), fill(5, e))[0]! / e).toBeCloseTo(2, 4);
   });
 
-  it('follows the closed form of a hidden type', () => {
+  it('the leakage with a hidden type follows the closed form', () => {
     const d = Math.log(9);
     const e = [0.1, 0.5, 0.9];
     const got = leaks(fromGroups(Uint32Array.of(0, 0, 0), d, 'hidden'), e);
     expect(got[0]).toBeCloseTo(0.1 + push(push(0.5, d) + push(0.9, d), d), 12);
   });
 
-  it('is monotone in the profile, in every odds ratio and in added factors', () => {
+  it('the leakage is monotone in the costs, in every odds ratio and in added factors', () => {
     fc.assert(
       fc.property(graphs, fc.nat(7), fc.double({ min: 0, max: 2, noNaN: true }), ({ records, specs, effects }, pick, more) => {
         const here = leaks(fromFactors(records, specs), effects);
@@ -92,7 +92,7 @@ describe('leakage against an informed adversary', () => {
     );
   });
 
-  it('grows at most in proportion: k times the profile costs at most k times the leakage', () => {
+  it('k times the costs leak at most k times as much', () => {
     fc.assert(
       fc.property(graphs, fc.double({ min: 1, max: 20, noNaN: true }), ({ records, specs, effects }, k) => {
         const g = fromFactors(records, specs);
@@ -106,7 +106,7 @@ describe('leakage against an informed adversary', () => {
     );
   });
 
-  it('is the same on forests by one pass each way, by the recursion and by messages', () => {
+  it('the leakage on a forest is the same by one pass each way, by the recursion and by messages', () => {
     const tree = fc.array(fc.nat(1000), { minLength: 2, maxLength: 9 }).chain((parents) =>
       fc.record({
         parents: fc.constant(parents),
@@ -142,7 +142,7 @@ describe('leakage against an informed adversary', () => {
     );
   });
 
-  it('never falls below the recursion where messages go round loops', () => {
+  it('the messages on loops are never below the recursion', () => {
     fc.assert(
       fc.property(graphs, ({ records, specs, effects }) => {
         const g = fromFactors(records, specs);
@@ -164,7 +164,7 @@ describe('leakage against an informed adversary', () => {
     );
   });
 
-  it('agrees with the recursion on cliques and bounds it for unequal effects', () => {
+  it('the clique bound agrees with the recursion for equal costs and is above it for unequal ones', () => {
     const d = 0.8;
     const pairs = (n: number) =>
       Array.from({ length: n }, (_, a) => Array.from({ length: a }, (_, b) => ({ members: [a, b], logOdds: d }))).flat();
@@ -175,7 +175,7 @@ describe('leakage against an informed adversary', () => {
     for (const [i, leak] of cliqueLeaks(effects, d).entries()) expect(leak).toBeGreaterThanOrEqual(mixed[i]! - 1e-12);
   });
 
-  it('does not blow up on a large loop of copies or when ties are too many and too strong: the group caps it', () => {
+  it('the leakage is capped by the group on a large loop of copies, and with too many or too strong ties', () => {
     const n = 40;
     const ring = Uint32Array.from({ length: n }, (_, k) => (k + 1) % n);
     const self = Uint32Array.from({ length: n }, (_, k) => k);
@@ -186,7 +186,7 @@ describe('leakage against an informed adversary', () => {
     expect(weak[0]! / 1e-3).toBeGreaterThan((1 + t) / (1 - t) - 1e-3);
   });
 
-  it('counts a pair listed twice once, and two kinds over one pair together', () => {
+  it('a pair listed twice counts once, and two kinds of ties on one pair count together', () => {
     const once = fromPairs(2, Uint32Array.of(0, 1, 0), Uint32Array.of(1, 0, 0), Float64Array.of(1, 2, 9));
     expect([...once.logOdds]).toEqual([2, 2]);
     const both = combine([once, fromGroups(Uint32Array.of(5, 5), 1, 'pairs')]);
@@ -206,7 +206,7 @@ describe('leakage against an informed adversary', () => {
     ).toEqual([0.1, 0.1]);
   });
 
-  it('handles records that no release touches', () => {
+  it('the bounds handle records that no release depends on', () => {
     const n = 20;
     const left = Uint32Array.from({ length: n }, (_, k) => k);
     const right = Uint32Array.from({ length: n }, (_, k) => (k + 1) % n);

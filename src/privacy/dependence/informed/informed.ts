@@ -10,19 +10,19 @@ import { type MessageOptions, messages } from './messages.js';
 import { manyMessages, pushing, type Sent } from './sweep.js';
 import { worstFromAbove } from './worst-from-above.js';
 
-/** What an informed adversary gains about each record; see informed.proof.md for the theorem and for why every branch is a bound. */
+/** Upper bounds on leakage to an informed attacker; theorem and proof of every branch in informed.proof.md. */
 export interface InformedBound {
   /** Per record, rounded up. */
   readonly leaks: Float64Array;
-  /** The whole effect of each record's component: the group bound. */
+  /** Total cost of each record's component: the group bound. */
   readonly group: Float64Array;
-  /** How many components each method decided, for the plan's explanation. */
+  /** Number of components decided by each method, for the plan's explanation. */
   readonly methods: { forest: number; recursion: number; clique: number; messages: number };
   /** True when some record's best bound is a cap rather than the ties' own strength. */
   readonly capped: boolean;
 }
 
-/** Smaller than any effect that matters, larger than where relative rounding stops being true. */
+/** Smallest cost that is used: below all costs that matter, above the range where relative rounding fails. */
 const least = 2 ** -900;
 
 /** Messages for a small base: a start for similar questions about the same graph. */
@@ -33,25 +33,25 @@ export interface Start {
   readonly effects: Float64Array;
   readonly leaks: Float64Array;
   readonly largest: number;
-  /** The worst leak there, in units of that effect. */
+  /** Worst leakage there, in units of that cost. */
   readonly amplification: number;
-  /** Whether F raises none of them: times k they are bounds for effects of up to k times these. */
+  /** True if F raises none of these messages: k times the messages is then a bound for costs of up to k times these. */
   readonly certain: boolean;
 }
 
 export interface Asking {
   readonly start?: Start;
-  /** Above this it does not matter by how much. */
+  /** Leakage above this need not be precise. */
   readonly most?: number;
   readonly work?: Pick<MessageOptions, 'loose' | 'hardWork' | 'part'>;
-  /** Only the largest leak counts, to about this part of it: others may be told as large as that. */
+  /** Only the largest leakage matters, to about this relative precision: others may be reported as large as that. */
   readonly worst?: number;
 }
 
-/** Updates of one incidence that are spent on a start. */
+/** Limit on updates of one incidence for a start. */
 const startWork = 5e7;
 
-/** Where messages end for this profile, as far as some rounds go; undefined where nothing goes by messages. */
+/** Approximate fixed point of the messages for these costs; undefined if no component needs messages. */
 export function startOf(laid: Layout, profile: Float64Array, largest: number): Start | undefined {
   if (!laid.rest) return undefined;
   const { graph, nodes } = laid.rest;
@@ -60,7 +60,7 @@ export function startOf(laid: Layout, profile: Float64Array, largest: number): S
   return startOn(graph, select(effects), select(whole), largest);
 }
 
-/** The same for what goes by messages on its own. */
+/** The same for the subgraph that uses messages. */
 export function startOn(graph: Sent, effects: Float64Array, caps: Float64Array, largest: number): Start {
   const { leaks, certain } = messages(graph, effects, caps, { loose: 5e-3, hardWork: startWork });
   const amplification = leaks.reduce((m, x) => Math.max(m, x), 0) / largest;
@@ -88,7 +88,7 @@ export function informed(
   return { leaks: leaks.subarray(0, graph.records), group: whole.subarray(0, graph.records), methods, capped };
 }
 
-/** The effect of each node, by number and by place in the walk, and the whole effect of its component. */
+/** Cost of each node, by number and by position in the walk, and the total cost of its component. */
 export function effectsOf({ graph, walk }: Layout, profile: Float64Array) {
   if (profile.length !== graph.records) throw new RangeError('one effect per record');
   const effects = new Float64Array(graph.nodes);
@@ -113,7 +113,7 @@ function componentSums(w: Walk, byPosition: Float64Array): Float64Array {
   return sums;
 }
 
-/** Small components by the recursion, cliques by its closed form, the rest together by messages. */
+/** Small components by the recursion, cliques by the closed form, all others by messages. */
 function solveLoops(laid: Layout, effects: Float64Array, whole: Float64Array, leaks: Float64Array, asking: Asking) {
   const { graph, walk, small, cliques, rest } = laid;
   const methods = { forest: walk.components, recursion: 0, clique: 0, messages: 0 };
@@ -130,7 +130,7 @@ function solveLoops(laid: Layout, effects: Float64Array, whole: Float64Array, le
   };
   for (const { nodes } of small) {
     methods.forest--;
-    // Among equals the closed form is the recursion.
+    // For equal costs the closed form equals the recursion.
     const even = graph.commonOdds !== undefined && nodes.every((u) => effects[u] === effects[nodes[0]!]);
     const evenOdds = even ? cliqueOdds(graph, nodes) : undefined;
     const exact = evenOdds === undefined ? bySmallest(graph, nodes, effects, local, solved) : undefined;
@@ -168,7 +168,7 @@ function solveLoops(laid: Layout, effects: Float64Array, whole: Float64Array, le
   return methods;
 }
 
-/** A bound for every node of what goes by messages, as close as the worst of them needs; undefined where it is not found quickly. */
+/** Bounds for every node of the message subgraph, as precise as the worst one needs; undefined if not found quickly. */
 function worstOfRest(
   { graph: all }: Layout,
   rest: Part,
@@ -208,12 +208,12 @@ function byMessages(
   const select = (from: Float64Array) => (nodes ? Float64Array.from(nodes, (u) => from[u]!) : from.subarray(0, graph.nodes));
   const answer = messages(graph, select(effects), select(whole), options);
   if (nodes) for (let k = 0; k < nodes.length; k++) leaks[nodes[k]!] = answer.leaks[k]!;
-  // Where a bound came from elsewhere, the lesser one counts.
+  // A bound from another method may be smaller: the lesser one counts.
   else if (only) for (const own of only) for (const u of own) leaks[u] = answer.leaks[u]!;
   else for (let u = 0; u < graph.nodes; u++) if (answer.leaks[u]! < leaks[u]!) leaks[u] = answer.leaks[u]!;
 }
 
-/** What group and odds alone let each node of a part leak. */
+/** Upper bounds on leakage from group and odds alone, for each node of a subgraph. */
 function ceilingsOf({ graph, nodes }: Part, effects: Float64Array, whole: Float64Array, all: FactorGraph): Float64Array {
   return Float64Array.from({ length: graph.nodes }, (_, k) => {
     const u = nodes ? nodes[k]! : k;
@@ -221,7 +221,7 @@ function ceilingsOf({ graph, nodes }: Part, effects: Float64Array, whole: Float6
   });
 }
 
-/** Shapes remembered: where every component has one of its own, remembering gains nothing. */
+/** Limit on recorded shapes: with all components different, recording is useless. */
 const mostShapes = 20_000;
 
 function bySmallest(
@@ -239,7 +239,7 @@ function bySmallest(
   return found;
 }
 
-/** What all ties of a record together let through of anything. */
+/** Total log odds ratio of a record's ties: the most that all of them together can pass on. */
 export function oddsOf(graph: FactorGraph, u: number): number {
   const from = graph.nodeStart[u]!;
   const to = graph.nodeStart[u + 1]!;

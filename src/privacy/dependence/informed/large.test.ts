@@ -14,7 +14,7 @@ function randomTies(records: number, pairs: number, odds: number, seed: number):
   return distinctComponents(fromPairs(records, ends(), ends(), odds)).graph;
 }
 
-/** Where messages end if they are sent for as long as it takes, in plain doubles. */
+/** Fixed point of the messages in plain doubles, by iteration to convergence. */
 function restingPlace(
   { member, nodes }: FactorGraph,
   effects: Float64Array,
@@ -68,7 +68,7 @@ describe('messages on a large graph', () => {
       expect(above.most).toBeLessThanOrEqual(0.01);
     });
 
-  it('are bounds wherever they start', () => {
+  it('the messages are bounds wherever they start', () => {
     const effects = new Float64Array(graph.nodes).fill(0.02);
     const rest = resting(effects);
     const found = messages(graph, effects, caps).certain!.slice();
@@ -78,7 +78,7 @@ describe('messages on a large graph', () => {
     }
   });
 
-  it('are bounds where there is hardly time to settle', () => {
+  it('the messages are bounds even with hardly any time to converge', () => {
     for (const effect of [0.02, 3]) {
       const effects = new Float64Array(graph.nodes).fill(effect);
       const { leaks } = messages(graph, effects, caps, { hardWork: 1, part: 0.5 });
@@ -86,19 +86,19 @@ describe('messages on a large graph', () => {
     }
   });
 
-  it('are left to the caps once they are beyond what matters', () => {
+  it('the messages are replaced by caps once some leakage is above the limit of interest', () => {
     const effects = new Float64Array(graph.nodes).fill(0.02);
     const { leaks } = messages(graph, effects, caps, { hopeless: { most: 0.03, caps } });
     expect([...new Set(leaks)]).toEqual([cap]);
   });
 
-  it('settle in few rounds along a walk', () => {
+  it('the messages converge in few rounds along a walk', () => {
     const along = messages(graph, new Float64Array(graph.nodes).fill(0.02), caps).rounds;
     expect(along).toBeLessThan(25);
   });
 });
 
-describe('one more tie, where no graph is built for it', () => {
+describe('the what-if of one more tie without building its graph', () => {
   const d = Math.log(1.5);
   const graph = randomTies(22_000, 21_000, d, 9);
   const used = Uint8Array.from({ length: graph.records }, (_, u) => (u % 5 === 0 ? 0 : 1));
@@ -111,21 +111,21 @@ describe('one more tie, where no graph is built for it', () => {
   };
   const worst = (on: FactorGraph, mask?: Uint8Array) => ties(on, 'informed', mask ? { used: mask } : {}).worst(base);
 
-  it('leaks what the graph beside a copy of itself does, within what is said to be rough', () => {
+  it('the what-if leaks what a graph with twins does, within its stated precision', () => {
     const { oneMore } = largeTooWeak({ graph, adversary: 'informed', reach: 'any' }, base);
     const built = worst(withTwins(graph));
     expect(oneMore / built).toBeGreaterThan(0.998);
     expect(oneMore / built).toBeLessThan(1.12);
   });
 
-  it('leaks the worse of twins and new neighbours where some records are left out', () => {
+  it('the what-if leaks the larger of twins and new neighbours when some records are unused', () => {
     const { oneMore } = largeTooWeak({ graph, used, adversary: 'informed', reach: 'any' }, base);
     const built = Math.max(worst(withTwins(graph), beside(used)), worst(withPendants(graph), beside(1)));
     expect(oneMore / built).toBeGreaterThan(0.998);
     expect(oneMore / built).toBeLessThan(1.12);
   });
 
-  it('says the same of stronger ties as asking about them', () => {
+  it('the what-if of stronger ties equals the leakage with these ties, within its stated precision', () => {
     const { twice } = largeTooWeak({ graph, adversary: 'informed', reach: 'any' }, base);
     const asked = worst(withOdds(graph, (x) => x + Math.log(2)));
     expect(twice / asked).toBeGreaterThan(0.998);

@@ -5,7 +5,7 @@ import { largestRecursion } from '../graph/recursion.js';
 import { nodesOf, type Walk, walk, withWalkedOdds } from '../graph/walk.js';
 import type { Sent } from './sweep.js';
 
-/** A graph as bounds are worked out on it: its walk, and which components with loops are solved how. Made once, asked many times. */
+/** Graph prepared for bounds: its walk, and the method for each component with loops. Computed once, used for many bounds. */
 export interface Layout {
   readonly graph: FactorGraph;
   readonly walk: Walk;
@@ -21,7 +21,9 @@ interface Component {
   readonly nodes: Uint32Array;
 }
 
-/** Some components on their own: node k is nodes[k] of the whole graph, or k itself where nodes are absent: it is the whole then, or the first of it. */
+/**
+ * Subgraph of some components: node k is nodes[k] of the whole graph; without `nodes` it is the whole graph, or its first nodes.
+ */
 export interface Part {
   readonly graph: Sent;
   readonly nodes?: Uint32Array;

@@ -33,8 +33,8 @@ const rings = fc
   });
 const spent = (used: Uint8Array, base: number) => Float64Array.from(used, (one) => one * base);
 
-describe('a line over every base', () => {
-  it('lies above what everybody leaks, whatever the base and whoever is used, and touches it where the base is small', () => {
+describe('the linear bound', () => {
+  it('the linear bound is above the leakage for every base and any used records, and equals it for a small base', () => {
     let found = 0;
     fc.assert(
       fc.property(rings, ({ graph, used }) => {
@@ -54,7 +54,7 @@ describe('a line over every base', () => {
     expect(found).toBeGreaterThan(25);
   });
 
-  it('is refused where one number is a little too low, whoever it belongs to', () => {
+  it('the check refuses a linear bound if one number is slightly too low, at any record', () => {
     fc.assert(
       fc.property(rings, ({ graph, used }) => {
         const line = lineOver(graph, used);
@@ -73,7 +73,7 @@ describe('a line over every base', () => {
     );
   });
 
-  it('is not there where effects do not die out, or ties are copies', () => {
+  it('no linear bound exists if privacy losses do not die out, or ties are copies', () => {
     const everybody = (n: number, odds: number) => {
       const pairs = Array.from({ length: n }, (_, a) => Array.from({ length: a }, (_, b) => [a, b])).flat();
       return fromPairs(
@@ -133,8 +133,8 @@ describe('the worst record of a large graph', () => {
     });
 });
 
-describe('the worst record beside a large component', () => {
-  it('is found in a small one, too', () => {
+describe('the worst record with a large component present', () => {
+  it('the worst record is found in a small component as well', () => {
     const next = randomFrom(5);
     const [records, pairs, home] = [22_000, 23_000, 8];
     const clique = Array.from({ length: home }, (_, a) => Array.from({ length: a }, (_, b) => [records + a, records + b])).flat();
@@ -153,8 +153,8 @@ describe('the worst record beside a large component', () => {
   });
 });
 
-describe('a sparse system', () => {
-  it('is solved as closely as was asked for', () => {
+describe('a sparse linear system', () => {
+  it('the solver reaches the requested residual', () => {
     fc.assert(
       fc.property(rings, fc.double({ min: 0.01, max: 0.4, noNaN: true }), ({ graph }, weight) => {
         const { nodeStart, neighbour, nodes } = graph;
@@ -198,7 +198,7 @@ describe('one component of each shape of a large graph', () => {
     );
   };
 
-  it('is one where all are alike, and another wherever a tie, a strength or a used record differs', () => {
+  it('equal components have one shape, and any different tie, strength or used record makes another', () => {
     const nodes = (graph: FactorGraph, used?: Uint8Array) => distinctComponents(graph, used).graph.nodes;
     expect(nodes(copies([1, 4]))).toBe(5);
     expect(nodes(copies([2, 4]))).toBe(10);

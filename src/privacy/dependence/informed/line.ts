@@ -3,22 +3,22 @@ import { contraction } from '../graph/push.js';
 import { sparseSolve } from './sparse-solve.js';
 
 /**
- * A line above what everybody leaks: with `per[u]` for every node, a record of the graph leaks at most base x per[u] where used records spend the base, whatever the base
- * (informed.proof.md, "A line for every base"). One number for each node is all that it takes, messages follow from those of their ends.
+ * Linear bound: for every base, record u leaks at most base x per[u] if used records spend the base (informed.proof.md, "A line
+ * for every base"). Messages follow from the numbers of both ends.
  */
 export interface Line {
   readonly per: Float64Array;
-  /** A bound for what lies behind incidence p, of a base of 1; rounded up. */
+  /** Upper bound on the message at incidence p for a base of 1. */
   above(p: number): number;
 }
 
-/** Room that is left for the solver, in units of the base: the line lies above the least one by about this part. */
+/** Slack for the solver, in units of the base: the linear bound exceeds the least one by about this fraction. */
 const slack = 2e-3;
 const mostSteps = 80;
-/** More than a sum of so many products can be rounded by, in parts of it. */
+/** Bound on the relative rounding error of a sum of this many products. */
 const rounding = (terms: number): number => (terms + 8) * 2 ** -52;
 
-/** Undefined where there is none, or where it takes long to find: near the strength at which effects stop dying out. */
+/** Undefined if there is none, or if it takes too long to find: near the strength at which losses stop dying out. */
 export function lineOver(graph: FactorGraph, used: Uint8Array | undefined): Line | undefined {
   const { nodes, member } = graph;
   const shares = sharesOf(graph);
@@ -33,7 +33,7 @@ export function lineOver(graph: FactorGraph, used: Uint8Array | undefined): Line
   return nodes > 0 ? { per, above } : undefined;
 }
 
-/** Of a tie: t, the share of a small effect that passes, rounded up, and t / (1 - t^2). */
+/** t of a tie, the slope of its push, rounded up, and t / (1 - t^2). */
 interface Shares {
   share(p: number): number;
   weight(p: number): number;
@@ -62,11 +62,13 @@ function sharesOf(graph: FactorGraph): Shares | undefined {
   }
   return { share: (p) => shares[p]!, weight: (p) => weightOf(shares[p]!) };
 }
-/** Nearer to 1 there is no line over any loop, and none is looked for. */
+/** Limit on t: nearer to 1 no loop has a linear bound, and none is searched for. */
 const largestShare = 0.99;
 const mostKnown = 100_000;
 
-/** s with  s_u (1 + sum of weight t) = e_u + sum over ties of weight s_w, missed by half the slack at most: it proves nothing. */
+/**
+ * Approximate solution s of s_u (1 + sum of weight t) = e_u + sum over ties of weight s_w, to half the slack: it proves nothing.
+ */
 function solved(graph: FactorGraph, { share, weight }: Shares, effect: (u: number) => number): Float64Array | undefined {
   const { nodes, nodeStart, neighbour, commonOdds } = graph;
   const own = new Float64Array(nodes);
@@ -84,7 +86,10 @@ function solved(graph: FactorGraph, { share, weight }: Shares, effect: (u: numbe
   return sparseSolve({ nodeStart, neighbour, weight: ofEntry, own, brought }, slack / 2, mostSteps);
 }
 
-/** Whether these numbers are a line: F, with every push replaced by its share, raises none of their messages, and none is negative. Rounded against ourselves. */
+/**
+ * True if these numbers are a linear bound: F, with every push replaced by its slope, raises none of their messages, and none is
+ * negative. Rounded conservatively.
+ */
 export function isLine(graph: FactorGraph, per: Float64Array, used: Uint8Array | undefined): boolean {
   const shares = sharesOf(graph);
   return shares !== undefined && isAbove(graph, shares, per, used);

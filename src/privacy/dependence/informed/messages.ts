@@ -2,21 +2,17 @@ import { settle } from './settle.js';
 import { lend, manyMessages, type Sent, type Sweeper, sweeper } from './sweep.js';
 
 /**
- * The theorem on graphs with loops. One number per incidence, B(f,u): how far what lies behind factor f can move as seen from u.
- *   F(B)(f,u) = min( sum over w in f, w != u, of [ e_w + sum over f' != f of w of push(B(f',w), D(f',w)) ],  E(component) - e_u )
- * The true values satisfy B <= F(B). F is monotone and concave, so
- *  - iterates of F from above stay above the true values, and
- *  - if F^k(B) - B <= kappa F^k(0) with kappa < 1, then B / (1 - kappa) is above the true values, wherever B came from
- * (informed.proof.md). So we climb from below, with leaps, and let the second rule certify what we found.
+ * Bounds by belief propagation on graphs with loops: one message B(f,u) per incidence, with B* <= F(B*). We climb from below and
+ * certify the result (informed.proof.md, "Messages").
  */
 export interface Messages {
   /** e_u + sum over the factors of u of push(B(f,u), D(f,u)), rounded up, per node. */
   readonly leaks: Float64Array;
   readonly rounds: number;
-  /** How much B was raised to be certain; 0 when the bound came from above. */
+  /** Relative amount by which B was raised to be certain; 0 if the bound came from above. */
   readonly kappa: number;
   readonly from: 'below' | 'above';
-  /** Messages that F does not raise, where they were found from below: overwritten by the next question about the same ties. */
+  /** Messages that F does not raise, if found from below; overwritten by the next question about the same ties. */
   readonly certain?: Float64Array;
 }
 
@@ -29,20 +25,24 @@ export interface MessageOptions {
   readonly hardWork?: number;
   /** On large graphs: messages that move by less than this part of themselves are settled. */
   readonly part?: number;
-  /** Where to start climbing: the messages of a similar question. Any numbers will do, the certificate does not care. */
+  /**
+   * Messages to start from, such as those of a similar question. Any numbers are safe: the certificate does not depend on them.
+   */
   readonly start?: Float64Array;
   /** Every record is tied by this D to its twin in a copy of the graph (informed.proof.md, "Twins"); `caps` are of both. */
   readonly twin?: number;
-  /** Give up, and leave it to the caps, once some record's leak is above `most` although the caps would let it be. */
+  /** Gives up and returns the caps once some record leaks more than `most` although its cap is larger. */
   readonly hopeless?: { readonly most: number; readonly caps: Float64Array };
 }
 
-/** Rounds without progress after which only rounding is left to gain. */
+/** Rounds without progress after which only rounding errors are left. */
 const patience = 60;
-/** What an effect takes to show behind records that have none of their own: as many steps of F as this. */
+/** Largest number of steps of F after which a cost reaches every incidence it can, past records without costs. */
 const longestLag = 4;
 
-/** `caps[u]`: the component's whole effect, which bounds every message in it. */
+/**
+ * Bounds for these costs by belief propagation. `caps[u]` is the total cost of the component, which bounds every message in it.
+ */
 export function messages(graph: Sent, effects: Float64Array, caps: Float64Array, options: MessageOptions = {}): Messages {
   const step = sweeper(graph, effects, caps, options.twin ?? 0);
   const { best, rounds, spare, hopeless } = find(graph, effects, caps, step, options);
@@ -53,7 +53,7 @@ export function messages(graph: Sent, effects: Float64Array, caps: Float64Array,
     step(certain, sent);
     return sent;
   };
-  // Where much is saturated, or some spend nothing, a raise that F does not follow is found long before kappa is small.
+  // With much saturation, or records without costs, a small raise that F does not exceed is found long before kappa is small.
   if (manyMessages(graph) && best.kappa > 2e-3)
     for (const by of [1, 1.02, 1.1]) {
       if (best.kappa <= 1 - 1 / by) break;
@@ -76,7 +76,7 @@ function find(graph: Sent, effects: Float64Array, caps: Float64Array, step: Swee
   const lent = lend(graph);
   const everybody = effects.every((e) => e > 0);
   const largest = effects.reduce((m, e) => Math.max(m, e), 0);
-  // Settled for effects that are raised a little, messages leave F that much of room also behind records that have no effect of their own.
+  // Convergence for slightly raised costs leaves F a margin, even past records without a cost.
   const raise = everybody && !options.part ? 0 : 2 * loose * largest;
   const settled = settle(
     graph,
@@ -99,7 +99,7 @@ function find(graph: Sent, effects: Float64Array, caps: Float64Array, step: Swee
   return { best: { kappa, drift: kappa, at: settled.found }, spare, rounds: settled.rounds, hopeless: settled.hopeless };
 }
 
-/** The least kappa of a certificate where everybody has an effect: F(0) is that of the other end, and no more than its cap lets through. */
+/** Least kappa of a certificate if every record has a cost: F(0) is the other end's cost, at most its cap. */
 function kappaOf(
   { member }: Sent,
   effects: Float64Array,
@@ -119,7 +119,7 @@ function kappaOf(
   return kappa;
 }
 
-/** 0, F(0), F^2(0), … until no more coordinates see an effect. */
+/** 0, F(0), F^2(0), … until no further coordinates become positive. */
 function fromZero(size: number, step: Sweeper): Float64Array[] {
   const trail = [new Float64Array(size), new Float64Array(size)];
   step(trail[0]!, trail[1]!);
@@ -131,18 +131,18 @@ function fromZero(size: number, step: Sweeper): Float64Array[] {
   return trail;
 }
 
-/** What is called F^k(0) in a certificate is this much of what was computed: far less than roundings and tangents can have raised it. */
+/** Factor that lowers the computed F^k(0) in a certificate, by far more than rounding and tangents can have raised it. */
 const lowered = 1 - 1e-5;
 
 interface Climbed {
   readonly best: { readonly kappa: number; readonly drift: number; readonly at: Float64Array };
   readonly rounds: number;
-  /** Of the graph's size, and free. */
+  /** Arrays of the graph's size that are free for use. */
   readonly spare: readonly [Float64Array, Float64Array];
   readonly hopeless: boolean;
 }
 
-/** Towards the values that F leaves alone, from below and with leaps: proves nothing by itself. */
+/** Climbs towards the fixed point of F, from below and with leaps: it proves nothing by itself. */
 function climb(graph: Sent, step: Sweeper, options: MessageOptions): Climbed {
   const { tolerance = 1e-10, loose = 1e-3, softWork = 1.2e7, hardWork = mostWork, hopeless } = options;
   const size = graph.member.length;
@@ -181,7 +181,7 @@ function climb(graph: Sent, step: Sweeper, options: MessageOptions): Climbed {
     measure();
     const shrink = gap.drift / before;
     before = gap.drift;
-    // The error now shrinks by one factor per round along one direction: leap to where it would end, then settle again.
+    // The error now shrinks by a constant factor along one direction: extrapolate to its limit, then converge again.
     if (++quiet >= 2 + lag && shrink > 0.2 && shrink < 0.995 && gap.drift > tolerance) {
       leap(trail[lag]!, trail[lag - 1]!, Math.min(50, shrink / (1 - shrink)));
       trail = [trail[lag]!, ...trail.slice(0, lag)];
@@ -201,7 +201,7 @@ function zerosIn(values: Float64Array): number {
   return zeros;
 }
 
-/** kappa: the least with after - before <= kappa floor. drift: the same for the distance, which says when to stop. */
+/** kappa: least number with after - before <= kappa floor. drift: the same for |after - before|, the stopping criterion. */
 function gapOf(after: Float64Array, before: Float64Array, floor: Float64Array): { kappa: number; drift: number } {
   let kappa = 0;
   let drift = 0;
@@ -217,7 +217,7 @@ function leap(now: Float64Array, last: Float64Array, stride: number): void {
   for (let p = 0; p < now.length; p++) now[p] = Math.max(0, now[p]! + stride * (now[p]! - last[p]!));
 }
 
-/** Every iterate is a bound; stops when a round gains next to nothing. */
+/** Every iterate is a bound; stops when a round improves hardly anything. */
 function fromAbove(graph: Sent, caps: Float64Array, step: Sweeper, spent: number, hardWork: number): Messages {
   let now: Float64Array = Float64Array.from(graph.member, (u) => caps[u]!);
   let next: Float64Array = new Float64Array(now.length);

@@ -3,8 +3,8 @@ import { mostInTable, type Pusher, perEffect, tangents } from '../graph/tangents
 import type { Sent } from './sweep.js';
 
 /**
- * Where messages of ties between two records come to rest, by updating them one after the other: along the ties as they are listed, and back. Where they are listed in the
- * order of a walk, one way there and back settles a tree; what has loops takes some more. In plain doubles: it proves nothing, messages.ts does.
+ * Converges messages of pairwise ties by updates in the order of the list and back; one round trip settles a tree listed in walk
+ * order. Plain doubles: it proves nothing, belief-propagation.ts does.
  */
 export interface Settling {
   /** Stop when no message moved by more than this and this part of itself. */
@@ -12,7 +12,7 @@ export interface Settling {
   readonly part: number;
   /** Updates of one message that may be spent. */
   readonly work: number;
-  /** Where to work: an array by incidence, which the messages found come back in, and one with two places for each node. */
+  /** Working memory: an array by incidence, in which the messages are returned, and one with two entries per node. */
   readonly on: { readonly through: Float64Array; readonly state: Float64Array };
   /** Messages to start from, instead of none. */
   readonly start?: Float64Array;
@@ -36,7 +36,7 @@ export function settle(
 ): Settled {
   const { member, nodes, records } = graph;
   const size = member.length;
-  // Of node u: at 2u what it has from everybody, at 2u + 1 the most that can lie behind one of its ties.
+  // At 2u the total of node u, at 2u + 1 the largest message over one of its ties.
   const { through, state } = on;
   through.fill(0);
   for (let u = 0; u < nodes; u++) {
@@ -75,7 +75,7 @@ export function settle(
     rounds++;
     given = over();
   } while (!given && (moved > within || rounds < 2) && rounds * size < work);
-  // What lies behind a tie is what its other end has from elsewhere.
+  // The message over a tie is the total of its other end without this tie.
   for (let p = 0; p < size; p += 2) {
     const [u, w] = [2 * member[p]!, 2 * member[p + 1]!];
     const a = Math.max(0, Math.min(state[w]! - through[p + 1]!, state[u + 1]!));
@@ -86,7 +86,7 @@ export function settle(
   return { found: through, hopeless: given, rounds };
 }
 
-/** Updates both messages of every tie in turn; how far, beyond the part, the one moved that moved most. */
+/** Updates both messages of every tie in turn; returns the largest change beyond the relative part. */
 function along(
   member: Uint32Array,
   through: Float64Array,
@@ -113,7 +113,7 @@ function along(
   return moved;
 }
 
-/** The same where all ties are alike: most of the time of a large graph goes by here, so nothing is called. */
+/** The same for equal ties, without any calls: large graphs spend most of their time here. */
 function alongTable(
   member: Uint32Array,
   through: Float64Array,

@@ -1,7 +1,6 @@
 /**
- * Solves  own_u s_u - sum over neighbours w of weight s_w = brought_u  on a graph, where that is positive definite. Nodes that hang on one other, and those in between two, are
- * eliminated, which adds at most one tie for two: of a sparse graph little is left. The rest goes by conjugate gradients, until no node misses by more than `within`. In plain doubles: it
- * proves nothing.
+ * Solves own_u s_u - sum over neighbours w of weight s_w = brought_u if positive definite: eliminates leaves and paths, then
+ * conjugate gradients to residuals of at most `within`. Plain doubles: it proves nothing.
  */
 export interface System {
   /** The neighbours of node u are neighbour[nodeStart[u] .. nodeStart[u + 1]]; no two are one. */
@@ -23,7 +22,7 @@ export function sparseSolve(system: System, within: number, mostSteps: number): 
   if (!between) return undefined;
   const found = conjugateGradients(between.kernel, within, mostSteps);
   if (!found) return undefined;
-  // What was eliminated is put back, the last first.
+  // Eliminated nodes are substituted back in reverse order.
   const s = brought;
   const { nodes } = between.kernel;
   for (let k = 0; k < nodes.length; k++) s[nodes[k]!] = found[k]!;
@@ -41,7 +40,7 @@ export function sparseSolve(system: System, within: number, mostSteps: number): 
   return s;
 }
 
-/** Takes away nodes that hang on one other, again and again; `ties`: how many everybody has left, 0 for those that are gone. */
+/** Eliminates leaves repeatedly; `ties`: the remaining ties of each node, 0 for eliminated ones. */
 function takeHanging({ nodeStart, neighbour, weight, own, brought }: System) {
   const nodes = own.length;
   const ties = new Uint32Array(nodes);
@@ -56,7 +55,7 @@ function takeHanging({ nodeStart, neighbour, weight, own, brought }: System) {
     const u = at[k]!;
     let x = nodeStart[u]!;
     while (x < nodeStart[u + 1]! && ties[neighbour[x]!] === 0) x++;
-    // Of a tree the last one hangs on nobody: there is none where every component has a loop.
+    // In a tree the last node has no neighbour left; this cannot happen if every component has a loop.
     if (x === nodeStart[u + 1]! || !(own[u]! > 0)) return undefined;
     const w = neighbour[x]!;
     const c = weight(x);
@@ -69,7 +68,7 @@ function takeHanging({ nodeStart, neighbour, weight, own, brought }: System) {
   return { ties, at: at.slice(0, size), by: by.slice(0, size) };
 }
 
-/** What is left of a system: node k was nodes[k]. */
+/** Rest of a system after elimination: node k was nodes[k]. */
 interface Kernel {
   readonly nodes: Uint32Array;
   readonly start: Uint32Array;
@@ -79,7 +78,7 @@ interface Kernel {
   readonly brought: Float64Array;
 }
 
-/** Takes away nodes with two ties left, along each row of them from one end to the other. */
+/** Eliminates nodes with two remaining ties, along each path from end to end. */
 function takeBetween(system: System, ties: Uint32Array) {
   const { nodeStart, neighbour, weight, own, brought } = system;
   const nodes = own.length;
@@ -96,7 +95,10 @@ function takeBetween(system: System, ties: Uint32Array) {
   const gone = new Uint8Array(nodes);
   const joined: Joined = { ends: new Uint32Array(2 * rows), weight: new Float64Array(rows), count: 0 };
   let size = 0;
-  /** Along a row from `first` over one of its entries to the next node that stays; false where the system is not positive definite. */
+  /**
+   * Follows a path from `first` over one of its entries to the next node that stays; false if the system is not positive
+   * definite.
+   */
   const follow = (first: number, entry: number): boolean => {
     let before = first;
     let u = neighbour[entry]!;
@@ -138,7 +140,7 @@ function takeBetween(system: System, ties: Uint32Array) {
       if (place[w] === 0 && ties[w] === 2 && gone[w] === 0 && !follow(u, x)) return undefined;
     }
   }
-  // Rings on their own are left: each is opened anywhere.
+  // Separate rings are left: each is opened anywhere.
   for (let u = 0; u < nodes; u++) {
     if (ties[u] !== 2 || place[u] !== 0 || gone[u] === 1) continue;
     place[u] = ++kept;
@@ -149,7 +151,7 @@ function takeBetween(system: System, ties: Uint32Array) {
   return { kernel: kernelOf(system, place, kept, joined), at: at.slice(0, size), ends, weights };
 }
 
-/** Pairs of nodes of the kernel that a row went between. */
+/** Pairs of kernel nodes that an eliminated path connected. */
 interface Joined {
   readonly ends: Uint32Array;
   readonly weight: Float64Array;

@@ -3,30 +3,33 @@ import { roundedUp } from '../graph/forest.js';
 import { closed, open, pushThrough } from '../graph/push.js';
 import { type Pusher, Tables, tangents } from '../graph/tangents.js';
 
-/** What messages are sent over: of pairs, neither factors nor their places are asked for. */
+/** Graph as message passing needs it; for pairs, factors and their places are never read. */
 export type Sent = FactorGraph;
 
-/** From so many incidences on messages are settled one after the other, and two or three digits have to do. */
+/** True for graphs so large that messages are updated one after the other, to two or three digits. */
 export const manyMessages = ({ pairwise, member }: Sent): boolean => pairwise && member.length >= 40_000;
 
 export interface Sweeper {
   /** to = F(from), rounded up. */
   (from: Float64Array, to: Float64Array): void;
   leaks(from: Float64Array): Float64Array;
-  /** Whether the messages last sent make some record leak more than this although its cap is larger. */
+  /** True if the last messages make some record leak more than `most` although its cap is larger. */
   exceeds(most: number, caps: Float64Array): boolean;
-  /** What incidence p lets through of an effect. */
+  /** Push through incidence p. */
   readonly pushed: (p: number, effect: number) => number;
 }
 
-/** What one question about a large graph works on. */
+/** Working arrays for one question about a large graph. */
 interface Lent {
   readonly ties: readonly [Float64Array, Float64Array, Float64Array, Float64Array];
   readonly nodes: readonly [Float64Array, Float64Array];
 }
 const arrays = new WeakMap<Uint32Array, Lent>();
 
-/** The same arrays for every question about the same ties, as one is answered before the next: making and dropping them would take longer than using them. */
+/**
+ * Working arrays shared by all questions about the same ties, which are answered one at a time: allocation would take longer than
+ * use.
+ */
 export function lend({ member, nodes }: Sent): Lent {
   const known = arrays.get(member);
   if (known) return known;
@@ -39,7 +42,7 @@ export function lend({ member, nodes }: Sent): Lent {
   return made;
 }
 
-/** No question about these ties is expected any more. */
+/** Releases the arrays when no further question about these ties is expected. */
 export const giveBack = ({ member }: Sent): boolean => arrays.delete(member);
 
 export function sweeper(graph: Sent, effects: Float64Array, caps: Float64Array, twin: number): Sweeper {
@@ -50,7 +53,7 @@ export function sweeper(graph: Sent, effects: Float64Array, caps: Float64Array, 
   const behind = new Float64Array(pairwise ? 0 : factors);
   const toTwin = tangents(twin);
   const pushed = pushing(graph);
-  // Of node u: at 2u what it has from everybody, at 2u + 1 the most that can lie behind one of its factors. Side by side, as they are read together.
+  // At 2u the total of node u, at 2u + 1 the largest message over one of its factors; adjacent, since both are read together.
   const state = lent?.nodes[0] ?? new Float64Array(2 * nodes);
   for (let u = 0; u < nodes; u++) state[2 * u + 1] = (caps[u]! - effects[u]!) * roundedUp;
 
@@ -62,14 +65,14 @@ export function sweeper(graph: Sent, effects: Float64Array, caps: Float64Array, 
       const at = 2 * member[p]!;
       state[at] = (state[at]! + m) * roundedUp;
     }
-    // What the twin has from everybody else is what the record itself has.
+    // The message to the twin is the total of the record itself.
     if (twin > 0)
       for (let u = 0; u < records; u++) {
         const own = state[2 * u]!;
         state[2 * u] = (own + toTwin(Math.min(own, state[2 * u + 1]!))) * roundedUp;
       }
   };
-  /** What w = member[p] passes on to the rest of p's factor: its own effect and what all other factors bring it. */
+  /** Message of w = member[p] to the rest of p's factor: its own cost and the messages of all its other factors. */
   const offer = (p: number): number => Math.max(0, (state[2 * member[p]!]! - through[p]!) * roundedUp);
   const spreadPairs = (to: Float64Array): void => {
     for (let p = 0; p < size; p += 2) {
@@ -109,7 +112,7 @@ export function sweeper(graph: Sent, effects: Float64Array, caps: Float64Array, 
   });
 }
 
-/** What incidence p lets through of an effect, rounded up. */
+/** Push through incidence p, rounded up. */
 export function pushing(graph: Sent): (p: number, effect: number) => number {
   const { member, commonOdds } = graph;
   const tables = new Tables(member.length);
@@ -131,7 +134,7 @@ export function pushing(graph: Sent): (p: number, effect: number) => number {
   };
 }
 
-/** Which table each incidence is pushed by; undefined where there is not one for each. */
+/** Table of each incidence; undefined if some strength has no table. */
 function fewKinds(logOdds: Float64Array, tables: Tables) {
   const pushers: Pusher[] = [];
   const place = new Map<number, number>();

@@ -14,7 +14,7 @@ function randomTies(records: number, pairs: number, odds: number, seed: number):
 }
 const most = (leaks: Float64Array): number => leaks.reduce((m, x) => Math.max(m, x), 0);
 
-describe('the worst leak alone', () => {
+describe('the worst leakage alone', () => {
   for (const [odds, effect, twin] of [
     [3, 0.5, 0],
     [3, 2, 0],
@@ -42,7 +42,7 @@ describe('the worst leak alone', () => {
       }
     });
 
-  it('is not told where that would take longer than all messages', () => {
+  it('no result is returned if it would take longer than all messages', () => {
     const graph = randomTies(3000, 9000, Math.log(3), 7);
     const effects = new Float64Array(3000).fill(1e-4);
     const caps = new Float64Array(3000).fill(1);
@@ -51,14 +51,14 @@ describe('the worst leak alone', () => {
   });
 });
 
-describe('a start for one small base', () => {
+describe('messages of one small base as a start', () => {
   const small = 2 ** -30;
   const graph = randomTies(30_000, 31_000, Math.log(3), 3);
   const laid = layout(graph);
   const everybody = (effect: number) => new Float64Array(30_000).fill(effect);
   const start = startOf(laid, everybody(small), small)!;
 
-  it('bounds larger bases of the same shape, without sending all messages again', () => {
+  it('the start gives bounds for larger costs of the same shape, without sending all messages again', () => {
     for (const effect of [1e-3, 0.02, 0.5]) {
       const truth = most(informed(graph, everybody(effect), laid).leaks);
       const found = most(informed(graph, everybody(effect), laid, { start, worst: 3e-4 }).leaks);
@@ -67,7 +67,7 @@ describe('a start for one small base', () => {
     }
   });
 
-  it('bounds nothing where somebody spends more than it knows of, or ties are stronger', () => {
+  it('the start gives no bounds if some record spends more than it knows, or ties are stronger', () => {
     const half = Float64Array.from({ length: 30_000 }, (_, u) => (u % 2 ? small : 0));
     const less = startOf(laid, half, small)!;
     const truth = most(informed(graph, everybody(0.02), laid).leaks);

@@ -3,35 +3,35 @@ import { tangents } from '../graph/tangents.js';
 import type { Sent } from './sweep.js';
 
 /**
- * The worst leak alone, from above (informed.proof.md, "The worst record alone"). Iterates of F from above are bounds, and what the k-th says of a record depends on nobody
- * further than k ties away: so few records need a second look, the others are known to leak less.
+ * Upper bound on the worst leakage alone (informed.proof.md, "The worst record alone"). The k-th iterate from above depends only
+ * on records within k ties, so only few records need several iterates.
  */
 export interface FromAbove {
   readonly effects: Float64Array;
   readonly caps: Float64Array;
-  /** What incidence p lets through of an effect, rounded up. */
+  /** Push through incidence p, rounded up. */
   readonly pushed: (p: number, effect: number) => number;
   /** D of a tie to the twin of each record; 0 for none. */
   readonly twin: number;
-  /** Messages that the true ones do not exceed; the caps where there are none. */
+  /** Upper bounds on the true messages; the caps when absent. */
   readonly above?: (p: number) => number;
-  /** A bound for what a node leaks. */
+  /** Upper bound on the leakage of a node. */
   readonly known: (u: number) => number;
   /** Nodes with the largest of these bounds, and one for all others. */
   readonly ranked?: { readonly nodes: Uint32Array; readonly beyond: number } | undefined;
-  /** Another step that gains less than this part is not worth taking. */
+  /** Relative improvement below which no further step is taken. */
   readonly gain: number;
-  /** Pushes that may be spent, for each incidence. */
+  /** Limit on pushes per incidence. */
   readonly pushes?: number;
 }
 
 /** Steps, and pushes in units of incidences, after which all messages together are cheaper. */
 const mostSteps = 12;
 const mostPushes = 1;
-/** In place of 0, which says that nothing was worked out. */
+/** Replaces 0, which marks values that are not computed yet. */
 const least = 2 ** -1000;
 
-/** The largest leak of all nodes, rounded up; undefined where that takes too long. */
+/** Upper bound on the largest leakage of all nodes; undefined if it takes too long. */
 export function worstFromAbove(graph: Sent, asked: FromAbove): number | undefined {
   const { member, nodes, records, nodeStart, incidence, commonOdds } = graph;
   const logOdds = commonOdds === undefined ? graph.logOdds : undefined;
@@ -40,16 +40,16 @@ export function worstFromAbove(graph: Sent, asked: FromAbove): number | undefine
   const totals: Float64Array[] = [];
   let pushes = 0;
   const room = (u: number): number => (caps[u]! - effects[u]!) * roundedUp;
-  /** What incidence p lets through after so many steps. */
+  /** Push through incidence p after `step` iterations. */
   const through = (step: number, p: number): number => {
     const cap = room(member[p]!);
     pushes++;
-    // Whatever lies behind a tie, it lets through no more than D.
+    // A tie never passes on more than D.
     if (step === 0) return above ? pushed(p, Math.min(above(p), cap)) : Math.min(commonOdds ?? logOdds![p]!, cap);
     const offered = (total(step - 1, member[p ^ 1]!) - through(step - 1, p ^ 1)) * roundedUp;
     return pushed(p, Math.max(0, Math.min(offered, cap)));
   };
-  /** What a node has from everybody. */
+  /** Total of a node: its own cost and all messages to it. */
   const total = (step: number, u: number): number => {
     totals[step] ??= new Float64Array(nodes);
     const found = totals[step]![u]!;
@@ -61,7 +61,7 @@ export function worstFromAbove(graph: Sent, asked: FromAbove): number | undefine
     return totals[step]![u]!;
   };
   const allowed = most * member.length;
-  /** Looks further from u until it leaks no more than `enough`, or looking gains nothing. */
+  /** Increases the number of steps for u until it leaks at most `enough`, or more steps do not help. */
   const closer = (u: number, enough: number): number => {
     let bound = known(u);
     for (let step = 0; step < mostSteps && bound > enough && pushes < allowed; step++) {

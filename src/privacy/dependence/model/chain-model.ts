@@ -3,16 +3,19 @@ import type { Factor, Model } from './model.js';
 
 type Wrong = (path: string, what: string) => Fault;
 
-/** What a chain file says. */
+/** Parsed chain file. */
 export interface ChainFile {
   readonly length: number;
   readonly transition: readonly (readonly number[])[];
   readonly initial: 'stationary' | 'any' | readonly number[];
-  /** So many people who do not know one another, each with a chain of its own. */
+  /** Number of independent people, each with a chain of its own. */
   readonly people: number;
 }
 
-/** A chain x1 -> x2 -> … of `length` steps as pairwise factors, for each of the people. With `any` the class holds every initial law. */
+/**
+ * Chain x1 -> x2 -> … of `length` steps as pairwise factors, for each person. With `any` the class holds every initial
+ * distribution.
+ */
 export function chainModel({ length, transition, initial, people }: ChainFile, wrong: Wrong): Model {
   const values = Array.from({ length: transition.length }, (_, s) => s);
   const table = Float64Array.from(transition.flat());
@@ -33,7 +36,7 @@ export function chainModel({ length, transition, initial, people }: ChainFile, w
   };
 }
 
-/** One of the equal parts of a model that do not know one another: what is gained about a record of one does not depend on the others. */
+/** One of the independent, equal copies in a model: the leakage of its records does not depend on the other copies. */
 export function onePart(model: Model): Model {
   const { ids, values, factors, anyPrior, copies = 1 } = model;
   if (copies === 1) return model;
@@ -46,7 +49,7 @@ export function onePart(model: Model): Model {
   };
 }
 
-/** The law kept by one step, by elimination without subtraction (Grassmann, Taksar, Heyman): relatively accurate in every entry. */
+/** Stationary distribution by elimination without subtraction (Grassmann, Taksar, Heyman): relatively accurate in every entry. */
 function stationaryLaw(transition: readonly (readonly number[])[], wrong: Wrong): number[] {
   const n = transition.length;
   const a = transition.map((row) => [...row]);

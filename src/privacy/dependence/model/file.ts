@@ -2,7 +2,7 @@ import { Fault } from '../../../base/errors.js';
 import { parseJson } from '../../../base/input/json.js';
 import { readNamedText, whyNot } from '../../../base/input/named-file.js';
 
-/** A file the policy names beside its ties: a network, transitions, a precision matrix, a model. */
+/** Content of a file that the policy names with its ties: a network, transitions, a precision matrix, a model. */
 export const readDeclared = (file: string): string =>
   readNamedText(
     file,

@@ -14,7 +14,7 @@ export interface Joint {
   readonly exactWeights: () => readonly bigint[];
   /** Records that are tied, directly or through others, by a factor of two or more records. */
   readonly components: readonly (readonly number[])[];
-  /** What was filled in where the model leaves a choice, in words. */
+  /** Choices made where the model leaves one, in words. */
   readonly assumptions: readonly string[];
 }
 

@@ -18,7 +18,7 @@ const two = [
 ];
 
 describe('a model file', () => {
-  it('reads records, nested tables in C order, odds ratios and single-record weights', () => {
+  it('the reader accepts records, nested tables in C order, odds ratios and single-record weights', () => {
     const model = readModel(
       JSON.stringify({
         records: two,
@@ -42,7 +42,7 @@ describe('a model file', () => {
     expect(model.factors[2]).toEqual({ records: [0], table: Float64Array.of(0.5, 1.5) });
   });
 
-  it('takes a joint distribution over all records as one flat list', () => {
+  it('the reader accepts a joint distribution over all records as one flat list', () => {
     const model = readModel(
       JSON.stringify({ records: two, factors: [{ records: ['a', 'b'], table: [1, 2, 3, 4, 5, 6] }] }),
       'm.json',
@@ -50,7 +50,7 @@ describe('a model file', () => {
     expect(model.factors[0]).toMatchObject({ table: Float64Array.of(1, 2, 3, 4, 5, 6) });
   });
 
-  it('turns a chain into pairwise factors with its stationary law, or leaves the initial law open', () => {
+  it('the reader turns a chain into pairwise factors with its stationary distribution, or leaves the initial one open', () => {
     const chain = {
       length: 3,
       transition: [
@@ -72,7 +72,7 @@ describe('a model file', () => {
     expect(open.factors).toHaveLength(2);
   });
 
-  it('has a chain for each of several people, without a tie between them', () => {
+  it('the reader makes a chain for each of several people, without ties between them', () => {
     const chain = {
       length: 3,
       people: 2,
@@ -99,7 +99,7 @@ describe('a model file', () => {
     expect(fault({ chain: { ...chain, length: 1e6, people: 1e6 } }).code).toBe('MODEL_TOO_LARGE');
   });
 
-  it('names the file and the path of what is wrong', () => {
+  it('the fault of a malformed model names the file and the path', () => {
     const cases: [unknown, string][] = [
       [{ records: two, factors: [{ records: ['a', 'c'], oddsRatio: 2 }] }, 'factors[0].records[1]'],
       [{ records: two, factors: [{ records: ['a', 'b'], oddsRatio: 0.5 }] }, 'factors[0].oddsRatio'],
@@ -159,7 +159,7 @@ describe('a model file', () => {
     }
   });
 
-  it('points at the line of broken JSON and refuses what is too large with the size', () => {
+  it('the fault of broken JSON points at its line, and that of a large model states its size', () => {
     expect(fault('{"records": [\n  oops ]}').place).toMatchObject({ file: 'm.json', line: 2 });
     const large = fault({ chain: { length: 1e9, transition: [[1]], initial: 'any' } });
     expect(large.code).toBe('MODEL_TOO_LARGE');

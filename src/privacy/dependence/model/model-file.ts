@@ -4,7 +4,7 @@ import { type LimitName, within, withinMagnitude } from '../../../base/input/lim
 import { chainModel } from './chain-model.js';
 import type { Factor, Model } from './model.js';
 
-/** Where in the document a complaint is about: factors[2].table. */
+/** Place of a fault in the document, such as factors[2].table. */
 type Path = string;
 type Json = unknown;
 

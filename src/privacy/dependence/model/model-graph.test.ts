@@ -31,13 +31,13 @@ describe('tables multiplied into one', () => {
   /** log of the true product, to within 1e-15. */
   const truth = Math.log(rounded) + lost;
 
-  it('are never told weaker than they are, also when a product goes into a larger table', () => {
+  it('the odds ratio of a product of tables is never too small, even when multiplied into a larger table', () => {
     const [plain, absorbed] = graphsOf(model);
     expect(absorbed!.factors).toBe(1);
     for (const graph of [plain!, absorbed!]) expect(graph.logOdds[0]!).toBeGreaterThanOrEqual(truth - 1e-15);
   });
 
-  it('would be, if the roundings of the product were forgotten', () => {
+  it('the odds ratio of a product would be too small without an allowance for rounding', () => {
     expect(Math.log(rounded) + 4.1 * 4 * 2 ** -53).toBeLessThan(truth - 1e-15);
   });
 });

@@ -14,9 +14,8 @@ const unit = 2 ** -53;
 const smallest = 2 ** -1022;
 
 /**
- * Readings of a model as a factor graph; each gives valid bounds, so the least counts.
- * First: factors over the same records multiplied into one. Second, where it differs: tables over fewer records multiplied into a table that
- * contains them, which trades two pushes for one with a joint odds ratio. Factors of one record only tilt and drop out.
+ * Factor graphs of a model, each with valid bounds, so the least counts: first with factors over the same records multiplied,
+ * then (if different) with tables multiplied into larger ones that contain them.
  */
 export function graphsOf(model: Model): FactorGraph[] {
   const shape = (records: readonly number[]) => records.map((r) => model.values[r]!.length);

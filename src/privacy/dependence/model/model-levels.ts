@@ -22,7 +22,10 @@ function answers({ columns }: Policy, name: string, file: string): Column {
   return column;
 }
 
-/** What the values of a network stand for: the levels it tells, else each of its values for itself. What it was learned over must come out again. */
+/**
+ * Levels of a network's values: as declared in the file, or each value as its own level. The resolution it was learned at must be
+ * reproduced.
+ */
 export function networkLevels(network: Network, policy: Policy, file: string): readonly ColumnLevels[] {
   const refuse = refusal(file);
   const levels = network.variables.map((v) => {
@@ -37,7 +40,7 @@ export function networkLevels(network: Network, policy: Policy, file: string): r
   return levels;
 }
 
-/** The columns that tables of a model file speak about, each value by its number. */
+/** Columns covered by the tables of a model file, each value by its number. */
 export function modelLevels(model: Model, policy: Policy, file: string): readonly ColumnLevels[] {
   const tabled = new Set(model.factors.filter(isTable).flatMap((factor) => factor.records));
   return [...tabled].map((record) => {

@@ -1,6 +1,6 @@
 /**
- * A declared dependence model over a handful to a few thousand named records: what `fugu leak`, `audit` and `compare` read,
- * and what `kind: factors` and `kind: columns` compile to. P(x) is proportional to the product of the factors.
+ * Declared dependence model over up to a few thousand named records, with P(x) proportional to the product of its factors: input
+ * of `fugu leak`, `audit` and `compare`, and of `kind: factors` and `kind: columns`.
  */
 export interface Model {
   readonly ids: readonly string[];
@@ -8,11 +8,11 @@ export interface Model {
   readonly values: readonly (readonly number[])[];
   readonly factors: readonly Factor[];
   /**
-   * Records whose own weights are left open: the class holds every distribution that multiplies a non-negative function of one such
-   * record onto the factors (a chain with initial law "any"). Absent: the factors are the whole model.
+   * Records whose own weights are left open: the class holds every distribution with any non-negative weight on such a record (a
+   * chain with initial "any"). When absent, the factors are the whole model.
    */
   readonly anyPrior?: readonly number[];
-  /** So many equal parts, one after the other, without a factor between them. */
+  /** Number of independent, equal copies that the records consist of, one after the other. */
   readonly copies?: number;
 }
 
@@ -26,7 +26,7 @@ export interface OddsFactor {
   readonly records: readonly number[];
   /** At least 1; Infinity means copies. */
   readonly oddsRatio: number;
-  /** The tie makes its two records alike, never different; they have two values each. */
+  /** The tie is attractive and both records are two-valued. */
   readonly pull?: 'alike';
 }
 

@@ -22,18 +22,18 @@ const json = (change: (d: Record<string, unknown>) => void): string => {
 };
 
 describe('a network', () => {
-  it('survives our JSON and BIF', () => {
+  it('a network survives a round trip through our JSON and BIF', () => {
     expect(readNetworkJson(writeNetworkJson(montyHall), 'n.json')).toEqual(montyHall);
     expect(readBif(writeBif(montyHall), 'n.bif')).toEqual(montyHall);
   });
 
-  it('keeps who paid for it', () => {
+  it('a network keeps the record of its privacy accounting', () => {
     const unpaid = { ...montyHall, origin: { learned: 'unpaid' } as const };
     expect(readNetworkJson(writeNetworkJson(unpaid), 'n.json').origin).toEqual({ learned: 'unpaid' });
     expect(readBif(writeBif(unpaid), 'n.bif').origin).toEqual({ learned: 'unpaid' });
   });
 
-  it('keeps what its values stand for', () => {
+  it('a network keeps the levels of its values', () => {
     const levels = [['left', null], [{ from: '2', to: '3' }], ['right']];
     const told = {
       ...montyHall,
@@ -48,13 +48,13 @@ describe('a network', () => {
     );
   });
 
-  it('has a joint table that sums to one and no impossible game', () => {
+  it('the joint table of the network sums to one and excludes impossible games', () => {
     const joint = jointTable(montyHall);
     expect(joint.reduce((a, b) => a + b)).toBeCloseTo(1, 12);
     expect(joint[0]).toBe(0);
   });
 
-  it('becomes one factor per table, never pairwise edges', () => {
+  it('a network becomes one factor per table, never pairwise ties', () => {
     expect(networkModel(montyHall).factors.map((f) => f.records)).toEqual([[0], [1], [0, 1, 2]]);
   });
 
@@ -81,11 +81,11 @@ describe('a network', () => {
     ],
     ['a name twice', json((d) => ((d.columns as { name: string }[])[2]!.name = 'prize')), /declared twice/],
     ['something that is not JSON', '{', /not JSON/],
-  ])('refuses %s', (_, text, message) => {
+  ])('the reader refuses %s', (_, text, message) => {
     expect(() => readNetworkJson(text, 'n.json')).toThrow(message);
   });
 
-  it('reads BIF with comments, properties, quotes and defaults, and says the line of a mistake', () => {
+  it('the BIF reader accepts comments, properties, quotes and defaults, and reports the line of a mistake', () => {
     const text = `network "two words" { property author nobody ; }
 // a comment
 variable a { type discrete [ 2 ] { yes, no }; property p = 1 ; }

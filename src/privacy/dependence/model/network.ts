@@ -6,7 +6,7 @@ import type { ToldLevels } from './told-levels.js';
 export interface Network {
   readonly name: string;
   readonly variables: readonly Variable[];
-  /** Who paid for it. A network without an origin was declared by somebody. */
+  /** Privacy accounting of how it was learned; absent if the network was declared by somebody. */
   readonly origin?: NetworkOrigin;
   /** Digest of the values and levels it was learned over. */
   readonly resolution?: string;
@@ -15,7 +15,7 @@ export interface Network {
 export interface Variable {
   readonly name: string;
   readonly values: readonly string[];
-  /** What each value stands for among the declared values of the column; a value that is one of them stands for itself. */
+  /** Levels of a column's declared values, one per network value; when absent, each value names itself. */
   readonly levels?: ToldLevels;
   /** Positions in `variables`. */
   readonly parents: readonly number[];
@@ -38,8 +38,8 @@ const invalid = (message: string, hint: string, place?: FaultPlace): Fault =>
   new Fault('MODEL_INVALID', message, hint, place ? { place } : {});
 
 /**
- * The one door for networks: names distinct, parents known and without a cycle, tables of the right size, every row a distribution.
- * Rows off by rounding (files print few digits) are scaled to sum to one; anything worse is a fault.
+ * The only way to make a network: distinct names, known parents without a cycle, tables of the right size, rows that are
+ * distributions. Rows that are off by rounding are normalised; anything worse is a fault.
  */
 export function makeNetwork(name: string, variables: readonly Variable[], origin?: NetworkOrigin, place?: FaultPlace): Network {
   if (variables.length === 0) throw invalid('The network has no variables.', 'Declare at least one.', place);

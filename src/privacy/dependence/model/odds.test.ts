@@ -24,7 +24,7 @@ function slow(table: readonly number[], shape: readonly number[], axis: number):
 }
 
 describe('the odds ratio of a table', () => {
-  it('follows its definition on any table, zeros included', () => {
+  it('the odds ratio follows its definition on any table, zeros included', () => {
     const weight = fc.oneof({ weight: 1, arbitrary: fc.constant(0) }, { weight: 4, arbitrary: fc.integer({ min: 1, max: 40 }) });
     const shapes = fc.constantFrom<number[]>([2, 2], [2, 3], [3, 3], [2, 2, 2], [3, 2, 2]);
     fc.assert(
@@ -51,12 +51,12 @@ describe('the odds ratio of a table', () => {
     );
   });
 
-  it('is 81 for two bits that agree with probability .9, from either side', () => {
+  it('the odds ratio of two bits that agree with probability .9 is 81, from either side', () => {
     expect(Math.exp(D([0.9, 0.1, 0.1, 0.9], [2, 2], 0))).toBeCloseTo(81, 10);
     expect(Math.exp(D([0.9, 0.1, 0.1, 0.9], [2, 2], 1))).toBeCloseTo(81, 10);
   });
 
-  it('is infinite for copies and for xor, zero for a value that cannot happen and for equal rows', () => {
+  it('the odds ratio is infinite for copies and for xor; its logarithm is zero for an impossible value and for equal rows', () => {
     expect(D([1, 0, 0, 1], [2, 2], 0)).toBe(inf);
     expect(D([1, 0, 0, 1, 0, 1, 1, 0], [2, 2, 2], 0)).toBe(inf);
     expect(D([1, 2, 0, 0], [2, 2], 0)).toBe(0);

@@ -1,10 +1,8 @@
 import { addUp, logUp, mulUp } from '../../../base/exact/outward.js';
 
 /**
- * D(f,i): how much changing everything else in the factor can multiply the odds between two values of record i, as a logarithm:
- *   max over a, b, u, v of log [ f(a,u) f(b,v) / (f(a,v) f(b,u)) ],   x/0 = Infinity, 0/0 ignored.
- * For fixed a and b the maximum splits into the largest f(a,u)/f(b,u) and the largest f(b,v)/f(a,v), each over the cells where not both
- * are zero: one pass per pair of values. Rounded up.
+ * Log odds ratio D(f,i) of a factor (informed.proof.md), rounded up; x/0 = Infinity, 0/0 ignored. One pass for each two values
+ * finds the largest quotient in both directions.
  */
 export function logOddsRatio(table: Float64Array, shape: readonly number[], axis: number): number {
   const size = shape[axis]!;

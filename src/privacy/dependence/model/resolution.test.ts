@@ -22,7 +22,7 @@ const decades = (...edges: readonly number[]): ToldLevels => {
 };
 
 describe('the resolution of a model', () => {
-  it('is the same however its levels are ordered or written', () => {
+  it('the resolution is independent of the order and spelling of its levels', () => {
     const first = digest([party, pooled], [age, decades(50)]);
     expect(digest([age, [...decades(50)].reverse()], [party, [[null], ['green', 'rep'], ['dem']]])).toBe(first);
     const pieces: ToldLevels = [
@@ -37,7 +37,7 @@ describe('the resolution of a model', () => {
     expect(digest([category('party', ['green', 'rep', 'dem']), pooled], [age, decades(50)])).toBe(first);
   });
 
-  it('is another for other levels, other declared values, or another place of no answer', () => {
+  it('the resolution changes with the levels, the declared values, or the place of no answer', () => {
     const all = [
       digest([party, pooled]),
       digest([party, [['dem', 'rep'], ['green'], [null]]]),
@@ -54,7 +54,7 @@ describe('the resolution of a model', () => {
     expect(new Set(all).size).toBe(all.length);
   });
 
-  it('is fine where every declared value stands for itself', () => {
+  it('a resolution is finest if every declared value is a level of its own', () => {
     expect(isFine(read(party, namedLevels(party, ['(missing)', 'green', 'dem', 'rep'])))).toBe(true);
     expect(isFine(read(party, namedLevels(party, ['green', 'dem', 'rep'])))).toBe(true);
     expect(isFine(read(party, pooled))).toBe(false);
@@ -65,7 +65,7 @@ describe('the resolution of a model', () => {
     expect(isFine(read(few, [['0', '2'], ['1'], [null]]))).toBe(false);
   });
 
-  it('takes numbers and codes as they are declared, however they are spelled', () => {
+  it('the reader matches numbers and codes to the declared values in any spelling', () => {
     const tenths = number('x', '0', '0.3', '0.1');
     expect(isFine(read(tenths, namedLevels(tenths, ['0', '0.1', '0.20', '3/10'])))).toBe(true);
     const codes = category('c', ['1', '2', '(missing)']);
@@ -112,16 +112,16 @@ describe('the resolution of a model', () => {
     ],
     ['numbers left out', age, [[{ from: '0', to: '98' }], [null]], /nothing about some numbers/],
     ['options', multi('media', ['tv', 'web']), [['tv'], ['web']], /sets of options/],
-  ])('refuses %s', (_, column, told, message) => {
+  ])('the reader refuses %s', (_, column, told, message) => {
     expect(() => read(column, told)).toThrow(message);
   });
 
-  it('is one for all models that speak about a column', () => {
+  it('the models about one column share one resolution', () => {
     expect(() => digest([party, pooled], [party, [['dem', 'rep'], ['green'], [null]]])).toThrow(/different levels/);
     expect(digest([party, pooled], [party, [...pooled].reverse()])).toBe(digest([party, pooled]));
   });
 
-  it('is told where it is coarse and where nobody is said to be silent', () => {
+  it('the resolution text names coarse columns, and columns that everybody answers', () => {
     const words = (told: ToldLevels) => resolutionWords(resolutionOf([read(party, told)], refuse)).join(' ');
     expect(words(pooled)).toMatch(/know "party" by levels only.*while every release reads whole levels/);
     expect(words(namedLevels(party, party.type === 'category' ? party.values : []))).toMatch(/Everybody answers "party"/);
@@ -130,7 +130,7 @@ describe('the resolution of a model', () => {
 });
 
 /** Why coarse tables say so little, in worlds of fair bits; each histogram costs e, so a bit that decides another costs it again. */
-describe('what independent levels do not say', () => {
+describe('limits of independence between levels', () => {
   const cost = 0.5;
   type World = readonly { readonly level: readonly number[]; readonly inside: number }[];
   /** Largest log-likelihood ratio of histograms of all levels between two events, given what else is known. */
@@ -149,7 +149,7 @@ describe('what independent levels do not say', () => {
   };
   const bits = (n: number) => Array.from({ length: 2 ** n }, (_, k) => Array.from({ length: n }, (_, j) => (k >> j) & 1));
 
-  it('is what they are to somebody who knows a value inside one of them: two bits and their exclusive or', () => {
+  it('independent levels can be dependent to somebody who knows a value inside one of them: two bits and their exclusive or', () => {
     const world: World = bits(2).map(([x, y]) => ({ level: [x!, y!], inside: x! ^ y! }));
     const about = (bit: number, known?: number) => (w: World[number]) =>
       w.level[0] === bit && (known === undefined || w.inside === known);
@@ -157,7 +157,7 @@ describe('what independent levels do not say', () => {
     expect(loss(world, about(1, 0), about(0, 0))).toBeCloseTo(2 * cost, 9);
   });
 
-  it('is what they tell about the value inside one of them: a number and its bits', () => {
+  it('independent levels can depend on the value inside one of them: a number and its bits', () => {
     const world: World = bits(5).map((level, inside) => ({ level, inside }));
     expect(
       loss(

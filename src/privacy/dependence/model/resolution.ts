@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Fault } from '../../../base/errors.js';
 
 /**
- * How finely tables speak about answers: which of a column's declared values (codes, grid positions, no answer) they hold apart. Whatever is proven from
- * tables is proven for secrets and for releases that are constant on these levels, and for no others (resolution.proof.md).
+ * Levels of each column's declared values (codes, grid positions, no answer) that tables distinguish. Proofs from tables hold for
+ * secrets and releases that are constant on these levels, and for no others (resolution.proof.md).
  */
 export interface Resolution {
   readonly columns: ReadonlyMap<string, ColumnLevels>;
@@ -47,7 +47,7 @@ function partition({ values, missing }: ColumnLevels): unknown {
 }
 const textOf = (levels: ColumnLevels): string => JSON.stringify([levels.column, levels.domain, partition(levels)]);
 
-/** Several models may speak about one column when they hold the same values apart. */
+/** Common resolution of several models; those about the same column must distinguish the same levels. */
 export function resolutionOf(list: readonly ColumnLevels[], refuse: Refuse): Resolution {
   const columns = new Map<string, ColumnLevels>();
   for (const levels of list) {
@@ -63,14 +63,14 @@ export function resolutionOf(list: readonly ColumnLevels[], refuse: Refuse): Res
   return { columns, digest: createHash('sha256').update(JSON.stringify(text)).digest('hex') };
 }
 
-/** Does every declared value stand for itself? */
+/** True if every declared value is a level of its own. */
 export function isFine({ values, missing }: ColumnLevels): boolean {
   const levels = values.kind === 'codes' ? [...values.levelOf.values()] : values.runs.map(({ level }) => level);
   const alone = new Set(levels).size === levels.length && (missing === undefined || !levels.includes(missing));
   return alone && (values.kind === 'codes' || values.runs.length === values.last + 1);
 }
 
-/** Columns of which not every declared value stands for itself. */
+/** Columns in which some level holds several declared values. */
 export const coarseColumns = ({ columns }: Resolution): readonly string[] =>
   [...columns.values()].filter((levels) => !isFine(levels)).map(({ column }) => column);
 
@@ -79,7 +79,7 @@ export function columnList(names: readonly string[]): string {
   return `${shown.join(', ')}${names.length > shown.length ? ` and ${names.length - shown.length} more columns` : ''}`;
 }
 
-/** What a reader must know about the resolution. */
+/** Sentences that a reader needs to know about the resolution. */
 export function resolutionWords(resolution: Resolution): readonly string[] {
   const coarse = coarseColumns(resolution);
   const answered = [...resolution.columns.values()].filter((c) => c.missing === undefined).map(({ column }) => column);

@@ -5,7 +5,7 @@ import { codesOf, codeText, missingLabel } from '../../../policy/code.js';
 import type { CategoryColumn, Column, NumberColumn, WeightColumn } from '../../../policy/policy.js';
 import type { CodeLevels, ColumnLevels, GridLevels } from './resolution.js';
 
-/** Levels as model files tell them: for each the values in it. null is no answer, {from, to} a run of numbers, both ends included. */
+/** Levels as in model files: the list of values in each. null is no answer, {from, to} a range of numbers, both ends included. */
 export type ToldLevels = readonly (readonly ToldValue[])[];
 export type ToldValue = string | null | { readonly from: string; readonly to: string };
 export const toldLevels = z
@@ -16,7 +16,7 @@ type Refuse = (message: string, hint: string) => Fault;
 const learnAgain =
   'Levels must hold each declared value of the column exactly once; what "fugu learn columns" writes does, until the column is declared anew.';
 
-/** The told levels of a column, held against its declared values: each in one level, none that the column does not have. */
+/** Levels of a column, checked against its declared values: each in exactly one level, and no others. */
 export function columnLevels(column: Column, told: ToldLevels, refuse: Refuse): ColumnLevels {
   if (column.type === 'multi')
     throw refuse(
@@ -32,7 +32,7 @@ export function columnLevels(column: Column, told: ToldLevels, refuse: Refuse): 
   return { ...common, domain, values: gridLevels(column, told, refuse) };
 }
 
-/** Levels that are named after the values in them: every declared value by itself, in any order. */
+/** Levels named after their values: every declared value by itself, in any order. */
 export const namedLevels = (column: Column, names: readonly string[]): ToldLevels => {
   const isCode = (name: string): boolean => column.type === 'category' && codesOf(column).includes(codeText(name));
   return names.map((name) => [name === missingLabel && !isCode(name) ? null : name]);

@@ -7,7 +7,7 @@ import { wholeLevels } from '../condition.js';
 import { type Resolution, resolutionWords } from '../model/resolution.js';
 import { largestPairwiseBase, type PairwiseSpread, pairwiseLeakage } from './leakage.js';
 
-/** Who vouches for the tables. */
+/** Origin of the tables, and so who vouches for them. */
 export type TableOrigin =
   | { readonly kind: 'public'; readonly from: string }
   | { readonly kind: 'unpaid' }
@@ -33,7 +33,7 @@ export function pairwiseAmplifier(spread: PairwiseSpread, origin: TableOrigin, r
   return {
     name: 'pairwise',
     scope,
-    // The spread is summed over the other columns, so it knows one base for all.
+    // The spread is summed over the other columns, so it needs one base for all.
     leakage: (base) => pairwiseLeakage(spread, toNumberUp(commonBase(base, scope))),
     largestBase: (epsilon, parts) => {
       const common = fromNumber(largestPairwiseBase(spread, toNumberDown(epsilon)));

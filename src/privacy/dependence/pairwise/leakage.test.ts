@@ -38,7 +38,7 @@ const joints = fc
   });
 
 describe('the pairwise bound', () => {
-  it('is never below the exact loss', () => {
+  it('the pairwise bound is never below the exact loss', () => {
     fc.assert(
       fc.property(joints, fc.double({ min: 0.01, max: 3, noNaN: true }), ({ sizes, weights }, base) => {
         const spread = pairwiseSpread([pairTablesOfJoint(sizes.map(String), sizes, weights)]);
@@ -54,7 +54,7 @@ describe('the pairwise bound', () => {
     );
   });
 
-  it('is never above composition and never below the answer’s own column, and rises with the base', () => {
+  it("the pairwise bound lies between the cost of the answer's own column and composition, and grows with the base", () => {
     fc.assert(
       fc.property(joints, fc.double({ min: 0.001, max: 2, noNaN: true }), ({ sizes, weights }, base) => {
         const spread = pairwiseSpread([pairTablesOfJoint(sizes.map(String), sizes, weights)]);
@@ -67,7 +67,7 @@ describe('the pairwise bound', () => {
     );
   });
 
-  it('costs strangers one column only, and the largest base meets epsilon', () => {
+  it('the pairwise bound of independent columns is the cost of one column, and its largest base meets epsilon', () => {
     const spread = pairwiseSpread([pairTablesOfJoint(['a', 'b', 'c'], [2, 2, 2], new Array(8).fill(1))]);
     expect(pairwiseLeakage(spread, 1e-3) / 1e-3).toBeCloseTo(1, 2);
     const base = largestPairwiseBase(spread, 0.1);
@@ -75,7 +75,7 @@ describe('the pairwise bound', () => {
     expect(pairwiseLeakage(spread, base * 1.001)).toBeGreaterThan(0.1);
   });
 
-  it('gives Monty Hall a finite scale between the exact need and composition', () => {
+  it('the pairwise bound gives Monty Hall a finite scale between the exact one and composition', () => {
     const weights: number[] = [];
     for (let p = 0; p < 3; p++)
       for (let c = 0; c < 3; c++) for (let o = 0; o < 3; o++) weights.push(o === p || o === c ? 0 : p === c ? 1 : 2);
@@ -84,7 +84,7 @@ describe('the pairwise bound', () => {
     expect(scale).toBeLessThanOrEqual(6);
   });
 
-  it('widens with a confidence radius, more so with fewer rows', () => {
+  it('the pairwise bound grows with the confidence radius, more so with fewer rows', () => {
     const tables = (rows: number) => pairTablesOfJoint(['a', 'b', 'c'], [2, 2, 2], new Array(8).fill(rows / 8));
     const base = (rows: number) => largestPairwiseBase(pairwiseSpread([tables(rows)], { confidence: 0.95 }), 0.1);
     const plain = largestPairwiseBase(pairwiseSpread([tables(1000)]), 0.1);
@@ -93,12 +93,12 @@ describe('the pairwise bound', () => {
     expect(pairwiseLeakage(pairwiseSpread([tables(1)], { confidence: 0.95 }), 0.1)).toBeCloseTo(0.3, 9);
   });
 
-  it('treats an answer nobody gave as if it decided every other', () => {
+  it('the pairwise bound treats an answer that nobody gave as if it determined every other', () => {
     const spread = pairwiseSpread([pairTablesOfJoint(['a', 'b'], [3, 2], [1, 1, 1, 1, 0, 0])]);
     expect(pairwiseLeakage(spread, 0.2)).toBeCloseTo(0.4, 9);
   });
 
-  it('holds on samples: with the radius the population is covered in far more than 95 % of them', () => {
+  it('the pairwise bound with its radius covers the population in far more than 95 % of samples', () => {
     const law = [5, 1, 2, 4, 1, 7, 3, 1].map((w) => w / 24);
     const truth = pairwiseSpread([pairTablesOfJoint(['a', 'b', 'c'], [2, 2, 2], law)]);
     let state = 12345;
@@ -126,7 +126,7 @@ describe('the pairwise bound', () => {
     expect(plainUncovered).toBeGreaterThan(20);
   });
 
-  it('covers grouped secrets: the exact loss between the groups, with the other columns left fine', () => {
+  it('the pairwise bound covers grouped secrets: the exact loss between groups, with the other columns at full resolution', () => {
     fc.assert(
       fc.property(joints, fc.double({ min: 0.05, max: 2, noNaN: true }), ({ sizes, weights }, base) => {
         if (sizes[0] !== 3) return;
@@ -152,7 +152,7 @@ describe('the pairwise bound', () => {
     );
   });
 
-  it('groups rare answers until every secret is common, and leaves a column without two common answers no secret', () => {
+  it('rare answers are grouped until every secret is common, and a column without two common answers has no secret', () => {
     const tables = pairTablesOfJoint(['a', 'b'], [4, 3], [40, 0, 0, 5, 0, 0, 3, 0, 0, 52, 0, 0]);
     expect(commonAnswers(tables, () => 0.1)[1]).toEqual([[0, 1, 2]]);
     const [first] = commonAnswers(tables, () => 0.05);
@@ -160,7 +160,7 @@ describe('the pairwise bound', () => {
     for (const group of first!) expect(group.reduce((sum, a) => sum + [40, 5, 3, 52][a]!, 0)).toBeGreaterThanOrEqual(5);
   });
 
-  it('knows the form: a question asked on one form only has no secret on the other', () => {
+  it('a question asked on one form only has no secret on the other form', () => {
     const asked = pairTablesOfJoint(['q', 'r'], [3, 2], [30, 30, 30, 30, 0, 0]);
     const skipped = pairTablesOfJoint(['q', 'r'], [3, 2], [0, 0, 0, 0, 60, 60]);
     const cautious = pairwiseSpread([asked, skipped]);
@@ -170,7 +170,7 @@ describe('the pairwise bound', () => {
     expect(known.forms).toBe(true);
   });
 
-  it('is an amplifier for factored releases that says what it assumes', () => {
+  it('the pairwise amplifier covers factored releases and states its assumptions', () => {
     const spread = pairwiseSpread([pairTablesOfJoint(['a', 'b'], [2, 2], [4, 1, 1, 4])], { confidence: 0.95 });
     const amplifier = pairwiseAmplifier(spread, { kind: 'unpaid' }, { columns: new Map(), digest: 'of a and b' });
     const base = amplifier.largestBase(rational(1, 10));

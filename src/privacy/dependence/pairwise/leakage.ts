@@ -3,8 +3,8 @@ import { nextUp } from '../../../base/exact/rational.js';
 import { cellCount, levelCount, type PairTables } from './pair-tables.js';
 
 /**
- * What two-column tables say about a survey whose columns are noised one by one, uninformed attacker: for a few tilts, the worst over secret
- * pairs (i; a, b) of sum over j of max over sets S of [ tilt P(x_j in S | a) - P(x_j in S | b) ]. See leakage.proof.md.
+ * Spread of two-column tables, for surveys whose columns are noised separately (uninformed attacker): for a few tilts, the worst
+ * F_t over secret pairs (leakage.proof.md).
  */
 export interface PairwiseSpread {
   readonly columns: number;
@@ -12,7 +12,7 @@ export interface PairwiseSpread {
   readonly tilts: readonly { readonly tilt: number; readonly spread: number }[];
   /** Probability over the sample with which `spread` bounds the population's; 1 when the tables are taken as the truth. */
   readonly confidence: number;
-  /** What one secret is: groups of levels per column, when not every level stands for itself. */
+  /** Secrets: groups of levels per column, if not every level is a secret of its own. */
   readonly secrets?: readonly (readonly (readonly number[])[])[];
   /** Within a public form, an answer nobody gave was taken to be impossible there. */
   readonly forms?: boolean;
@@ -58,7 +58,7 @@ export function pairwiseSpread(strata: readonly PairTables[], options: SpreadOpt
   };
 }
 
-/** How many rows gave one of these answers, and what they answered elsewhere. */
+/** Rows that gave one of these answers: their number, and their answers to other columns. */
 interface Answered {
   readonly rows: number;
   readonly counts: Float64Array;
@@ -75,7 +75,10 @@ function answeredBy(tables: PairTables, i: number, group: readonly number[]): An
   return { rows, counts };
 }
 
-/** sum over j of max over S [ tilt P(S|a) - P(S|b) ], plus the radius; never above tilt (columns - 1), its value for disjoint laws. */
+/**
+ * Sum over j of max over S [ tilt P(S|a) - P(S|b) ], plus the radius; at most tilt (columns - 1), its value for disjoint
+ * distributions.
+ */
 function pairSpread(tables: PairTables, i: number, a: Answered, b: Answered, tilt: number, logEvents: number): number {
   const cells = cellCount(tables);
   const others = tables.levels.length - 1;
@@ -96,8 +99,8 @@ function pairSpread(tables: PairTables, i: number, a: Answered, b: Answered, til
 }
 
 /**
- * Groups of levels with at least `share` of the rows each: rarer levels together, with the next smallest ones until they are enough. A column with
- * fewer than two such groups has one group: no secret of its own. Reads counts: who may see them decides what the result is worth.
+ * Groups of levels with at least `share` of the rows each: rarer levels are pooled with the next smallest. A column with fewer
+ * than two groups has no secret of its own. Reads counts, so the result is as private as these.
  */
 export function commonAnswers(
   tables: PairTables,
@@ -118,7 +121,7 @@ export function commonAnswers(
   });
 }
 
-/** What an attacker gains about one answer when every column's histogram costs at most `base`; rounded up. Never above base x columns. */
+/** Upper bound on the leakage of one answer if every column's histogram costs at most `base`. Never above base x columns. */
 export function pairwiseLeakage(spread: PairwiseSpread, base: number): number {
   const group = mulUp(base, spread.columns);
   const rest = mulUp(base, spread.columns - 1);

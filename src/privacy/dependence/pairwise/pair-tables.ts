@@ -1,8 +1,8 @@
 import { Fault } from '../../../base/errors.js';
 
 /**
- * Every two-column table of a survey at once: a square matrix of counts over all cells (column, level). Row `cell(i,a)`, block j holds
- * N(x_i = a, x_j = .). The diagonal block of a column holds its own counts. Counts may be exact (then they are private) or public.
+ * All two-column tables of a survey as a square matrix over cells (column, level): row `cell(i,a)`, block j holds N(x_i = a, x_j
+ * = .). Counts may be exact (then they are private) or public.
  */
 export interface PairTables {
   readonly names: readonly string[];
@@ -32,7 +32,7 @@ export function cellStarts(levels: readonly number[]): Int32Array {
 
 export const cellCount = (pairs: PairTables): number => pairs.start[pairs.levels.length]!;
 
-/** How many rows answered level a of column i. */
+/** Number of rows that answered level a of column i. */
 export function levelCount(pairs: PairTables, i: number, a: number): number {
   const cell = pairs.start[i]! + a;
   return pairs.counts[cell * cellCount(pairs) + cell]!;

@@ -9,13 +9,13 @@ describe('a pairwise file', () => {
   const declared = { spread, levels, resolution: 'digest', known: ['form'], origin: { kind: 'unpaid' } as const };
   const text = writeSpread(declared);
 
-  it('is read back with the same leakage and the same voucher', () => {
+  it('a pairwise file is read back with the same leakage and the same origin', () => {
     const again = readSpread(text, 'p.json')!;
     expect(again).toEqual(declared);
     expect(pairwiseLeakage(again.spread, 0.3)).toBe(pairwiseLeakage(spread, 0.3));
   });
 
-  it('holds no count', () => {
+  it('a pairwise file contains no counts', () => {
     expect(Object.keys(JSON.parse(text))).toEqual([
       'format',
       'origin',
@@ -28,7 +28,7 @@ describe('a pairwise file', () => {
     ]);
   });
 
-  it('is told apart from a network, and refused when damaged', () => {
+  it('a pairwise file is distinguished from a network, and refused if damaged', () => {
     expect(readSpread('{"format":"fugu-network/1"}', 'n.json')).toBeUndefined();
     expect(() => readSpread(text.replace('"spread"', '"sprawl"'), 'p.json')).toThrow(/not in the expected form/);
     expect(() => readSpread(`${text}}`, 'p.json')).toThrow(/not in the expected form/);
@@ -40,14 +40,14 @@ describe('a pairwise file', () => {
     ['a secret that is no level', { secrets: [[[0], [2]], [[0, 1]], [[0, 1]]] }],
     ['a level in two secrets', { secrets: [[[0], [0, 1]], [[0, 1]], [[0, 1]]] }],
     ['a level in no secret', { secrets: [[[0]], [[0, 1]], [[0, 1]]] }],
-  ])('is refused with %s', (_, more) => {
+  ])('the reader refuses a pairwise file with %s', (_, more) => {
     expect(() => readSpread(JSON.stringify({ ...JSON.parse(text), ...more }), 'p.json')).toThrow(/not in the expected form/);
     expect(
       readSpread(JSON.stringify({ ...JSON.parse(text), secrets: [[[1], [0]], [[0, 1]], [[0, 1]]] }), 'p.json'),
     ).toBeDefined();
   });
 
-  it('is refused when it does not say what its tables were about', () => {
+  it('the reader refuses a pairwise file without the levels of its tables', () => {
     expect(() => readSpread('{"format":"fugu-pairwise/1"}', 'p.json')).toThrow(/does not say what values/);
   });
 });

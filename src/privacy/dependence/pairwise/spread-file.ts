@@ -6,7 +6,9 @@ import { type ToldLevels, toldLevels } from '../model/told-levels.js';
 import type { TableOrigin } from './amplifier.js';
 import type { PairwiseSpread } from './leakage.js';
 
-/** What the pairwise bound needs to know of a survey, and nothing more: three numbers, who vouches for them, and for which values of which columns. */
+/**
+ * Everything that the pairwise bound needs about a survey: three numbers, their origin, and the columns and values they apply to.
+ */
 const spreadFormat = 'fugu-pairwise/2';
 const anyFormat = 'fugu-pairwise/';
 
@@ -18,7 +20,7 @@ const document = z.strictObject({
     z.strictObject({ kind: z.literal('paid') }),
   ]),
   columns: z.array(z.string().min(1)).min(1),
-  /** What the levels of each column stand for; secrets name them by position. */
+  /** Declared values in the levels of each column; secrets refer to levels by position. */
   levels: z.array(toldLevels),
   resolution: z.string(),
   /** The public columns within whose answers the tables were counted. */
@@ -30,11 +32,14 @@ const document = z.strictObject({
   forms: z.literal(true).optional(),
   /** Only answers that at least this many sampled rows gave are covered. */
   least: z.number().int().positive().optional(),
-  /** What the strongest attack found reached on the rows the file was learned from, as a share of epsilon. For readers, not for bounds. */
+  /**
+   * Privacy loss that the strongest known attack reached on the rows the file was learned from, as a share of epsilon. For
+   * readers, not used in bounds.
+   */
   attack: z.strictObject({ epsilon: z.number(), inSample: z.number(), heldOut: z.number() }).optional(),
 });
 
-/** The spread, and what its tables were about. */
+/** Spread with the columns and levels of its tables. */
 export interface SpreadTables {
   readonly spread: PairwiseSpread;
   readonly levels: readonly ToldLevels[];
@@ -81,7 +86,7 @@ export function readSpread(text: string, file: string): DeclaredSpread | undefin
     );
   const { columns, confidence, tilts, secrets, forms, least, origin, attack, levels, resolution, known } = result.data;
   const others = columns.length - 1;
-  // the value for disjoint laws is the most there is, so a larger number is a mistake and a bound at the same time
+  // A value above that of disjoint distributions is a mistake, though still a bound.
   const capped = tilts.map((t) => ({ tilt: t.tilt, spread: Math.min(t.spread, nextUp(t.tilt * others)) }));
   return {
     spread: {

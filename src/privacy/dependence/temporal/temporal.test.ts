@@ -19,7 +19,7 @@ const identity = [
 ];
 
 describe('leakage over time', () => {
-  test('has the published values for ten steps of epsilon 0.1', () => {
+  test('the leakage has the published values for ten steps of epsilon 0.1', () => {
     const { backward, forward, leakage } = temporalLeakage(new Float64Array(10).fill(0.1), both(strong));
     const past = [0.1, 0.1808, 0.2471, 0.3024, 0.3488, 0.3881, 0.4216, 0.4503, 0.475, 0.4964];
     expect(round(backward, 4)).toEqual(past);
@@ -28,7 +28,7 @@ describe('leakage over time', () => {
     expect(round(leakage, 4)).toEqual([...half, ...half.toReversed()]);
   });
 
-  test('is everything for a state that never changes, and nothing more than epsilon for one that forgets', () => {
+  test('the leakage grows without limit for a state that never changes, and equals epsilon for a chain that forgets at once', () => {
     expect(round(temporalLeakage(new Float64Array(10).fill(0.1), both(identity)).leakage, 9)).toEqual(new Array(10).fill(1));
     const forgetful = [
       [0.3, 0.7],
@@ -37,8 +37,8 @@ describe('leakage over time', () => {
     expect(round(temporalLeakage(new Float64Array(10).fill(0.1), both(forgetful)).leakage, 9)).toEqual(new Array(10).fill(0.1));
   });
 
-  test('is what brute force finds for randomised response on four steps', () => {
-    // [[.8,.2],[.3,.7]] with its stationary law (.6,.4) is reversible, so both directions have one matrix.
+  test('the leakage equals the one by brute force for randomised response over four steps', () => {
+    // [[.8,.2],[.3,.7]] with its stationary distribution (.6,.4) is reversible, so both directions have one matrix.
     const chain = [
       [0.8, 0.2],
       [0.3, 0.7],
@@ -48,7 +48,7 @@ describe('leakage over time', () => {
     expect(round(leakage, 6)).toEqual([0.937062, 1.12961, 1.12961, 0.937062]);
   });
 
-  test('stays below its supremum, which has the published values', () => {
+  test('the leakage stays below its supremum, which has the published values', () => {
     const pair = (q: number, d: number) =>
       carriedBy([
         [q, 1 - q],
@@ -86,9 +86,9 @@ const twoRows = (q: number, d: number): Rows => [
   [d, 1 - d],
 ];
 
-describe('what another program says, to nine digits', () => {
+describe('agreement with a published program to nine digits', () => {
   const matrices: readonly Rows[] = [strong, mild, identity, twoRows(0.8, 0.1), twoRows(0.8, 0.2), twoRows(0.3, 0.7)];
-  test('is what is carried over, for every published matrix', () => {
+  test('the carried-over leakage agrees with the program for every published matrix', () => {
     for (const matrix of matrices)
       for (const alpha of [0.1, 0.5, 1, 2, 5, 10]) expect(carriedBy(matrix)(alpha)).toBeCloseTo(plainL(matrix)(alpha), 9);
     const fig4 = [0.05022, 0.252399, 0.494334, 0.939752, 1.557279, 1.609075];
@@ -100,7 +100,7 @@ describe('what another program says, to nine digits', () => {
     ).toEqual(fig4);
   });
 
-  test('is the leakage of ten steps of each', () => {
+  test('the leakage of ten steps agrees with the program for every matrix', () => {
     for (const matrix of matrices) {
       const plain = plainL(matrix);
       const back = Array.from({ length: 10 }, () => 0.1);
@@ -114,7 +114,7 @@ describe('what another program says, to nine digits', () => {
     }
   });
 
-  test('is the supremum, in closed form', () => {
+  test('the supremum agrees with the closed form', () => {
     // x = e^alpha solves x (d (x - 1) + 1) = e^epsilon (q (x - 1) + 1).
     const closed = (q: number, d: number, epsilon: number): number => {
       const e = Math.exp(epsilon);
@@ -134,7 +134,7 @@ describe('what another program says, to nine digits', () => {
     expect(supremum(0.23, carriedBy(twoRows(1, 0)))).toBe(Number.POSITIVE_INFINITY);
   });
 
-  test('is the budget of the first, the last and every other step for a target of one', () => {
+  test('the budgets of the first, the last and every other step agree with the program for a target of one', () => {
     for (const [backward, forward, first, last, others] of [
       [twoRows(0.8, 0.2), twoRows(0.8, 0.1), 0.4998, 0.7041, 0.2039],
       [twoRows(0.8, 0.2), twoRows(0.8, 0.2), 0.6299, 0.6299, 0.2598],
@@ -153,7 +153,7 @@ describe('what another program says, to nine digits', () => {
 });
 
 describe('budgets for a target', () => {
-  test('leak the target at every step of a known horizon, and never more', () => {
+  test('the budgets leak the target at every step of a known horizon, and never more', () => {
     for (const steps of [1, 2, 5, 50]) {
       const budgets = temporalBudgets(1, steps, both(mild))!;
       expect(budgets.length).toBe(steps);
@@ -163,17 +163,17 @@ describe('budgets for a target', () => {
       }
     }
   });
-  test('keep the target for ever without one', () => {
+  test('the budgets keep the target for ever without a horizon', () => {
     const [epsilon] = temporalBudgets(1, undefined, both(mild))!;
     const { leakage } = temporalLeakage(new Float64Array(3000).fill(epsilon!), both(mild));
     expect(Math.max(...leakage)).toBeLessThanOrEqual(1);
     expect(Math.max(...leakage)).toBeGreaterThan(0.999999);
   });
-  test('are none for ever where a state never changes, and equal parts of a known horizon', () => {
+  test('a state that never changes has no budget without a horizon, and equal shares with one', () => {
     expect(temporalBudgets(1, undefined, both(identity))).toBeUndefined();
     expect(round(temporalBudgets(1, 4, both(identity))!, 9)).toEqual([0.25, 0.25, 0.25, 0.25]);
   });
-  test('are found at once for a million steps of fifty states', async () => {
+  test('the budgets are found at once for a million steps of fifty states', async () => {
     const states = 50;
     const matrix = Array.from({ length: states }, (_, r) => {
       const row = Array.from({ length: states }, (_, c) => 1 + ((r * 31 + c * 17) % 13) + (r === c ? 40 : 0));

@@ -4,8 +4,8 @@ import { frontOf } from '../graph/push-table.js';
 import { largestBelow } from '../largest-below.js';
 
 /**
- * How what was released about other steps adds to one: L(alpha), at most alpha, rounded up (temporal.proof.md). Backward matrices say where one came from,
- * forward ones where one goes; nothing is carried over without a matrix.
+ * Push L(alpha) <= alpha of releases about other steps onto one step, rounded up (temporal.proof.md). Backward matrices lead to
+ * the step before, forward ones to the next; without a matrix nothing passes.
  */
 export type Carried = (leakage: number) => number;
 
@@ -49,12 +49,12 @@ function along(budgets: Float64Array, carried: Carried): Float64Array {
   return out;
 }
 
-/** Beyond this a leakage says nothing: odds of e^60. */
+/** Limit above which a leakage is reported as infinite: odds of e^60. */
 const useless = 60;
 
 /**
- * What leakage never exceeds when every step spends epsilon, for however long; Infinity when it passes every bound that means anything. Above the least fixed point of
- * alpha = L(alpha) + epsilon; any alpha with L(alpha) + epsilon <= alpha is above it, which is what is checked.
+ * Upper bound on leakage if every step spends epsilon, for any number of steps; Infinity above the limit. Any alpha with L(alpha)
+ * + epsilon <= alpha is one, which is what the code verifies.
  */
 export function supremum(epsilon: number, carried: Carried): number {
   const over = (alpha: number) => addUp(carried(alpha), epsilon) <= alpha;
@@ -74,14 +74,13 @@ export function supremum(epsilon: number, carried: Carried): number {
   return high;
 }
 
-/** What no step leaks more than when every step spends epsilon, past and future together; rounded up. */
+/** Upper bound on the leakage of any step if every step spends epsilon, past and future together; rounded up. */
 export const steadyLeakage = (epsilon: number, { backward, forward }: Over): number =>
   addUp(supremum(epsilon, backward), Math.max(0, subUp(supremum(epsilon, forward), epsilon)));
 
 /**
- * Budgets whose leakage stays within the target at every step. With an end: with eps = a - L_B(a) = b - L_F(b) and a + b - eps the target, the first step spends a, the
- * last b and the others eps; the leakage of the past stays at a, that of the future at b, and every step leaks the target. Without one every step spends eps.
- * Undefined when no positive budget keeps it.
+ * Budgets for which every step leaks at most `target` (temporal.proof.md, "Budgets"): the first and last steps can spend more
+ * than the others. Undefined if no positive budget exists.
  */
 export function temporalBudgets(target: number, steps: number | undefined, over: Over): Float64Array | undefined {
   if (steps === 1) return Float64Array.of(target);
@@ -100,10 +99,10 @@ export function temporalBudgets(target: number, steps: number | undefined, over:
   return same > 0 ? new Float64Array(steps).fill(same) : undefined;
 }
 
-/** What a first or last step leaks that spends x, with what is carried over from the others. */
+/** Leakage of a first or last step that spends x, with the leakage carried over from the other steps. */
 const atEnd = (x: number, carried: number): number => addUp(x, Math.max(0, subUp(addUp(x, carried), x)));
 
-/** A bound that was rounded up, rounded down until it keeps what it must. */
+/** Largest value slightly below a bound for which the predicate holds, since the bound was rounded up. */
 function lessened(most: number, keeps: (x: number) => boolean): number {
   for (let less = 1; less > 0.9; less -= 2 ** -48) if (keeps(most * less)) return most * less;
   return 0;

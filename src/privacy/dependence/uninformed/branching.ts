@@ -1,9 +1,8 @@
 import { addDown, addUp, expUp, log1pUp, logDown, logUp, mulDown, mulUp, subUp } from '../../../base/exact/outward.js';
 
 /**
- * Sizes of a branching population: the first member has `degree` chances, everyone else `degree - 1`, each chance taken with probability `open`.
- * The total number of descendants of one who is not the first, including itself, is s with probability (1/s) P(Binomial((degree-1) s, open) = s-1)
- * (Otter 1949, Dwass 1969); the first one's is that convolved with one more chance. Returns tail[s] >= P(size >= s) for s <= length.
+ * Upper bounds tail[s] >= P(size >= s) on the size of a branching population: the first member has `degree` chances, others one
+ * less, each taken with probability `open` (percolation.proof.md, "Sizes").
  */
 export function branchingTail(degree: number, open: number, length: number): Float64Array {
   const tail = new Float64Array(length + 1).fill(1);
@@ -16,7 +15,8 @@ export function branchingTail(degree: number, open: number, length: number): Flo
     for (let k = 1; k < s; k++) whole[s]! += one[k]! * one[s - k]! * open;
     whole[s]! *= 1 + 2 ** -40;
   }
-  // Populations beyond the list, and beyond what is asked about, are part of every tail: a component cuts them off, it does not make them rare.
+  // Populations beyond the list or the requested length count in every tail: a component truncates them, it does not make them
+  // rarer.
   const moments = momentTail(degree, open, Math.max(length, listed + 1));
   let beyond = moments[listed + 1]!;
   for (let s = length; s > listed; s--) tail[s] = moments[s]!;

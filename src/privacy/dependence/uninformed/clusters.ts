@@ -8,23 +8,26 @@ import { nodesOf, type Walk, walk } from '../graph/walk.js';
 import { progenyTail } from './progeny.js';
 
 /**
- * How many records may change when one does: coupled draws of the records under x_i = a and x_i = b differ only inside a random cluster
- * around i (percolation.proof.md). A law bounds the size of that cluster: tail[s] >= P(size >= s), tail[0] = tail[1] = 1.
+ * Distribution of the cluster of records that change with one record (percolation.proof.md): tail[s] >= P(size >= s), tail[0] =
+ * tail[1] = 1.
  */
 export interface ClusterLaw {
   readonly tail: Float64Array;
 }
 
-/** Forest components up to this size get their exact law. */
+/** Limit on nodes of forest components whose distribution is computed exactly. */
 const largestForest = 160;
-/** Steps spent on exact forest laws before the rest is bounded by moments. */
+/** Limit on work for exact forest distributions; the rest is bounded by moments. */
 const mostWork = 3e8;
 /** Site percolation is enumerated up to this size. */
 const largestEnumeration = 13;
-/** More different laws than this are merged into their upper envelope. */
+/** Limit on different distributions; more are merged into their upper envelope. */
 const mostLaws = 48;
 
-/** The laws of all records, without repeats; every record's cluster is bounded by one of them. With `used`, only used records count towards its size. */
+/**
+ * Distinct cluster distributions; each record's cluster is bounded by one of them. With `used`, only used records count towards
+ * its size.
+ */
 export function clusterLaws(graph: FactorGraph, used?: Uint8Array): ClusterLaw[] {
   const w = walk(graph);
   const weight = (u: number): number => (u < graph.records && (!used || used[u] === 1) ? 1 : 0);
@@ -61,7 +64,7 @@ export function clusterLaws(graph: FactorGraph, used?: Uint8Array): ClusterLaw[]
   return laws.list;
 }
 
-/** Equal keys, equal laws: how the walk went through the component, with every D. */
+/** Key of a component: its walk with every D. Equal keys have equal distributions. */
 function treeShape(w: Walk, c: number, kind: (u: number) => number): string {
   const from = w.componentStart[c]!;
   const factors = [w.factorStart[c]!, w.factorStart[c + 1]!] as const;
@@ -170,8 +173,8 @@ function siteLaw(piece: Piece, weights: readonly number[], root: number): Cluste
 }
 
 /**
- * Every record of a clique touches the cluster: one plus a binomial over the others that count (a root that does not count itself has at most as many). `odds` is the largest D
- * of a tie, so n - 1 of them bound a record's sum.
+ * Cluster of a clique: one plus a binomial over the others that count, since every record touches the cluster. `odds` is the
+ * largest D of a tie, so n - 1 of them bound a record's sum.
  */
 function cliqueLaw(size: number, odds: number, counted: number): ClusterLaw {
   const open = contraction(mulUp(size - 1, odds));

@@ -3,12 +3,12 @@ import type { FactorGraph } from '../graph/factor-graph.js';
 import { contraction } from '../graph/push.js';
 import { type ClusterLaw, convolve, LawList, lawOf } from './clusters.js';
 
-/** Steps spent on exact laws before the rest is bounded by its strongest tie. */
+/** Limit on work for exact distributions; the rest is bounded by the strongest tie. */
 const mostWork = 2e8;
 
 /**
- * Clusters when ties reach no further than their ends (direct.ts says what that assumes): the record itself and each used neighbour on its own with probability
- * tanh(D/4); see percolation.proof.md. Unused neighbours do not count.
+ * Cluster distributions for ties of direct reach (assumptions in direct.ts): the record, and each used neighbour independently
+ * with probability tanh(D/4) (percolation.proof.md).
  */
 export function directLaws(graph: FactorGraph, used?: Uint8Array): ClusterLaw[] {
   if (!graph.pairwise) throw new RangeError('direct reach is for ties between two records');

@@ -21,7 +21,7 @@ const graphs = fc.integer({ min: 2, max: 20 }).chain((records) =>
 );
 
 describe('direct reach', () => {
-  it('is never above the bound for ties of any reach, so nothing is lost by asking for it alone', () => {
+  it('the bound with direct reach is never above the one for any reach, so it can be used alone', () => {
     fc.assert(
       fc.property(graphs, ({ pairs, odds, profile }) => {
         const left = Uint32Array.from(pairs, ([a]) => a);
@@ -44,7 +44,7 @@ describe('direct reach', () => {
     );
   });
 
-  it('lets through of a tie of several what all the others of it do together', () => {
+  it('a factor of several records pushes the total cost of its other records', () => {
     fc.assert(
       fc.property(
         fc.array(fc.double({ min: 0.01, max: 2, noNaN: true }), { minLength: 3, maxLength: 6 }),

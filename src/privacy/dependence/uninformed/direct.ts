@@ -3,7 +3,7 @@ import type { FactorGraph } from '../graph/factor-graph.js';
 import { roundedUp } from '../graph/forest.js';
 import { push } from '../graph/push.js';
 
-/** What must be true for `reach: direct`; printed wherever it is used. */
+/** Assumptions of `reach: direct`, printed wherever it is used. */
 export const directAssumption = {
   independent:
     "What lies beyond a record's own ties is independent of it; and given the record and everything beyond, its ties are independent of one another.",
@@ -11,8 +11,8 @@ export const directAssumption = {
 } as const;
 
 /**
- * Leakage against an uninformed adversary when ties reach no further than their ends: e_i + sum over factors of push(effects in the factor, D), or, when the
- * ties of one record may depend on each other, e_i + the effects of all it is tied to.
+ * Upper bound on leakage to an uninformed attacker under direct reach: e_i + sum over factors of push(costs in the factor, D); if
+ * the ties of a record may depend on each other, e_i + the costs of all its neighbours.
  */
 export function direct(
   graph: FactorGraph,

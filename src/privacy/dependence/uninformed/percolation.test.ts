@@ -22,7 +22,7 @@ const path = (n: number, d: number): FactorGraph =>
   );
 
 describe('clusters of thousands', () => {
-  it('are charged at least what each of their sizes costs, and hardly more', () => {
+  it('a cluster is charged at least the cost of each of its sizes, and hardly more', () => {
     const tail = Float64Array.from({ length: 6001 }, (_, s) => Math.exp(-Math.max(0, s - 1) / 900));
     const law = clusterLaws(untied(1))[0]!;
     const { delta } = percolationOf([{ ...law, tail }]);
@@ -40,26 +40,26 @@ describe('clusters of thousands', () => {
 });
 
 describe('the cluster around a record', () => {
-  it('is the record alone without ties, and everybody among copies', () => {
+  it('the cluster is the record alone without ties, and everybody among copies', () => {
     expect(clusterLaws(untied(4)).map((l) => [...l.tail])).toEqual([[1, 1]]);
     expect(clusterLaws(path(4, Number.POSITIVE_INFINITY)).map((l) => [...l.tail])).toEqual([[1, 1, 1, 1, 1]]);
   });
 
-  it('on a path has two geometric arms, cut at the ends', () => {
+  it('the cluster on a path has two geometric arms, cut at the ends', () => {
     const t = contraction(1);
     const [law] = clusterLaws(path(3, 1)).sort((a, b) => b.tail[2]! - a.tail[2]!);
     expect(law!.tail[2]).toBeCloseTo(1 - (1 - t) ** 2, 12);
     expect(law!.tail[3]).toBeCloseTo(t * t, 12);
   });
 
-  it('matches simulation on a clique with site percolation', () => {
+  it('the cluster on a clique matches simulated site percolation', () => {
     const p = contraction(3 * 0.5);
     const [law] = clusterLaws(fromGroups(Uint32Array.of(1, 1, 1, 1), 0.5, 'pairs'));
     expect(law!.tail[2]).toBeCloseTo(1 - (1 - p) ** 3, 10);
     expect(law!.tail[4]).toBeCloseTo(p ** 3, 10);
   });
 
-  it('of a clique beyond enumeration is one and a binomial over all the others', () => {
+  it('the cluster of a clique beyond enumeration is one plus a binomial over the others', () => {
     const p = contraction(19 * 0.05);
     const [law] = clusterLaws(fromGroups(new Uint32Array(20), 0.05, 'pairs'));
     expect(law!.tail.length).toBe(21);
@@ -67,13 +67,13 @@ describe('the cluster around a record', () => {
     expect(law!.tail[2]).toBeCloseTo(1 - (1 - p) ** 19, 10);
   });
 
-  it('of a long path is that of the endless one, whatever method bounds it', () => {
+  it('the cluster of a long path is that of the infinite path, by any method', () => {
     const at = (n: number) => clusterLaws(path(n, 0.8)).reduce((m, l) => Math.max(m, l.tail[5]!), 0);
     expect(at(3000)).toBeGreaterThanOrEqual(at(100) - 1e-12);
     expect(at(3000)).toBeLessThan(at(100) * 1.001);
   });
 
-  it('never grows when a tie is weakened, on forests and on loops', () => {
+  it('the cluster never grows when a tie is weakened, on forests and on loops', () => {
     const factors = fc.array(fc.tuple(fc.nat(6), fc.nat(6), fc.double({ min: 0.1, max: 3, noNaN: true })), {
       minLength: 1,
       maxLength: 8,
@@ -89,7 +89,7 @@ describe('the cluster around a record', () => {
     );
   });
 
-  it('counts descendants as Otter and Dwass do', () => {
+  it('the sizes of a branching population are those of Otter and Dwass', () => {
     const tail = branchingTail(2, 0.3, 50);
     // Two arms, each geometric: P(size >= 3) = 1 - P(1) - P(2).
     expect(tail[2]).toBeCloseTo(1 - 0.49, 9);
@@ -99,7 +99,7 @@ describe('the cluster around a record', () => {
 });
 
 describe('Gaussian noise under ties', () => {
-  it('costs a 3-clique at odds ratio 2 about 3.25 alpha rho instead of 9', () => {
+  it('a 3-clique at odds ratio 2 costs about 3.25 alpha rho instead of 9', () => {
     const clique = percolation(fromGroups(Uint32Array.of(0, 0, 0), Math.log(2), 'pairs'));
     for (const alpha of [2, 5]) {
       const times = clique.renyi(1e-4, alpha) / (alpha * 1e-4);
@@ -108,7 +108,7 @@ describe('Gaussian noise under ties', () => {
     }
   });
 
-  it('converts like plain zCDP without ties and like the group among copies', () => {
+  it('the conversion is that of plain zCDP without ties, and that of the group among copies', () => {
     const alone = percolation(untied(1)).epsilon(rational(1, 10), million);
     expect(alone).toBeCloseTo(2.141939, 5);
     const copies = percolation(path(3, Number.POSITIVE_INFINITY)).epsilon(rational(1, 90), million);
@@ -116,7 +116,7 @@ describe('Gaussian noise under ties', () => {
     expect(zcdpDelta(0.1, alone)).toBeLessThanOrEqual(1e-6);
   });
 
-  it('finds the largest rho and keeps the promise at it', () => {
+  it('the largest rho keeps the promise', () => {
     const clique = percolation(fromGroups(Uint32Array.of(0, 0, 0, 0), Math.log(4), 'pairs'));
     const rho = clique.largestRho(rational(1), million);
     expect(clique.delta(toNumber(rho), 1)).toBeLessThanOrEqual(1e-6);
@@ -125,7 +125,7 @@ describe('Gaussian noise under ties', () => {
     expect(compare(fromNumber(clique.epsilon(rho, million)), rational(1000001, 1000000))).toBe(-1);
   });
 
-  it('bounds delta of a real Gaussian sum over tied bits, for every known set', () => {
+  it('the bound holds for delta of a real Gaussian sum over tied bits, for every known set', () => {
     const models = fc.record({
       edges: fc.array(fc.tuple(fc.nat(3), fc.nat(3)), { minLength: 1, maxLength: 5 }),
       weights: fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 20, maxLength: 20 }),
@@ -154,7 +154,7 @@ describe('Gaussian noise under ties', () => {
         for (let known = 0; known < 16; known++)
           for (let i = 0; i < 4; i++) {
             if (known & (8 >> i)) continue;
-            // Known records fixed at 0; the sums' laws given x_i = 1 and x_i = 0.
+            // Known records fixed at 0; distributions of the sum given x_i = 1 and x_i = 0.
             const sums = [0, 1].map((value) => {
               const law = new Float64Array(5);
               joint.probabilities.forEach((p, s) => {

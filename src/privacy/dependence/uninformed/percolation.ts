@@ -6,9 +6,8 @@ import type { FactorGraph } from '../graph/factor-graph.js';
 import { type ClusterLaw, clusterLaws } from './clusters.js';
 
 /**
- * Gaussian noise under ties: every record spends rho of zCDP, and a change of one record changes a random cluster of them. A cluster of s records
- * costs rho s^2, and both the hockey-stick divergence and exp((alpha-1) Renyi) are jointly convex, so they average over the cluster
- * (percolation.proof.md). Averaging delta itself, each size at its own best order and never above 1, is at least as good as averaging at one order.
+ * Gaussian noise under ties: a change of one record changes a random cluster, and s records cost rho s^2. delta and exp((alpha-1)
+ * Renyi) are averaged over its size, each size at its best order (percolation.proof.md).
  */
 export interface Percolation {
   /** delta at epsilon when every record spends rho; rounded up. */

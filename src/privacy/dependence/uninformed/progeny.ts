@@ -6,16 +6,13 @@ import type { Walk } from '../graph/walk.js';
 import { branchingTail } from './branching.js';
 
 /**
- * Cluster sizes in components too large to enumerate. Exploring a cluster without remembering where one has been only finds more records, so the
- * cluster is at most a branching population, whose exponential moments obey one equation per incidence:
- *   forest (bond):     M(f,u) = 1 - t + t * product over w in f, w != u, of e^(theta) * product over f' != f of M(f',w),   t = tanh(D(f,u)/4)
- *   any graph (site):  M(f,u) = product over w in f, w != u, of [ 1 - p_w + p_w e^(theta) * product over f' != f of M(f',w) ],   p_w = tanh(sum D/4)
- * Any M >= F(M) lies above the least solution, which is the true moment; then P(size >= s) <= M_i e^(-theta s).
+ * Upper bounds on cluster sizes in components too large to enumerate, by exponential moments of a branching population: any M >=
+ * F(M) is valid (percolation.proof.md, "Sizes").
  */
 const thetas = [0.05, 0.15, 0.3, 0.5, 0.8, 1.2] as const;
 /** Updates of one incidence spent in all. */
 const mostWork = 1.5e7;
-/** Near the threshold where clusters become endless the moments settle too slowly to be worth it. */
+/** Limit on rounds: near the threshold of infinite clusters the moments converge too slowly. */
 const mostRounds = 600;
 /** A tail is listed up to here; beyond it the last entry goes on to the component's size. */
 const longest = 4096;
@@ -52,11 +49,14 @@ export function progenyTail(
     if (worst === undefined) break;
     for (let s = 2; s < tail.length; s++) tail[s] = Math.min(tail[s]!, expUp(subUp(worst, mulDown(theta, s))));
   }
-  // What is listed last stands for every larger size too; say so by repeating it for the component's full size.
+  // The last listed probability holds for every larger size, so it is repeated for the component's full size.
   return records <= longest ? tail : withLongTail(tail, records);
 }
 
-/** Where all factors are pairs: the population in which everyone has the most ties and the strongest. Exact on long uniform chains. */
+/**
+ * Bound by a regular branching population with the largest degree and opening probability, for pairwise factors. Exact on long
+ * uniform chains.
+ */
 function regularTail(graph: FactorGraph, inside: Uint8Array, looped: Uint8Array, length: number): Float64Array | undefined {
   if (!graph.pairwise) return undefined;
   let degree = 0;
@@ -145,7 +145,7 @@ function momentSearch(
       const raised = now.map((x) => x * (1 + margin) + 1e-15);
       if (holds(raised)) return raised;
     }
-    // Beside records that do not count nothing is gained by a common factor: go towards the solution of F + lift instead.
+    // With records that do not count, a common factor does not help: iterate towards the solution of F + lift instead.
     if (drift > 1e-6) return undefined;
     const lift = 1e-4 * now.reduce((m, x) => Math.max(m, x), 0);
     let raised = now.map((x) => x + lift);

@@ -21,8 +21,8 @@ const laws = (size: number) =>
     .filter((w) => w.some((x) => x > 0))
     .map(law);
 
-describe('what a known table lets through', () => {
-  it('is the best of all sets of values', () => {
+describe('push through a known table', () => {
+  it('push through a table is the largest over all sets of values', () => {
     fc.assert(
       fc.property(laws(4), laws(4), fc.double({ min: 0.01, max: 5, noNaN: true }), (a, b, effect) => {
         let best = 0;
@@ -41,7 +41,7 @@ describe('what a known table lets through', () => {
     );
   });
 
-  it('covers every pair of laws within the radius, where whole prefixes alone would not', () => {
+  it('push through a table covers every pair of distributions within the radius, where prefixes alone would not', () => {
     let prefixesFell = false;
     fc.assert(
       fc.property(laws(3), laws(3), laws(3), laws(3), fc.double({ min: 0.2, max: 6, noNaN: true }), (a, b, c, d, effect) => {
@@ -54,13 +54,13 @@ describe('what a known table lets through', () => {
       { numRuns: 500 },
     );
     expect(prefixesFell).toBe(true);
-    // a = b = (1/2, 1/2), radius .3: the true laws may be (.8, .2) and (.2, .8), reached by half-taking a value.
+    // a = b = (1/2, 1/2), radius .3: the true distributions may be (.8, .2) and (.2, .8), reached by taking half of a value.
     const half = law([1, 1]);
     const wide = pushTable(2, { rows: [half, half.slice()], relative: 0, radius: 0.3 });
     expect(wide).toBeGreaterThanOrEqual(pushTable(2, { rows: [law([8, 2]), law([2, 8])], ...certain }));
   });
 
-  it('is all of the effect for opposite certainties and the temporal-leakage values of the literature', () => {
+  it('push through a table is the whole loss for opposite certainties, and otherwise has the published temporal-leakage values', () => {
     expect(pushTable(0.7, { rows: [law([1, 0]), law([0, 1])], ...certain })).toBeCloseTo(0.7, 12);
     const rows = [law([1, 2, 7]), law([3, 3, 4]), law([5, 3, 2])];
     const known: [number, number][] = [
@@ -91,8 +91,8 @@ const chain = (length: number, stay: number, initial: unknown = 'stationary'): M
     'chain.json',
   );
 
-describe('leakage against an adversary who knows no other record', () => {
-  it('reproduces the temporal leakage of Cao et al. 2018 with randomised response on a chain of four', () => {
+describe('leakage to an attacker who knows no other record', () => {
+  it('the leakage reproduces Cao et al. 2018 with randomised response on a chain of four', () => {
     const model = readModel(
       JSON.stringify({
         chain: {
@@ -110,7 +110,7 @@ describe('leakage against an adversary who knows no other record', () => {
     for (const [k, value] of [0.937062, 1.12961, 1.12961, 0.937062].entries()) expect(got[k]).toBeCloseTo(value, 5);
   });
 
-  it('never exceeds the informed bound and equals it to first order', () => {
+  it('the uninformed leakage never exceeds the informed bound, and equals it to first order', () => {
     const model = chain(30, 0.8);
     for (const base of [0.01, 0.1, 1]) {
       const blind = leakage(model, base, 'uninformed').worst.leakage;
@@ -120,7 +120,7 @@ describe('leakage against an adversary who knows no other record', () => {
     }
   });
 
-  it('holds for every initial law when the law is left open', () => {
+  it('the leakage holds for every initial distribution if that is left open', () => {
     const open = uninformedForest(chain(5, 0.9, 'any'), new Float64Array(5).fill(1));
     for (const first of [
       [0.5, 0.5],
@@ -133,7 +133,7 @@ describe('leakage against an adversary who knows no other record', () => {
     }
   });
 
-  it('leaves loops and larger factors to the informed bound', () => {
+  it('the uninformed bound leaves loops and larger factors to the informed one', () => {
     const ring: Model = {
       ids: ['a', 'b', 'c'],
       values: [
@@ -162,16 +162,16 @@ describe('a child and its parents', () => {
     ],
     factors: [{ records: [0, 1, 2], table: Float64Array.of(0.9, 0.1, 0.1, 0.9, 0.1, 0.9, 0.9, 0.1) }],
   };
-  it('costs a parent what the child says about it, not the other parent', () => {
+  it("a parent leaks the child's dependence on it, not on the other parent", () => {
     const e = Float64Array.of(0.5, 0.7, 0.3);
     const d = Math.log(81);
     const blind = vStructures(xor, e, 'none');
     expect(blind[0]).toBeCloseTo(0.5 + push(0.3, d), 9);
     expect(vStructures(xor, e, 'exact')[0]).toBeCloseTo(0.5 + Math.max(push(0.3, d), push(0.7, d)), 9);
-    // The table is a law of each record given the other two, so each may be taken as the child.
+    // The table is a distribution of each record given the other two, so each may be taken as the child.
     expect(blind[2]).toBeLessThan(Infinity);
   });
-  it('is refused when the child has a weight of its own', () => {
+  it('the v-structure bound is refused if the child has a weight of its own', () => {
     const weighted: Model = {
       ...xor,
       factors: [...xor.factors, ...[0, 1, 2].map((r) => ({ records: [r], table: Float64Array.of(1, 2) }))],
@@ -181,7 +181,7 @@ describe('a child and its parents', () => {
 });
 
 describe('releases that factor over records', () => {
-  it('leak no more than the bound, whatever the joint and the factors', () => {
+  it('factored releases leak no more than the bound, for any joint distribution and factors', () => {
     const joints = fc.record({
       weights: fc.array(fc.integer({ min: 0, max: 20 }), { minLength: 16, maxLength: 16 }),
       evidence: fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 8, maxLength: 8 }),
@@ -232,7 +232,7 @@ describe('releases that factor over records', () => {
     );
   });
 
-  it('grow with the confidence radius, up to composition', () => {
+  it('the bound of factored releases grows with the confidence radius, up to composition', () => {
     const shift = { effect: 0.1, underA: law([6, 4]), underB: law([4, 6]) };
     const at = (radius: number) =>
       factoredLeak(0.1, [

@@ -13,8 +13,8 @@ export interface UninformedOptions {
 const workLimit = 4e8;
 
 /**
- * What an adversary who knows no other record gains, on the components that are forests of pairwise ties (uninformed.proof.md): as for the informed one, but a
- * tie with a known table lets through what the model's own conditionals allow. Infinity for records elsewhere: there the informed bound serves.
+ * Upper bounds on leakage to an attacker who knows no other record, on forests of pairwise ties: tables push by their
+ * conditionals (uninformed.proof.md). Infinity elsewhere, where the informed bound applies.
  */
 export function uninformedForest(model: Model, profile: Float64Array, options: UninformedOptions = {}): Float64Array {
   const { radius = 0 } = options;
@@ -23,7 +23,7 @@ export function uninformedForest(model: Model, profile: Float64Array, options: U
   const leaks = new Float64Array(model.ids.length).fill(Number.POSITIVE_INFINITY);
   let work = 0;
   const through = (tie: Tie, near: number, far: Weight, effect: number): number => {
-    // A table that is only known within a radius says nothing certain about its odds ratio.
+    // A table known only within a radius has no certain odds ratio.
     const plain = radius > 0 && tie.table ? effect : push(effect, tie.logOdds);
     const other = tie.ends[0] === near ? tie.ends[1] : tie.ends[0];
     work += sizes[near]! ** 2 * sizes[other]! * 8;
@@ -35,7 +35,7 @@ export function uninformedForest(model: Model, profile: Float64Array, options: U
   return leaks;
 }
 
-/** The product of each record's own factors; undefined for none. An open prior is not known. */
+/** Product of each record's own factors; undefined for none. An open prior is unknown. */
 function singles(model: Model, sizes: readonly number[]): (Weight | undefined)[] {
   const lists: Weight[][] = sizes.map(() => []);
   for (const factor of model.factors)
@@ -59,7 +59,7 @@ function solve(
   const children: number[][] = Array.from({ length: n }, () => []);
   for (let x = 1; x < n; x++) children[parent[x]!]!.push(x);
   const mine = (x: number): Weight[] => (own[order[x]!] ? [own[order[x]!]!] : []);
-  /** From below: the weight of x without its parent, what it passes up, and the effects that reach it from its children. */
+  /** Upward pass: weight of x without its parent, its message to the parent, and the costs that reach it from its children. */
   const up: Weight[] = new Array(n);
   const gains = new Float64Array(n);
   const below = new Float64Array(n);
@@ -74,7 +74,7 @@ function solve(
     up[x] = passed(tie[x]!, near, sizes, weight);
     gains[x] = through(tie[x]!, near, weight, effect);
   }
-  /** From above: what the parent's side passes down to x, and the gain it brings. */
+  /** Downward pass: weight from the parent's side, and the privacy loss it carries. */
   const down: (Weight | undefined)[] = new Array(n);
   const fromAbove = new Float64Array(n);
   for (let x = 0; x < n; x++) {

@@ -49,8 +49,8 @@ function exactDelta(joint: Joint, used: Uint8Array, i: number, known: number, si
   return Math.max(up, down);
 }
 
-describe('clusters of which only used records count', () => {
-  it('bound delta of a Gaussian sum over the used records, about everybody and for every known set', () => {
+describe('clusters of used records', () => {
+  it('the clusters bound delta of a Gaussian sum over the used records, for every record and every known set', () => {
     fc.assert(
       fc.property(models, ({ model, used, sigma, epsilon }) => {
         const bound = percolation(graphsOf(model)[0]!, used).delta(1 / (2 * sigma * sigma), epsilon);
@@ -64,7 +64,7 @@ describe('clusters of which only used records count', () => {
     );
   });
 
-  it('are those of the whole graph when everybody is used, and smaller otherwise, whatever the method', () => {
+  it('the clusters are those of the whole graph if all records are used, and smaller otherwise, by any method', () => {
     const ring = (n: number) =>
       fromPairs(
         n,
@@ -85,7 +85,7 @@ describe('clusters of which only used records count', () => {
       expect(clusterLaws(graph, every)).toEqual(clusterLaws(graph));
       const half = every.map((_, u) => u % 2);
       const delta = (used?: Uint8Array) => percolation(graph, used).delta(0.01, 0.5);
-      // The closed form for even graphs does not tell records apart.
+      // The closed form for regular graphs ignores which records are used.
       if (graph.records === 40) expect(delta(half)).toBeLessThanOrEqual(delta());
       else expect(delta(half)).toBeLessThan(delta());
     }
@@ -101,7 +101,7 @@ describe('clusters of direct ties', () => {
       odds,
     );
 
-  it('are the star around a record, by common and by own strengths', () => {
+  it('the clusters of direct ties are stars, with common and with separate strengths', () => {
     const own = Float64Array.of(0.3, 1, 2, 2.5);
     for (const odds of [0.9, own]) {
       const [widest] = directLaws(star(4, odds)).sort((a, b) => b.tail[4]! - a.tail[4]!);
@@ -110,7 +110,7 @@ describe('clusters of direct ties', () => {
     }
   });
 
-  it('bound delta about the middle of a star, where the assumption of direct reach is true', () => {
+  it('the clusters of direct ties bound delta for the centre of a star, where the assumption of direct reach is true', () => {
     fc.assert(
       fc.property(models, ({ model, used, sigma, epsilon }) => {
         const around: Model = {

@@ -4,11 +4,8 @@ import { isTable, type Model, type TableFactor } from '../model/model.js';
 import { logOddsRatio } from '../model/odds.js';
 
 /**
- * A child with its parents and nothing else: P(x) = P(child | parents) times weights of single parents. Two parents then know nothing of each other until
- * somebody learns the child. Against exact knowledge of any records, for a parent i:
- *   leak_i <= e_i + max( push(e_child, D(i,child | other parents)), push(sum of the other parents' e, D(i, other parents | child)) ),
- * and without knowledge the first term alone (uninformed.proof.md). *Noisy* knowledge of the child is a weight on it and voids this; so the
- * informed adversary of the promise gets the general bound, and this one is for those who ask for it by name.
+ * Knowledge assumed in bounds for an isolated child with its parents (uninformed.proof.md, "A child and its parents"): `exact` or
+ * none. Noisy knowledge of the child voids them, so they must be requested explicitly.
  */
 export type Knowledge = 'exact' | 'none';
 

@@ -1,6 +1,9 @@
 import { widthsOf } from '../running/tree.js';
 
-/** Something linear in the counts of a block: so many times its total, and a rest that the total says nothing about, with its variance. */
+/**
+ * Linear function of a block's counts: a multiple of the block's total, and a rest independent of the total, given by its
+ * variance.
+ */
 export interface Told {
   readonly onTotal: number;
   readonly rest: number;
@@ -9,17 +12,19 @@ export interface Told {
 /** Least squares inside one block, for noise of variance 1 (ordered.proof.md, 2). */
 export interface Block {
   readonly width: number;
-  /** Of what its tree says about its total; infinite without a tree. */
+  /** Variance of its tree's estimate of its total; infinite without a tree. */
   readonly variance: number;
   /** Of the counts at the positions from `from` up to `to`, which is not among them. */
   range(from: number, to: number): Told;
-  /** Of all counts, each as often as its position says. */
+  /** Sum of all counts, each times its position. */
   readonly slope: Told;
-  /** Its total, and the counts at its positions once the total is known from elsewhere as well, from the noisy numbers of its tree. */
+  /**
+   * Its total, and the counts at its positions once the total is also known from elsewhere, from the noisy numbers of its tree.
+   */
   read(numbers: readonly number[]): { readonly total: number; counts(total: number): Float64Array };
 }
 
-/** A block of one position that has no tree: only prefixes speak about it. */
+/** Block of one position without a tree: only prefixes give information about it. */
 const alone: Block = {
   width: 1,
   variance: Number.POSITIVE_INFINITY,
@@ -139,7 +144,7 @@ function levelsOf(width: number, arity: number, tree: number): readonly Level[] 
   return levels;
 }
 
-/** What the numbers say about every node from below: its own and those inside it, by the inverse of their variances. In the order of the encoder, each node when its last position is over. */
+/** Estimate of every node from below, in encoder order: inverse-variance mean of its own number and those inside it. */
 function saidBy(numbers: readonly number[], levels: readonly Level[], arity: number, tree: number): readonly Float64Array[] {
   const width = levels[0]!.variances.length;
   const own = tree ** -2;

@@ -1,4 +1,4 @@
-/** What is said about the totals of blocks in a row, each by itself and all up to it, put together by least squares (ordered.proof.md, 3). */
+/** Least-squares combination of estimates of consecutive block totals and of their prefix totals (ordered.proof.md, 3). */
 export interface Chain {
   /** Prefix totals after each block, from what blocks say about their own totals and from the noised prefixes. */
   solve(own: readonly number[], prefixes: readonly number[]): Float64Array;

@@ -1,11 +1,11 @@
 import type { Effect } from '../effect.js';
 
 /**
- * What is noised of counts over cells of which pairs join some to others without a ring (forest.proof.md): for every cell but the roots, how many rows lie in it or beyond it, seen from its root.
- * A row that moves along a pair moves one such number by one.
+ * Rooted forest of cells that declared pairs join (forest.proof.md). For every cell but the roots, the count of its subtree is
+ * noised; a row that moves along a pair changes one of these by one.
  */
 export interface Forest {
-  /** How many cells there are. */
+  /** Number of cells. */
   readonly size: number;
   /** The next cell towards the root; -1 for roots. Cells stand in any order. */
   readonly parent: readonly number[];
@@ -52,7 +52,7 @@ export function sumsBeyond(forest: Forest, counts: readonly bigint[]): bigint[] 
   return numbered(forest).map((v) => sums[v]!);
 }
 
-/** Which numbers, and with which sign, make the count of a cell beside the total of its tree, which roots hold. */
+/** Signed numbers that add up to the count of a cell; for a root, the total of its tree is added. */
 export function signsOf(forest: Forest): readonly { readonly plus: readonly number[]; readonly minus: readonly number[] }[] {
   const numberOf = new Map(numbered(forest).map((v, k) => [v, k]));
   const beyond: number[][] = forest.parent.map(() => []);

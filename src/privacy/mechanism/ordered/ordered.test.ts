@@ -57,8 +57,8 @@ const apart = (a: readonly number[], b: readonly number[]): Effect => {
 };
 const within = (a: Effect, b: Effect) => a.l1 <= b.l1 && a.l2squared <= b.l2squared;
 
-describe('reading ordered counts', () => {
-  it('is least squares, with the variance of every range, against the dense inverse', () => {
+describe('estimates of ordered counts', () => {
+  it('the estimates are least squares with the variance of every range, compared with the dense inverse', () => {
     fc.assert(
       fc.property(
         anyStrategy,
@@ -92,7 +92,7 @@ describe('reading ordered counts', () => {
     );
   });
 
-  it('tells the counts where there is no noise', () => {
+  it('the estimates are the exact counts without noise', () => {
     fc.assert(
       fc.property(anyStrategy, fc.array(fc.nat({ max: 1000 }), { minLength: 24, maxLength: 24 }), (strategy, counts) => {
         const exact = counts.slice(0, strategy.size);
@@ -109,7 +109,7 @@ describe('reading ordered counts', () => {
   });
 });
 
-describe('what is noised of ordered counts', () => {
+describe('the sensitivity of noised ordered counts', () => {
   const blockAt = ({ ends }: Strategy, position: number) => ends.findIndex((end) => end > position);
   type Bound = typeof moveOver;
   const violations = (move: Bound, presence: typeof presenceOf): number => {
@@ -125,15 +125,15 @@ describe('what is noised of ordered counts', () => {
     }
     return found;
   };
-  it('moves no further than is said, from any position to any other and away', () => {
+  it('the noised numbers change by at most the stated sensitivity, for a move between any positions or a removal', () => {
     expect(violations(moveOver, presenceOf)).toBe(0);
   });
-  it('and a bound that forgets a tree, an end of a block or a prefix is caught', () => {
+  it('the test detects a sensitivity that forgets a tree, an end of a block or a prefix', () => {
     expect(violations((s, n) => moveOver({ ...s, tree: s.tree === 0 ? 0 : s.tree - 1 }, n), presenceOf)).toBeGreaterThan(10);
     expect(violations((s, n) => moveOver(s, n - 1), presenceOf)).toBeGreaterThan(10);
     expect(violations(moveOver, (s) => presenceOf({ ...s, ends: s.ends.slice(0, -1) }))).toBeGreaterThan(10);
   });
-  it('moves exactly so far where trees are full', () => {
+  it('the sensitivity is exact for full trees', () => {
     const strategy: Strategy = { size: 64, ends: [16, 32, 48, 64], arity: 4, prefix: 3, tree: 2 };
     const columns = columnsOf(strategy);
     expect(apart(columns[15]!, columns[16]!)).toEqual(moveOver(strategy, 1));
@@ -147,8 +147,8 @@ describe('what is noised of ordered counts', () => {
   });
 });
 
-describe('numbers that may not fall', () => {
-  it('are the nearest ones that do not, and not below 0', () => {
+describe('isotonic regression', () => {
+  it('the result is the nearest sequence that does not decrease and is not negative', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: -20, max: 40 }), { minLength: 1, maxLength: 12 }),

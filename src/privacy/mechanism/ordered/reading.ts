@@ -2,9 +2,9 @@ import { type Block, blockOf } from './block.js';
 import { chainOf } from './chain.js';
 import { numbersInTree, type Strategy, widthsOfBlocks } from './strategy.js';
 
-/** What is read off the noisy numbers of a strategy: least squares (ordered.proof.md). Variances are for noise of variance 1. */
+/** Least-squares estimator from the noisy numbers of a strategy (ordered.proof.md). Variances are for noise of variance 1. */
 export interface Reading {
-  /** How many lie before each position, from the first to the end. */
+  /** Estimated number of rows before each position, from the first to the end. */
   prefixes(noisy: readonly number[]): Float64Array;
   /** Of how many lie at the positions from `from` up to `to`, which is not among them. */
   variance(from: number, to: number): number;
@@ -32,7 +32,7 @@ function makeReading(strategy: Strategy): Reading {
     blocks.map(({ variance }) => variance),
     prefix ** 2,
   );
-  /** Of sums of prefix totals, so many times each. */
+  /** Variance of a sum of prefix totals with these multiples. */
   const spread = (terms: readonly (readonly [block: number, times: number])[]): number =>
     terms.reduce((all, [i, a]) => all + terms.reduce((sum, [j, b]) => sum + a * b * chain.covariance(i, j), 0), 0);
   const placeOf = (position: number): number => {
@@ -134,7 +134,7 @@ function quadratic(times: Float64Array, covariance: (i: number, j: number) => nu
   let [sum, carried] = [0, 0];
   times.forEach((a, i) => {
     const own = covariance(i, i);
-    // What all before it say about this one.
+    // Contribution of all earlier estimates to this one.
     if (i > 0) carried = (carried + times[i - 1]! * covariance(i - 1, i - 1)) * (covariance(i - 1, i) / covariance(i - 1, i - 1));
     sum += a * a * own + 2 * a * carried;
   });

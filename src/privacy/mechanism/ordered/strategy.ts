@@ -4,13 +4,13 @@ import { treeOf } from '../running/tree.js';
 import { effectsThrough } from '../running/way.js';
 
 /**
- * What is noised of counts over positions in a row (ordered.proof.md): how many lie before the end of each block, and inside every block a tree of sums, each so many times over. The noise of
- * all numbers is one law, so the multiples are how the cost is shared. One block that holds everything is a plain tree with its total, blocks of one position are plain prefix counts.
+ * Strategy for counts over ordered positions (ordered.proof.md): prefix counts at block ends, and a tree of sums in every block,
+ * each with a multiple. All numbers get the same noise, so multiples divide the cost.
  */
 export interface Strategy {
-  /** How many positions there are. */
+  /** Number of positions. */
   readonly size: number;
-  /** Where blocks end, rising; the last at `size`. */
+  /** Ends of blocks, increasing; the last is `size`. */
   readonly ends: readonly number[];
   readonly arity: number;
   /** Multiples of prefix counts and of the sums in trees; no sums (0) only where all blocks have one position. */
@@ -20,7 +20,7 @@ export interface Strategy {
 
 export const widthsOfBlocks = ({ ends }: Strategy): readonly number[] => ends.map((end, b) => end - (ends[b - 1] ?? 0));
 
-/** The numbers that are noised, from the counts at the positions: linear, with whole coefficients. */
+/** Numbers that noise is added to, from the counts at the positions: linear, with whole coefficients. */
 export function encoded(strategy: Strategy, counts: readonly bigint[]): bigint[] {
   const [prefix, tree] = [BigInt(strategy.prefix), BigInt(strategy.tree)];
   const numbers: bigint[] = [];
@@ -37,7 +37,7 @@ export function encoded(strategy: Strategy, counts: readonly bigint[]): bigint[]
   return numbers;
 }
 
-/** How many of them are those of one block's tree. */
+/** Number of sums in the tree of one block. */
 export const numbersInTree = ({ arity, tree }: Strategy, width: number): number =>
   tree > 0 ? treeOf(width, arity).numbers(1, width) : 0;
 export const numbersOf = (strategy: Strategy): number =>
@@ -58,7 +58,7 @@ function treeColumn(strategy: Strategy): Effect {
 
 /** Of a count that is there or not. */
 export const presenceOf = (strategy: Strategy): Effect => movedBy(strategy, strategy.ends.length, 1n);
-/** Of a count that moves from a position to another, over at most so many ends of blocks. */
+/** Sensitivity to a count that moves between positions, across at most this many block ends. */
 export const moveOver = (strategy: Strategy, crossed: number): Effect => movedBy(strategy, crossed, 2n);
 
 function movedBy(strategy: Strategy, crossed: number, columns: bigint): Effect {

@@ -2,20 +2,20 @@ import type { Effect } from '../effect.js';
 import { coefficientsOf, type Layout, type Part } from './part.js';
 import { largestOver } from './worst.js';
 
-/** What may become of one row: it is replaced by any other or by none, it comes or goes and nothing else, or its places on some axes change, and on no others. */
+/** Change of one row: replaced by any other or by none, added or removed alone, or moved along some axes and no others. */
 export type Change = 'replaced' | 'removed' | { readonly along: readonly number[] };
 
-/** How far one row moves what is noised. */
+/** Sensitivity of the noised vector to one row. */
 export interface Moves {
-  /** By the axes of the part on which its place changes, as bits: the sum of squares. */
+  /** Squared change, by the set of axes (as bits) on which the row's place changes. */
   readonly squares: readonly bigint[];
-  /** Where it comes or goes: the sum of squares. */
+  /** Squared norm when a row is added or removed. */
   readonly alone: bigint;
 }
 
 /**
- * A row stands in one cell u, and what it adds is r(u) = sum over T of c_T (all cells that agree with u outside T). So products of two such vectors are sums of
- * products of the coefficients, and hang only on the axes on which u and v differ: whole numbers, exactly.
+ * Sensitivity of a part to one row in cell u, which adds r(u) = sum over T of c_T (all cells that agree with u outside T).
+ * Squared distances depend only on the axes on which the cells differ: exact whole numbers.
  */
 export function movesOf(sizes: readonly number[], part: Part): Moves {
   const coefficients = coefficientsOf(sizes, part);
@@ -33,7 +33,7 @@ export function movesOf(sizes: readonly number[], part: Part): Moves {
 }
 const shared = (own: readonly bigint[], set: number): bigint => own.reduce((n, m, k) => ((set >> k) & 1 ? n * m : n), 1n);
 
-/** The largest of what one row can do to the whole vector, over all that it was and becomes. */
+/** Sensitivity of the whole vector to one row, over all its old and new values. */
 export function effectOf(layout: Layout, change: Change): Effect {
   const { sizes, parts } = layout;
   const known = new Map<string, Moves>();

@@ -1,15 +1,18 @@
 /** Tables of counts over axes that a row has one place on each of, as they are noised: whole numbers, one vector for all of them. */
 export interface Layout {
-  /** How many places every axis has. */
+  /** Number of places on each axis. */
   readonly sizes: readonly number[];
   readonly parts: readonly Part[];
 }
 export interface Part {
   /** Those of the table, in increasing order; none for the number of rows. */
   readonly axes: readonly number[];
-  /** How many units a row is worth: the larger, the less noise its counts have. At least 1. */
+  /** Units per row: the larger, the less noise its counts have. At least 1. */
   readonly scale: bigint;
-  /** Whether what smaller tables say is taken out before noise is added, as far as whole numbers allow (residual.proof.md). */
+  /**
+   * True if the marginals in smaller tables are removed before noise is added, as far as whole numbers permit
+   * (residual.proof.md).
+   */
   readonly centred: boolean;
 }
 
@@ -18,8 +21,8 @@ export const cellsOf = (sizes: readonly number[], { axes }: Pick<Part, 'axes'>):
 export const cellsIn = ({ sizes, parts }: Layout): number => parts.reduce((n, part) => n + cellsOf(sizes, part), 0);
 
 /**
- * With which whole number every margin of a table enters what is noised: entry T (a set of the table's axes, as bits) stands for the table summed over T and
- * written back to all its cells. All that is known of a part is read off these: what it makes of counts (`encode`) and how far a row moves it (move.ts).
+ * Whole coefficient of every marginal of a table in the noised numbers: entry T (a set of axes, as bits) for the table summed
+ * over T. `encode` and the sensitivity are both computed from these.
  */
 export function coefficientsOf(sizes: readonly number[], { axes, scale, centred }: Part): readonly bigint[] {
   return Array.from({ length: 1 << axes.length }, (_, set) => {
@@ -50,7 +53,7 @@ export function encode(sizes: readonly number[], part: Part, counts: readonly bi
   return out;
 }
 
-/** Where every cell of a table of these sizes goes when it is summed over a set of its axes. */
+/** Cell to which each cell of a table of these sizes goes when summed over a set of axes. */
 export function placesWithout(own: readonly number[], set: number): { readonly cells: number; readonly at: Int32Array } {
   const kept = own.map((m, k) => ((set >> k) & 1 ? 1 : m));
   const stride = new Array<number>(own.length).fill(0);

@@ -50,9 +50,9 @@ function farthest(layout: Layout, may: (u: readonly number[], v: readonly number
 }
 
 const small = [[2], [3, 4], [2, 2, 2], [2, 3, 5], [3, 3, 2, 2]];
-describe('how far one row moves noised tables', () => {
+describe('the sensitivity of noised tables to one row', () => {
   it.each(small.flatMap((sizes) => [true, false].map((centred) => [sizes, centred] as const)))(
-    'is that of the farthest two rows: sizes %j, centred %s',
+    'the sensitivity is that of the two most distant rows: sizes %j, centred %s',
     (sizes, centred) => {
       const layout = layoutOf(sizes, sizes.length, centred);
       expect(effectOf(layout, 'removed').l2squared).toBe(farthest(layout, (_, v) => v === undefined));
@@ -65,7 +65,7 @@ describe('how far one row moves noised tables', () => {
   );
 
   it.each(small.filter((sizes) => sizes.length > 1))(
-    'is that of the farthest two rows that differ on two axes alone: sizes %j',
+    'the sensitivity along two axes is that of the two most distant rows differing on these: sizes %j',
     (...sizes) => {
       const layout = layoutOf(sizes);
       for (const other of sizes.keys())
@@ -76,7 +76,7 @@ describe('how far one row moves noised tables', () => {
     },
   );
 
-  it('is that of a row that goes where nothing else moves, and grows with the square of the rows of a person', () => {
+  it("the sensitivity of a total is that of a removed row, and its square grows with the square of a person's rows", () => {
     const rows: Layout = { sizes: [3], parts: [{ axes: [], scale: 5n, centred: true }] };
     expect(effectOf(rows, 'replaced')).toEqual({ l1: 25n, l2squared: 25n });
     const spent = (m: number) =>
@@ -85,7 +85,7 @@ describe('how far one row moves noised tables', () => {
     expect(spent(3)).toBeCloseTo(225, 6);
   });
 
-  it('is 2 (prod(1 - 1/m) - prod(1 - 1/m - [changes])) times the square of the scale where the cells divide it', () => {
+  it('the sensitivity is 2 (prod(1 - 1/m) - prod(1 - 1/m - [changes])) times the squared scale if the cells divide the scale', () => {
     for (const sizes of [
       [3, 4],
       [2, 5, 3],
@@ -101,7 +101,7 @@ describe('how far one row moves noised tables', () => {
     }
   });
 
-  it('is bounded closely where there are too many axes to try every set', () => {
+  it('the sensitivity is bounded closely if there are too many axes to try every set', () => {
     const count = mostAxesTried + 2;
     for (const m of [2, 3, 6]) {
       const sizes = new Array<number>(count).fill(m);
@@ -120,7 +120,7 @@ describe('how far one row moves noised tables', () => {
     }
   });
 
-  it.each([2, 3])('is the sum of the largest moves where many tables of %i axes share none', (order) => {
+  it.each([2, 3])('the sensitivity is the sum of the largest changes if many tables of %i axes share none', (order) => {
     const sizes = Array.from({ length: 6 * order }, (_, k) => [5, 3, 2][k % order]!);
     const tables = Array.from({ length: 6 }, (_, t) => Array.from({ length: order }, (_, k) => order * t + k));
     const wide = { sizes: [...sizes, ...sizes], tables: [...tables, ...tables.map((axes) => axes.map((k) => k + sizes.length))] };
@@ -131,7 +131,7 @@ describe('how far one row moves noised tables', () => {
     expect(largestOver({ sizes: wide.sizes, parts }, squares)).toBe(most);
   });
 
-  it('is bounded for uneven tables, missing pairs and tables of three axes, too', () => {
+  it('the sensitivity is bounded for uneven tables, missing pairs and tables of three axes', () => {
     const sizes = Array.from({ length: mostAxesTried + 1 }, (_, k) => 2 + (k % 4));
     const parts = subsets([...sizes.keys()], 3)
       .filter((axes) => (axes.length < 3 ? (axes.length * axes.reduce((a, b) => a + b, 1)) % 3 > 0 : axes[0] === 0))
@@ -153,7 +153,7 @@ describe('how far one row moves noised tables', () => {
   });
 });
 
-describe('what noised tables cost', () => {
+describe('the cost of noised tables', () => {
   const sizes = [2, 3];
   const layout: Layout = {
     sizes,
@@ -187,7 +187,7 @@ describe('what noised tables cost', () => {
     return a.reduce((sum, x, k) => sum + divergence(Number(b[k]! - x), variance, alpha), 0);
   };
 
-  it('is what the law of the told numbers loses, added up over all outputs, and no less', () => {
+  it("the cost is the loss of the published numbers' distribution, summed over all outputs, and no less", () => {
     for (const alpha of [2, 5]) {
       const rows = rowsOf(sizes);
       const losses = rows.flatMap((u) => [...rows, undefined].map((v) => loss(u, v, alpha)));
@@ -200,13 +200,13 @@ describe('what noised tables cost', () => {
     expect(loss([0, 1], [1, 1], 2)).toBeGreaterThan(2 * own * 0.99);
   });
 
-  it('would be caught below that: the cost of exact centring is not that of whole numbers', () => {
+  it('the test detects a smaller cost: exact centring costs less than whole numbers do', () => {
     // 7 is no multiple of 2 and 3, so what a row moves is more than the fractions of exact centring say.
     const left = (1 - 1 / 2) * (1 - 1 / 3);
     const ideal = 7 ** 2 * 2 * (left + (1 - 1 / 2) * (1 / 3));
     const real = movesOf(sizes, layout.parts[3]!).squares[2]!;
     expect(Number(real)).toBeGreaterThan(ideal + 0.1);
-    // The mechanism takes effects as they are: one booked for the fractions alone would lose more than it books.
+    // The mechanism takes sensitivities as given: a cost for the fractions alone would be less than the actual loss.
     const cheaper = costOf(mechanism.law, 'zcdp', { l1: 0n, l2squared: effectOf(layout, 'replaced').l2squared - 1n })!;
     expect(compare(multiply(rational(101, 100), cheaper), rho)).toBeGreaterThan(0);
     expect(Math.max(...rowsOf(sizes).flatMap((u) => rowsOf(sizes).map((v) => loss(u, v, 2))))).toBeGreaterThan(
@@ -214,7 +214,7 @@ describe('what noised tables cost', () => {
     );
   });
 
-  it('is paid for one draw of all tables, and the noise is that of the law', () => {
+  it('the cost pays for one draw of all tables, with noise of the stated distribution', () => {
     const paid = new Paid([mechanism]);
     const exact = vector(layout.parts.map((part) => oneRow(sizes, part, [1, 2]).map((x) => 100n * x)));
     const told = byPart(mechanism.ready(paid)(exact));

@@ -7,22 +7,22 @@ import type { RecordClass } from '../record-class.js';
 import { type Change, effectOf } from './move.js';
 import { cellsIn, cellsOf, encode, type Layout } from './part.js';
 
-/** What one record of a class may do: a change of each of so many rows. */
+/** Change by one record of a class: one change for each of `rows` rows. */
 export interface Changes {
   readonly of: RecordClass;
   readonly change: Change;
   readonly rows: number;
 }
 
-/** Tables that are noised together: cost, law and draw are those of one additive mechanism over all their cells. */
+/** Tables noised jointly: cost, distribution and draw are those of one additive mechanism over all their cells. */
 export interface NoisedTables {
   readonly layout: Layout;
   readonly mechanism: Additive;
-  /** Of one of the numbers that are told, in units. */
+  /** Variance of one published number, in units. */
   readonly variance: number;
   /** The numbers that noise is added to, from the exact counts of every part's table. */
   vector(counts: readonly (readonly bigint[])[]): bigint[];
-  /** The told numbers, part by part. */
+  /** Splits the published numbers by part. */
   apart<T>(told: readonly T[]): T[][];
 }
 

@@ -5,8 +5,8 @@ import type { Layout } from './part.js';
 export const mostAxesTried = 16;
 
 /**
- * The largest of the sum over parts of squares[part][the axes of the part on which a row changes], over every set of axes on which it may change; or a whole
- * number above it, where there are too many axes to look at every set (residual.proof.md, "The worst change").
+ * Largest sum over parts of squares[part][changed axes of the part] over every set of axes; an upper bound if there are too many
+ * axes to enumerate (residual.proof.md, "The worst change").
  */
 export function largestOver({ sizes, parts }: Layout, squares: readonly (readonly bigint[])[]): bigint {
   const used = [...new Set(parts.flatMap(({ axes }) => axes))].sort((a, b) => a - b);
@@ -26,7 +26,7 @@ export function largestOver({ sizes, parts }: Layout, squares: readonly (readonl
   );
 }
 
-/** Every set: what each part says of subsets of its own axes is added up over all subsets (a zeta transform). */
+/** Largest change over all sets of axes, by enumeration: contributions of subsets are summed by a zeta transform. */
 function tried(used: readonly number[], axes: readonly (readonly number[])[], squares: readonly (readonly bigint[])[]): bigint {
   const place = new Map(used.map((axis, k) => [axis, k]));
   const sums = new Array<bigint>(1 << used.length).fill(0n);
@@ -43,8 +43,8 @@ function tried(used: readonly number[], axes: readonly (readonly number[])[], sq
 }
 
 /**
- * Tables of one and two axes together, the others each by itself. With x_i = 1 where the row changes on axis i, those of one and two are sum a_i x_i - sum w_ij x_i x_j; for
- * any whole y and t the products are at least those of y_i y_j less what is missing to them, and a square lies above its tangent.
+ * Upper bound: tables of one and two axes jointly, others separately. With x_i = 1 for changed axes, the first are sum a_i x_i -
+ * sum w_ij x_i x_j, bounded by whole products y_i y_j and tangents (residual.proof.md).
  */
 function byTangent(count: number, axes: readonly (readonly number[])[], squares: readonly (readonly bigint[])[]): bigint {
   let alone = 0n;

@@ -12,8 +12,8 @@ interface Fading {
 }
 
 /**
- * Each step's number is that step plus a fading memory of those before it, near the square root of summing (Henzinger et al. 2023), by a few
- * exponentials (Dvijotham et al. 2024): as many numbers are remembered as there are exponentials, whatever the horizon.
+ * Convolution strategy: each step's number is the step plus fading memories of earlier ones, near the square root of summing
+ * (Henzinger et al. 2023), with a few exponentials (Dvijotham et al. 2024) and constant memory.
  */
 export function convolutionOf(horizon: number): Way {
   const memories = fadings(horizon);
@@ -75,8 +75,8 @@ function decoderOf(memories: readonly Fading[]): (noisy: readonly bigint[]) => n
 }
 
 /**
- * The j-th coefficient of the square root of 1/(1 - z) is (1/pi) times the integral of x^(j - 1/2) (1 - x)^(-1/2) over 0..1; with x = exp(-exp(v)) the
- * trapezoid rule in v converges at once. What lies beyond the slowest memory is given to it.
+ * Coefficients of the square root of 1/(1 - z) as integrals over exponentials, by the trapezoid rule in v with x = exp(-exp(v)),
+ * which converges fast. The part beyond the slowest memory is added to it.
  */
 function fadings(horizon: number): readonly Fading[] {
   const [fast, stride] = [1.2, 1.6];
@@ -93,8 +93,8 @@ function fadings(horizon: number): readonly Fading[] {
 }
 
 /**
- * Every step rounds each memory down by less than 2^-kept and the number by less than 1; a rounding fades like the rest, so a memory is off by less than
- * 1/(1 - decay) of them. Together that must stay below 2 units.
+ * Slack from rounding: each memory is off by less than 1/(1 - decay) roundings of 2^-kept, the number by less than 1. The sum
+ * must stay below 2 units.
  */
 function slackOf(memories: readonly Fading[]): bigint {
   const one = 1n << finer;

@@ -75,11 +75,11 @@ const violations = (bound: Bound): number =>
   ).length;
 
 describe('running totals', () => {
-  it('are moved by one record no further than the encoder itself says, wherever it stands and wherever it goes', () => {
+  it('one record changes the encoded numbers by at most the stated sensitivity, at any step and for any move', () => {
     expect(violations(stated)).toBe(0);
   });
 
-  it('and a bound that forgets a level, the rounding or the second step is caught', () => {
+  it('the test detects a sensitivity that forgets a level, the rounding or the second step', () => {
     const part =
       (factor: bigint): Bound =>
       (way, moves) => {
@@ -91,12 +91,12 @@ describe('running totals', () => {
     expect(violations((way) => stated(way, 'within a step'))).toBeGreaterThan(10);
   });
 
-  it('cost the tree exactly its levels', () => {
+  it('the sensitivity of a tree is exactly its number of levels', () => {
     const [, effect] = [...effectsThrough(treeOf(10_000, 10), effectOn([everyRecord], one), 'within a step')][0]!;
     expect(effect).toEqual({ l1: 4n, l2squared: 4n });
   });
 
-  it('are the totals where there is no noise', () => {
+  it('the decoded totals are exact without noise', () => {
     for (const way of ways) {
       for (const stream of streams(way.horizon)) {
         const [encode, decode] = [way.encoder(), way.decoder()];
@@ -110,7 +110,7 @@ describe('running totals', () => {
     }
   });
 
-  it('have the variance that is foreseen: each unit of noise, followed through the totals', () => {
+  it('the variance of the totals is the expected one, by following each unit of noise', () => {
     for (const way of ways) {
       const lengths: number[] = [];
       const encode = way.encoder();
@@ -133,7 +133,7 @@ describe('running totals', () => {
     }
   });
 
-  it('pay once for the horizon, draw what the horizon needs and not one number more', () => {
+  it('the totals pay once for the horizon and draw exactly the numbers it needs', () => {
     const totals = runningTotals(counted(30), pure(rational(1)));
     expect(toNumber(totals.mechanism.cost.perRecord.get(everyRecord)!)).toBe(1);
     const numbers = totals.way.numbers(1, 30);
@@ -143,13 +143,13 @@ describe('running totals', () => {
     expect(() => totals.mechanism.ready(new Paid([]), numbers)).toThrow();
   });
 
-  it('take a noise for each step where the horizon is short, a tree where it is long, a convolution where delta allows it', () => {
+  it('the strategy is noise for each step at a short horizon, a tree at a long one, and a convolution if delta permits', () => {
     const name = (horizon: number, allotment = pure(rational(1))) => runningTotals(counted(horizon), allotment).way.name;
     expect([name(1), name(5), name(30), name(365)]).toEqual(['each step', 'each step', 'each step', 'tree']);
     expect([name(1, zcdp(rational(1, 2))), name(365, zcdp(rational(1, 2)))]).toEqual(['each step', 'convolution']);
   });
 
-  it('over 10,000 steps are twice as good as a noise for each step, and better than the binary tree by a fifth', () => {
+  it('the totals over 10,000 steps are twice as accurate as noise for each step, and a fifth better than the binary tree', () => {
     const steps = counted(10_000);
     const root = ({ meanVariance }: { readonly meanVariance: number }) => Math.sqrt(meanVariance);
     const best = root(runningTotals(steps, pure(rational(1))));
@@ -164,7 +164,7 @@ describe('running totals', () => {
     expect(best / root(by(treesOver(10_000).at(-1)!, steps, pure(rational(1))))).toBeLessThan(0.62);
   });
 
-  it('with delta are as good as the square root of summing, at 8 numbers of memory', () => {
+  it('the totals with delta are as accurate as the square root of the summing matrix, with a memory of 8 numbers', () => {
     const horizon = 10_000;
     let [coefficient, column, rows] = [1, 0, 0];
     for (let j = 0; j < horizon; j++) {

@@ -7,7 +7,7 @@ import { convolutionOf } from './convolution.js';
 import { treesOver } from './tree.js';
 import { effectsThrough, type MovesOf, type Way } from './way.js';
 
-/** What is counted at every step up to a horizon, and told as totals from the first step on. */
+/** Counts at every step up to a horizon, published as running totals from the first step on. */
 export interface Counted {
   readonly name: string;
   /** Numbers counted at one step: each has a total of its own. */
@@ -31,8 +31,8 @@ export interface RunningTotals {
 }
 
 /**
- * The way of the least mean squared error over the horizon: decided by public numbers, before anything is spent. Trees are tried from the flattest on, until
- * two in a row are worse than the best.
+ * Strategy with the least mean squared error over the horizon, chosen from public numbers before anything is spent. Trees are
+ * tried from the flattest until two in a row are worse.
  */
 export function runningTotals(counted: Counted, allotment: Allotment, scope?: Scope): RunningTotals {
   const { horizon } = counted;

@@ -1,8 +1,8 @@
 import type { Way } from './way.js';
 
 /**
- * Sums of blocks of 1, k, k^2, … steps, each noised when its block is over (Chan et al. 2011). A total adds the largest blocks up to its step, at most k - 1 of a size; a block is
- * read off its own noisy sum and off those inside it, each as far as its variance deserves (Honaker 2015).
+ * Tree strategy: sums of blocks of 1, k, k^2, … steps, each noised when complete (Chan et al. 2011). A total adds the largest
+ * blocks up to its step, each estimated from its own sum and those inside it (Honaker 2015).
  */
 export function treeOf(horizon: number, arity: number): Way {
   const widths = widthsOf(horizon, arity);
@@ -60,7 +60,7 @@ export function treeOf(horizon: number, arity: number): Way {
   };
 }
 
-/** How many blocks of a size the totals of all steps add up, where `larger` takes their place as soon as it can. */
+/** Number of blocks of one size in the totals of all steps, if blocks of size `larger` replace them as soon as possible. */
 function blocksIn(horizon: number, width: number, larger = horizon + 1): number {
   const upTo = (steps: number): number => {
     const full = Math.floor(steps / width);
@@ -77,7 +77,7 @@ export function aritiesOver(horizon: number): readonly number[] {
 }
 export const treesOver = (horizon: number): readonly Way[] => aritiesOver(horizon).map((arity) => treeOf(horizon, arity));
 
-/** How many steps the blocks of each size hold. */
+/** Number of steps in the blocks of each size. */
 export function widthsOf(horizon: number, arity: number): readonly number[] {
   const widths = [1];
   while (widths.at(-1)! * arity < horizon) widths.push(widths.at(-1)! * arity);

@@ -3,21 +3,21 @@ import type { Effect, Effects } from '../effect.js';
 import type { RecordClass } from '../record-class.js';
 
 /**
- * One way to let running totals out over a horizon: what is noised is a vector of whole numbers that grows with the steps, what is told is a function of the
- * noisy vector alone (running.proof.md). So nothing but what was published has to be remembered.
+ * Strategy for running totals over a horizon: noise is added to whole numbers that arrive step by step, and totals are computed
+ * from the noisy numbers alone, so nothing secret is kept (running.proof.md).
  */
 export interface Way {
   readonly name: 'each step' | 'tree' | 'convolution';
   /** In words, for plans. */
   readonly how: string;
   readonly horizon: number;
-  /** How far one of the noised numbers may lie below the linear function of the steps that it stands for; 0 where it is one. */
+  /** Most by which a noised number can lie below the linear function of the steps it stands for; 0 if it is exact. */
   readonly slack: bigint;
-  /** How many numbers are noised from step `from` to step `to`, counted from 1. */
+  /** Number of noised numbers from step `from` to step `to`, counted from 1. */
   numbers(from: number, to: number): number;
   encoder(): Encoder;
   decoder(): Decoder;
-  /** Variance of the total told at each step, for noise of variance 1; from the first step on. */
+  /** Variance of the published total at each step for noise of variance 1, from the first step on. */
   variances(): Iterable<number>;
   /** Over all steps of the horizon. */
   meanVariance(): number;
@@ -28,8 +28,8 @@ export type Encoder = (count: bigint) => readonly bigint[];
 export type Decoder = (noisy: readonly bigint[]) => number;
 
 /**
- * How far replacing one record moves the noised numbers, from how far it moves what is counted at the steps: read off the first column of the very encoder
- * that is run on the data, which is the largest column (running.proof.md).
+ * Sensitivity of the noised numbers, from that of the counts: computed from the first column of the encoder itself, which is the
+ * largest (running.proof.md).
  */
 export function effectsThrough(way: Way, counted: Effects, moves: MovesOf): Effects {
   const { l1, l2squared, numbers } = firstColumn(way);
@@ -44,7 +44,7 @@ export function effectsThrough(way: Way, counted: Effects, moves: MovesOf): Effe
   };
   return new Map([...counted].map(([name, effect]) => [name, through(effect, name)]));
 }
-/** Whether a record that is replaced keeps its step, so that it changes what is counted there, or may change that too. */
+/** Step of a replaced record: unchanged, or possibly another one. */
 export type Moves = 'within a step' | 'between steps';
 /** The same for all records, or by their class. */
 export type MovesOf = Moves | ((record: RecordClass) => Moves);
