@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { pathText, problemIn } from '../../base/input/problem.js';
 import { asFault } from '../../release/session/outcome.js';
+import { mostReason } from './reason.js';
 
 export { type FileName, fileNamed } from './file-name.js';
 
@@ -70,12 +71,13 @@ export async function faulting<T>(work: () => T | Promise<T>): Promise<T> {
 
 /** An exact number as people write it: 0.5, "0.5", "1/2" or "1e-6". A number and the text it prints as are the same. */
 export const amount = z.union([z.string(), z.number()]).transform(String);
-/** Why a budget may be opened for data that has another one; written into the chain for good. */
-export const newBudget = z
+/** Why something is done to a budget; written into the chain for good. */
+export const reason = z
   .string()
-  .max(1000)
-  .refine((text) => text.trim() !== '', 'it must say why')
-  .optional();
+  .max(mostReason)
+  .refine((text) => text.trim() !== '', 'it must say why');
+/** Why a budget may be opened for data that has another one; written into the chain for good. */
+export const newBudget = reason.optional();
 /** A whole number from `least` to `top`. */
 export const whole = (least: number, top: number) => z.number().int().min(least).max(top);
 export type Progress = (done: number, total: number) => void;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { amountOf, readReceipt } from '../../release/session/enter.js';
-import { amount, type FileName, faulting, fileNamed, newBudget, readOptions } from './door.js';
+import { amount, type FileName, faulting, fileNamed, newBudget, readOptions, reason } from './door.js';
 import { type Spending, spendingOf } from './ledger.js';
 import { closing, openAll } from './opened.js';
 
@@ -16,7 +16,7 @@ const entering = z.strictObject({
   /** Who released it. */
   by: z.string().min(1).max(200).optional(),
   /** Why, or what it was; written into the chain for good. */
-  reason: z.string().refine((text) => text.trim() !== '', 'it must say why'),
+  reason,
   /** Write it also where it is more than the budget allows: spent is spent. Nothing can be released then. */
   over: z.boolean().optional(),
   newBudget,

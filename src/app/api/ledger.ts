@@ -22,7 +22,7 @@ import { enteredIn, isEntered } from '../../release/session/entered-key.js';
 import { type PartUse, partsSpent } from '../../release/session/parts.js';
 import { type QuotaUse, quotaUses } from '../../release/session/quota.js';
 import { createSession } from '../../release/session/session.js';
-import { type FileName, faulting, fileNamed, readOptions } from './door.js';
+import { type FileName, faulting, fileNamed, readOptions, reason } from './door.js';
 import { closing, type Opened } from './opened.js';
 
 /** One booking, as plain data. */
@@ -175,7 +175,6 @@ function gainedOf(policy: Policy, gained: number): Pick<Spending, 'gained' | 'ga
 }
 
 const witness = z.string().optional();
-const reason = z.string().refine((text) => text.trim() !== '', 'it must say why');
 const witnessed = z.strictObject({
   /** A program that remembers the head of the chain elsewhere; otherwise what FUGU_WITNESS names. */
   witness,

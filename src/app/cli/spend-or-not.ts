@@ -3,6 +3,7 @@ import type { Plan } from '../../release/session/plan.js';
 import { figure } from '../report/terminal-text.js';
 import { isTalking, talking, yes } from './dialogue.js';
 import { foreseenError } from './foreseen-error.js';
+import { reasonIn } from './options.js';
 import { tell } from './output.js';
 
 /** Words of every command that pays. */
@@ -26,8 +27,8 @@ export const newBudgetOption = [
 /** Reason for a second budget of the same data; nothing where none is given. */
 export function newBudgetOf({ newBudget }: Pick<SpendWords, 'newBudget'>): { readonly newBudget?: string } {
   if (newBudget === undefined) return {};
-  if (newBudget.trim() !== '') return { newBudget: newBudget.trim() };
-  throw new Fault('USAGE', 'A second budget needs a reason.', 'Write why: --new-budget "these are the answers of another year".');
+  const hint = 'Write why: --new-budget "these are the answers of another year".';
+  return { newBudget: reasonIn(newBudget, '--new-budget', ['A second budget needs a reason.', hint]) };
 }
 
 /** Whoever sits at a terminal is asked before anything is spent; nobody else can be. */
