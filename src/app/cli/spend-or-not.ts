@@ -32,7 +32,7 @@ export function newBudgetOf({ newBudget }: Pick<SpendWords, 'newBudget'>): { rea
 }
 
 /** Whoever sits at a terminal is asked before anything is spent; nobody else can be. */
-export const spendingBy = ({ yes: sure, acceptNoProtection = false, newBudget, json }: SpendWords) => ({
+export const spendingBy = ({ yes, acceptNoProtection = false, newBudget, json }: SpendWords, sure = yes) => ({
   acceptNoProtection,
   ...newBudgetOf({ ...(newBudget !== undefined && { newBudget }) }),
   decide: isTalking(json) && !sure ? spendOrNot : undefined,
