@@ -46,6 +46,7 @@ const priced = 'src/privacy/mechanism/zcdp-of-pure.test.ts';
 const shares = [
   mutant('zcdp-price-halved', 'src/privacy/mechanism/zcdp-of-pure.ts', 'mulUp(epsilon, tanhUp(epsilon / 2))', 'mulUp(epsilon / 2, tanhUp(epsilon / 2))', priced),
   mutant('zcdp-price-forgotten', 'src/release/accountant/account.ts', 'return pricedAs(booked, addProfiles(cost, zcdpProfile(ofAnswers)));', 'return pricedAs(booked, zcdpProfile(ofAnswers));', remaining),
+  mutant('zcdp-price-per-draw-dropped', 'src/release/accountant/account.ts', 'if (!priced || profile.perRecord.size === 0) return booked;', 'return booked;', remaining),
   mutant('zcdp-price-of-totals', 'src/privacy/mechanism/profile.ts', 'a.zcdp || b.zcdp ? { zcdp: addProfiles(inZcdp(a), inZcdp(b)) } : {};', '{};', priced, remaining),
   mutant('earlier-releases-repriced', 'src/release/accountant/room.ts', "offered('zcdp', rho, whole.rho!) : zero", "offered('zcdp', multiply(whole.rho!, share), whole.rho!) : zero", remaining),
   mutant('laplace-closes-for-nothing', 'src/release/accountant/choose.ts', 'export const closing = 2;', 'export const closing = 1;', remaining),

@@ -393,11 +393,16 @@ tables: { visits: { source: visits.csv, unit: id, maxRows: 5, columns: { kind: {
   it('packed content is known by what it holds, however often it was packed', async () => {
     const first = place('first');
     await ask(first);
-    const packed = place('packed', { source: 'people.csv.gz' });
-    for (const level of [1, 9]) {
-      writeFileSync(packed.data, gzipSync(csv(), { level }));
-      await mismatch(ask(packed), first);
+    for (const source of ['people.csv.gz', 'PEOPLE.CSV.GZ']) {
+      const packed = place(`packed ${source}`, { source });
+      for (const level of [1, 9]) {
+        writeFileSync(packed.data, gzipSync(csv(), { level }));
+        await mismatch(ask(packed), first);
+      }
     }
+    const capitals = place('capitals', { source: 'PEOPLE.CSV.GZ' });
+    writeFileSync(capitals.data, gzipSync(csv(50)));
+    expect((await ask(capitals)).receipt.ledger.replayed).toBe(false);
   });
 });
 

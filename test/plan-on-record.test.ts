@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { type AnyKind, kinds } from '../src/app/api/kinds.js';
+import { planOnRecord } from '../src/app/api/plan-on-record.js';
 import { register as registerPlan } from '../src/app/cli/plan.js';
+import { Fault, type FaultCode, faultCodes } from '../src/base/errors.js';
 import { type Fugu, open } from '../src/index.js';
 import { runCommand } from './command.js';
 import { readPolicy } from './inside.js';
@@ -102,6 +104,19 @@ describe('the plan of a question whose answer is on record', () => {
     expect(plan).toMatchObject({ fits: true, epsilon: 0, recorded: { entry: receipt.ledger.entry } });
     expect(plan.errors).toEqual(before.errors);
     expect(plan.warnings ?? []).toEqual((before.warnings ?? []).filter((text) => !text.includes('all that is left')));
+  });
+
+  it('is not made up where the record cannot be read: only that nothing is there is no fault', async () => {
+    shop = openWorkshop(policyYaml());
+    const session = await shop.session();
+    const batch: AnyKind = await kinds.queries();
+    await batch.release(session, histogram, { epsilon: '0.1' });
+    const failing = (code: FaultCode): AnyKind => ({ ...batch, release: () => Promise.reject(new Fault(code, 'It fails.', '')) });
+    for (const code of faultCodes)
+      expect(await planOnRecord(failing(code), session, histogram, { epsilon: '0.1' }).catch((error) => error.code)).toBe(code);
+    expect((await planOnRecord(batch, session, histogram, { epsilon: '0.1' })).recorded).toBeDefined();
+    expect((await planOnRecord(batch, session, histogram, { epsilon: '0.2' })).recorded).toBeUndefined();
+    await session.close();
   });
 
   it('is told by the service, so that the console can offer it', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { open } from '../src/app/api/fugu.js';
+import { atMost } from './fixtures/new-mechanism.js';
 import { runSequences } from './remaining-sequences.js';
 import { openWorkshop, policyYaml } from './workshop.js';
 
@@ -44,6 +45,23 @@ describe('two counts and then a survey', () => {
     expect(first.left).toBeCloseTo(0.95, 6);
     expect(later.left).toBeCloseTo(0.75, 6);
     expect(later.noise).toEqual(first.noise);
+  });
+
+  it('leave room for Gaussian noise where they have Laplace noise: every draw costs zCDP by itself', async () => {
+    const shop = openWorkshop(policyYaml({ budget: '{ epsilon: 1, delta: 1e-6 }' }), 60);
+    const session = await shop.session();
+    for (const value of ['dem', 'rep']) {
+      const { receipt } = await atMost.release(session, { atMost: { column: 'party', value, most: 60 } }, { epsilon: '0.1' });
+      expect(receipt.measures.map(({ noise }) => noise.kind)).toEqual(['laplace']);
+    }
+    const left = async () => (await session.plan(survey, { epsilon: '0.001', fresh: true })).budget.remaining;
+    expect(await left()).toBeCloseTo(0.8, 6);
+    // As (0.1 + 0.1)^2 / 2 the counts would be 0.7 of the budget, and Gaussian noise would find nothing left of 0.5.
+    const { receipt } = await session.release(survey, { epsilon: '0.3' });
+    expect(receipt.measures.map(({ noise }) => noise.kind)).toEqual(['gaussian', 'gaussian', 'gaussian']);
+    expect(await left()).toBeCloseTo(0.5, 6);
+    await session.close();
+    shop.remove();
   });
 
   it('of pure noise that is worth it say what it means for later questions', async () => {

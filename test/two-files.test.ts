@@ -225,6 +225,35 @@ describe('two files with a public column', () => {
     expect(await faultOf(ask(a, 0, '0.1'))).toMatchObject({ code: 'BUDGET_EXCEEDED' });
   });
 
+  it('whose weeks nobody can read here count in full, and the refusal says that; nobody has spent too much', async () => {
+    const [a, b] = twoWeeks();
+    await ask(b, 0, '0.6');
+    await ask(b, 1, '1');
+    const inFull = 'costs on another file or table count for every value of the public columns here';
+    const rowsOfWeek = { kind: 'count', where: [{ column: 'week', op: '=', value: 1 }] } as const;
+    await using fugu = await open(a);
+    for (const [query, epsilon] of [
+      [histogram, '0.3'],
+      [rowsOfWeek, '0.3'],
+      [{ ...histogram, where: rowsOfWeek.where }, '1'],
+    ] as const) {
+      const fault = await faultOf(fugu.release(query, { epsilon }));
+      expect(fault).toMatchObject({ code: 'BUDGET_EXCEEDED', details: { remaining: 0, total: 1 } });
+      expect(fault.message).toMatch(new RegExp(`^The budget does not allow this: ${inFull}, spent 1\\.6 of 1, remaining 0 `));
+      expect(fault.message).not.toMatch(/exceeded|asked/);
+      const { refusal, guarantee } = await fugu.plan(query, { epsilon });
+      expect(refusal).toBe(fault.message);
+      expect(guarantee.certified).toBe(false);
+      expect(guarantee.sentences[0]).toBe(`This promise cannot be shown here: ${inFull}, epsilon 1.6 in all.`);
+    }
+    expect((await spentOf(a)).over).toBeUndefined();
+    expect((await spentOf(b)).over).toBeUndefined();
+    // What does not fit beside costs of both files asks for something, and says how much.
+    const [c, d] = twoWeeks('population: other\n');
+    await ask(d, 0, '0.6');
+    expect((await faultOf(ask(c, 0, '0.5'))).message).toContain('asked 0.5, spent 0.6 of 1, remaining 0.4');
+  });
+
   it('slices of version 0.2 count in full until the steward declares that they are of this data, and then once', async () => {
     const [a] = twoWeeks();
     const stored = { '*': '1', 'sliced:week#NAME': '1', 'slice:week#NAME:0': '1' };

@@ -59,6 +59,7 @@ export function readForm(input: unknown): SynthForm {
     households,
     ...rest
   } = readRequest(request, input ?? {}, '{"mode": "aim", "rows": 10000}');
+  refuseBesideAim(rest.mode, { upTo, tables: tables.length > 0 ? tables : undefined });
   const within = (name: string, said: number | string | undefined, least: number, most: number) => {
     if (said === undefined) return {};
     const value = Number(said);
@@ -85,6 +86,13 @@ export function readForm(input: unknown): SynthForm {
       return { by, weight: Number(weight) };
     }),
   };
+}
+
+/** Trees choose pairs by themselves: what says which tables should come out right is read by aim alone. */
+function refuseBesideAim(mode: SynthRequest['mode'], ofAim: Readonly<Record<string, unknown>>): void {
+  const unread = Object.keys(ofAim).find((name) => ofAim[name] !== undefined);
+  if (unread !== undefined && mode !== undefined && mode !== 'aim')
+    throw new Fault('QUERY_INVALID', `${unread} goes with the mode aim.`, `Leave it out, or leave out the mode ${mode}.`);
 }
 
 export type Condition = z.infer<typeof condition>;

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { pathText, problemIn } from '../../base/input/problem.js';
 import { asFault } from '../../release/session/outcome.js';
+import { mostReason } from './reason.js';
 
 export { type FileName, fileNamed } from './file-name.js';
 
@@ -70,12 +71,13 @@ export async function faulting<T>(work: () => T | Promise<T>): Promise<T> {
 
 /** Exact number as people write it: 0.5, "0.5", "1/2" or "1e-6". A number equals the text it prints as. */
 export const amount = z.union([z.string(), z.number()]).transform(String);
-/** Reason for opening a budget for data that has another one; permanent in the ledger's chain. */
-export const newBudget = z
+/** Reason for a change to a budget; permanent in the ledger's chain. */
+export const reason = z
   .string()
-  .max(1000)
-  .refine((text) => text.trim() !== '', 'it must say why')
-  .optional();
+  .max(mostReason)
+  .refine((text) => text.trim() !== '', 'it must say why');
+/** Reason for opening a budget for data that has another one. */
+export const newBudget = reason.optional();
 /** Whole number from `least` to `top`. */
 export const whole = (least: number, top: number) => z.number().int().min(least).max(top);
 export type Progress = (done: number, total: number) => void;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { Fault } from '../../base/errors.js';
 import { amountOf, readReceipt } from '../../release/session/enter.js';
-import { amount, type FileName, faulting, fileNamed, newBudget, readOptions } from './door.js';
+import { amount, type FileName, faulting, fileNamed, newBudget, readOptions, reason } from './door.js';
 import { type Spending, spendingOf } from './ledger.js';
 import { closing, openAll } from './opened.js';
 
@@ -16,7 +16,7 @@ const entering = z.strictObject({
   /** Publisher of the release. */
   by: z.string().min(1).max(200).optional(),
   /** Reason or description; permanent in the ledger's chain. */
-  reason: z.string().refine((text) => text.trim() !== '', 'it must say why'),
+  reason,
   /** Enters the cost even where it exceeds the budget; nothing can be released afterwards. */
   over: z.boolean().optional(),
   newBudget,

@@ -1,5 +1,7 @@
 import type * as z from 'zod';
+import { Fault } from '../../base/errors.js';
 import type { Policy } from '../../policy/policy.js';
+import { notSpent } from '../../release/session/outcome.js';
 import type { Plan } from '../../release/session/plan.js';
 import type { Receipt } from '../../release/session/receipt.js';
 import type { AskOptions, Session } from '../../release/session/session.js';
@@ -18,6 +20,8 @@ export interface Kind<S extends z.ZodType, P extends Plan, A extends { readonly 
   readonly question: S;
   /** Hint for a question whose form is wrong. */
   readonly hint: string;
+  /** Its answers are tables, which can be made tidy; other answers cannot. */
+  readonly tidies?: true;
   /** Example of a question that suits this policy, or undefined if there is none. */
   example(policy: Policy): z.input<S> | undefined;
   /** Spends nothing, reads no private value. */
@@ -27,4 +31,18 @@ export interface Kind<S extends z.ZodType, P extends Plan, A extends { readonly 
 
 export const defineKind = <S extends z.ZodType, P extends Plan, A extends { readonly receipt: Receipt }>(
   kind: Kind<S, P, A>,
-): Kind<S, P, A> => kind;
+): Kind<S, P, A> =>
+  kind.tidies
+    ? kind
+    : {
+        ...kind,
+        plan: async (session, question, options) => kind.plan(session, question, untidied(options)),
+        release: async (session, question, options) => kind.release(session, question, untidied(options)),
+      };
+
+function untidied(options: AskOptions): AskOptions {
+  if (!options.tidy) return options;
+  throw new Fault('QUERY_UNSUPPORTED', 'Only tables are made tidy, and this answer has none.', 'Leave --tidy (tidy) out.', {
+    outcome: notSpent,
+  });
+}

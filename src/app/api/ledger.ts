@@ -9,7 +9,7 @@ import { addsRemoves, betweenValues, neighboursOf } from '../../policy/neighbour
 import type { Policy } from '../../policy/policy.js';
 import { nothingSpent, type Profile, type Spent, type StoredProfile, spend, toStored } from '../../privacy/mechanism/profile.js';
 import { isOfRecords, type Kind, kindOf, storedClass } from '../../privacy/mechanism/record-class.js';
-import { type Account, usedShareOf } from '../../release/accountant/account.js';
+import { type Account, isCountedInFull, usedShareOf } from '../../release/accountant/account.js';
 import { type BudgetState, budgetState, privacyLoss } from '../../release/accountant/budget-state.js';
 import { termsOf } from '../../release/accountant/open-account.js';
 import { otherSources } from '../../release/accountant/sources.js';
@@ -22,7 +22,7 @@ import { enteredIn, isEntered } from '../../release/session/entered-key.js';
 import { type PartUse, partsSpent } from '../../release/session/parts.js';
 import { type QuotaUse, quotaUses } from '../../release/session/quota.js';
 import { createSession } from '../../release/session/session.js';
-import { type FileName, faulting, fileNamed, readOptions } from './door.js';
+import { type FileName, faulting, fileNamed, readOptions, reason } from './door.js';
 import { closing, type Opened } from './opened.js';
 
 /** One ledger entry, as plain data. */
@@ -155,7 +155,7 @@ export async function spendingOf({ policy, session, ledger }: Opened): Promise<S
     policyTerms: termsOf(policy).summary,
     budget: budgetState(session.account, spent),
     ...((others.entered > 0 || others.setAside > 0) && { others }),
-    ...(!loss.kept && !otherSources(session.account.source, spent) && { over: true }),
+    ...(!loss.kept && !otherSources(session.account.source, spent) && !isCountedInFull(session.account, spent) && { over: true }),
     ...gainedOf(policy, loss.epsilon),
     ...elsewhereIn(session.account, spent),
     ...(policy.protect.pairs && { pairs: true }),
@@ -178,7 +178,6 @@ function gainedOf(policy: Policy, gained: number): Pick<Spending, 'gained' | 'ga
 }
 
 const witness = z.string().optional();
-const reason = z.string().refine((text) => text.trim() !== '', 'it must say why');
 const witnessed = z.strictObject({
   /** Program that remembers the head of the chain elsewhere; by default the one that FUGU_WITNESS names. */
   witness,

@@ -1,6 +1,5 @@
-import { Fault } from '../../base/errors.js';
 import { isAboutSpending, type Plan } from '../../release/session/plan.js';
-import type { Replayed } from '../../release/session/replayed.js';
+import { notOnRecord, type OnRecord, type Replayed } from '../../release/session/replayed.js';
 import type { AskOptions, Session } from '../../release/session/session.js';
 import type { AnyKind } from './kinds.js';
 
@@ -14,17 +13,18 @@ export async function planOnRecord(kind: AnyKind, session: Session, asked: unkno
 /** Recorded answer that a release would return, read through a session that cannot pay. */
 async function recordedFor(kind: AnyKind, session: Session, asked: unknown, options: AskOptions): Promise<Replayed | undefined> {
   if (!(await session.hasEntries())) return undefined;
-  let found: Replayed | undefined;
-  const reader = session.reader((replayed) => {
-    found = replayed;
-  });
+  const told: OnRecord[] = [];
   try {
-    await kind.release(reader, asked, options);
+    await kind.release(
+      session.reader((found) => told.push(found)),
+      asked,
+      options,
+    );
   } catch (error) {
-    if (error instanceof Fault) return undefined;
-    throw error;
+    if (!told.includes(notOnRecord)) throw error;
   }
-  return found;
+  const last = told.at(-1);
+  return last === notOnRecord ? undefined : last;
 }
 
 function freePlan(now: Plan, { plan, entry, at }: Replayed): Plan {

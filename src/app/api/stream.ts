@@ -209,6 +209,11 @@ function checked(asked: Asked): Asked {
       'A step that was told is not counted again.',
       'Ask for it with release --fresh, which pays, or leave --fresh out.',
     );
+  if (asked.tidy && asked.totals)
+    throw refuse(
+      'Totals are told as they are counted: they cannot be made tidy.',
+      'Leave --tidy (tidy) out, or leave out the totals.',
+    );
   if ((asked.late === 'next') !== (asked.arrived !== undefined))
     throw refuse(
       'Late rows are counted in the step they came in, so a column must say when that was.',

@@ -79,10 +79,10 @@ export async function questionFrom(words: AskWords): Promise<Question> {
         .map((flag) => `--${flag}`)
         .join(', ')}.`,
     );
+  if (sql === undefined && pattern === undefined) refusePatternWords(words);
   if (survey) return { survey: true, ...chosenIn(words) };
   if (words.columns !== undefined || words.except !== undefined || words.weight !== undefined)
     throw new Fault('USAGE', '--columns, --except and --weight go with --survey.', 'Other questions name their own columns.');
-  if (sql === undefined && pattern === undefined) refusePatternWords(words);
   if (sql !== undefined) return { sql, ...patternWords(words) };
   if (workload !== undefined) return { workload: await readYaml(workload, workloadKind) } as Question;
   if (pattern !== undefined) return { pattern, ...patternWords(words) };

@@ -4,7 +4,7 @@ import type { Recovery } from '../../release/ledger/rescue/recover.js';
 import type { PartUse } from '../../release/session/parts.js';
 import type { EntryCost, Spending } from '../api/ledger.js';
 import { bold, dim, figure, good, table, warn } from '../report/terminal-text.js';
-import { type ReadByAction, refuseUnreadBy } from './options.js';
+import { type ReadByAction, reasonIn, refuseUnreadBy } from './options.js';
 import { emit, moment } from './output.js';
 import { withSession } from './session.js';
 import { newBudgetOf, newBudgetOption } from './spend-or-not.js';
@@ -285,11 +285,8 @@ async function receiptIn(file: string): Promise<unknown> {
   }
 }
 
-function reasonOf({ reason }: Words, what: string): string {
-  if (!reason?.trim())
-    throw new Fault('USAGE', `${what} needs a reason.`, 'Add --reason "why"; it is written into the chain for good.');
-  return reason;
-}
+const reasonOf = ({ reason }: Words, what: string): string =>
+  reasonIn(reason, '--reason', [`${what} needs a reason.`, 'Add --reason "why"; it is written into the chain for good.']);
 
 const named = (file: string | undefined, action: string): string => {
   if (!file) throw new Fault('USAGE', `To ${action} a ledger, name a file.`, `Use "fugu ledger POLICY ${action} FILE".`);
@@ -322,7 +319,7 @@ async function backupMade(policy: string, words: Words, folder: string): Promise
 }
 
 async function restore(policy: string, words: Words, file: string | undefined): Promise<void> {
-  const reason = words.reason?.trim();
+  const reason = words.reason?.trim() ? reasonOf(words, 'Restoring a ledger') : undefined;
   const { restoreLedger } = await import('../api/ledger.js');
   const done = await restoreLedger(policy, named(file, 'restore'), { ...witnessed(words), ...(reason && { reason }) });
   emit(words.json, done.kind === 'texts' ? { texts: done.texts } : done.recovery, () =>

@@ -1,6 +1,7 @@
 import type { Command, Option } from 'commander';
 import { Fault, type Outcome } from '../../base/errors.js';
 import { notSpent } from '../api/outcome-words.js';
+import { mostReason } from '../api/reason.js';
 
 /** Marks commands that can spend. */
 export const yesOption = ['--yes', 'spend without asking, also on a terminal'] as const;
@@ -66,4 +67,17 @@ export function refuseUnreadBy(command: Command, actions: ReadByAction, action: 
 export function refuseOverwriteAlone({ out, overwrite }: { readonly out?: string; readonly overwrite?: boolean }): void {
   if (overwrite && out === undefined)
     throw new Fault('USAGE', '--overwrite goes with --out.', 'Name the folder with --out, or leave --overwrite out.');
+}
+
+/** A reason as it goes into the chain; refused where it says nothing, or more than the chain takes. */
+export function reasonIn(text: string | undefined, option: string, refusal: readonly [message: string, hint: string]): string {
+  const said = text?.trim() ?? '';
+  if (said === '') throw new Fault('USAGE', ...refusal);
+  if (said.length > mostReason)
+    throw new Fault(
+      'USAGE',
+      `${option} has more than ${mostReason.toLocaleString('en-US')} characters.`,
+      'Write it shorter: it goes into the chain for good.',
+    );
+  return said;
 }

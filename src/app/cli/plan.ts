@@ -19,7 +19,7 @@ export function register(program: Command): void {
       'with --survey: also what the mechanism of Maughan and Near would do, read off the rows (unpaid, for your eyes only)',
     )
     .action(async (file: string, words: AskWords & { asPublished?: boolean }) => {
-      const plan = await withSession(file, spendingBy({ ...words, yes: true }), async (fugu) =>
+      const plan = await withSession(file, spendingBy(words, true), async (fugu) =>
         fugu.plan(await questionFrom(words), optionsFrom(words)),
       );
       const published = words.asPublished ? await publishedSurvey(file, plan, words) : undefined;

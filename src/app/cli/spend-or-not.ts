@@ -3,6 +3,7 @@ import type { Plan } from '../../release/session/plan.js';
 import { figure } from '../report/terminal-text.js';
 import { isTalking, talking, yes } from './dialogue.js';
 import { foreseenError } from './foreseen-error.js';
+import { reasonIn } from './options.js';
 import { tell } from './output.js';
 
 /** Options of every command that pays. */
@@ -26,12 +27,12 @@ export const newBudgetOption = [
 /** Reason for a further budget of the same data; absent if none is given. */
 export function newBudgetOf({ newBudget }: Pick<SpendWords, 'newBudget'>): { readonly newBudget?: string } {
   if (newBudget === undefined) return {};
-  if (newBudget.trim() !== '') return { newBudget: newBudget.trim() };
-  throw new Fault('USAGE', 'A second budget needs a reason.', 'Write why: --new-budget "these are the answers of another year".');
+  const hint = 'Write why: --new-budget "these are the answers of another year".';
+  return { newBudget: reasonIn(newBudget, '--new-budget', ['A second budget needs a reason.', hint]) };
 }
 
 /** A user at a terminal confirms before anything is spent; without a terminal nobody can. */
-export const spendingBy = ({ yes: sure, acceptNoProtection = false, newBudget, json }: SpendWords) => ({
+export const spendingBy = ({ yes, acceptNoProtection = false, newBudget, json }: SpendWords, sure = yes) => ({
   acceptNoProtection,
   ...newBudgetOf({ ...(newBudget !== undefined && { newBudget }) }),
   decide: isTalking(json) && !sure ? spendOrNot : undefined,

@@ -4,6 +4,7 @@ import type { Plan } from '../../release/session/plan.js';
 import { readJson } from '../api/named-text.js';
 import type { StreamedStep, StreamOptions, StreamPlan } from '../api/stream.js';
 import { dim, figure, warn } from '../report/terminal-text.js';
+import { refuseUnread } from './options.js';
 import { caution, emit, progress, say, sayJsonLine, tell } from './output.js';
 import { outcomes } from './paid.js';
 import { acceptOption, newBudgetOf, newBudgetOption, spendingBy, yesOption } from './spend-or-not.js';
@@ -57,13 +58,8 @@ export function register(program: Command): void {
     .option(...newBudgetOption)
     .option(...yesOption)
     .option('--json', 'one JSON document per step, each on a line of its own')
-    .action(async (file: string, words: Words) => {
-      if (words.plan) {
-        const { planStream } = await import('../api/stream.js');
-        const plan = await planStream(file, { ...optionsOf(words), ...newBudgetOf(words), ...(words.fresh && { fresh: true }) });
-        emit(words.json, plan, () => planText(plan));
-        return;
-      }
+    .action(async (file: string, words: Words, command: Command) => {
+      if (words.plan) return tellPlan(file, words, command);
       outcomes.arise();
       const { streamWith } = await import('../api/stream.js');
       const { decide, ...spending } = spendingBy(words);
@@ -89,6 +85,23 @@ export function register(program: Command): void {
       }
       if (!words.json && words.through === undefined) tell(dim(waitingText(last)));
     });
+}
+
+/** What says how steps are told is nothing to a plan. */
+const ofTelling = ['since', 'follow', 'yes'];
+
+async function tellPlan(file: string, words: Words, command: Command): Promise<void> {
+  const read = command.options.map((option) => option.attributeName()).filter((name) => !ofTelling.includes(name));
+  refuseUnread(command, read, 'It says how steps are told, or paid for: leave it out, or leave out --plan.');
+  const { fresh, acceptNoProtection } = words;
+  const { planStream } = await import('../api/stream.js');
+  const plan = await planStream(file, {
+    ...optionsOf(words),
+    ...newBudgetOf(words),
+    ...(fresh && { fresh }),
+    ...(acceptNoProtection && { acceptNoProtection }),
+  });
+  emit(words.json, plan, () => planText(plan));
 }
 
 const waitingText = (last: StreamedStep | undefined): string =>

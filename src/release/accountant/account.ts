@@ -56,7 +56,7 @@ import {
   usedBySlice,
 } from './by-slice.js';
 import { binds, meets, type Reading } from './reading.js';
-import { type AccountSource, coversSources, otherSources } from './sources.js';
+import { type AccountSource, countedInFull, coversSources, otherSources, spentOnOthers } from './sources.js';
 
 /**
  * Budget of a population in base costs. A route is one proven way from costs to leakage; the account holds while one route admits
@@ -233,6 +233,13 @@ export function keeps(route: Route, spent: Spent): boolean {
 export const isKept = (account: Account, spent: Spent): boolean =>
   coversSources(account.source, spent) && account.routes.some((route) => keeps(route, spent));
 
+/**
+ * Whether a total does not fit only, perhaps, because costs on another file are in no public value of this one and count for all of them
+ * (sources.proof.md): it says nothing about what anybody has lost.
+ */
+export const isCountedInFull = (account: Account, spent: Spent): boolean =>
+  account.routes.some(({ slicings }) => slicings.length > 0) && spentOnOthers(account.source, spent) && !isKept(account, spent);
+
 const paidTwice = ({ pure }: Spent): boolean =>
   [...pure.perRecord].some(([name, times]) => isOnce(name) && compare(times, one) > 0);
 
@@ -374,6 +381,10 @@ function budgetExceeded(account: Account, requested: Profile, after: Spent, befo
     const asked = toNumber(maximum(raised, shareAlone(account, requested, about))) * total;
     return { asked, spent, remaining: isKeptBefore ? Math.max(0, total - spent) : 0 };
   });
+  if (isCountedInFull(account, before)) {
+    const { spent, remaining } = readings[1]!;
+    return countedInFull(leftText(spent, total), { spent, remaining, total });
+  }
   const explains = readings.find((each) => !isKeptBefore || each.asked > each.remaining);
   const { asked, ...figures } = explains ?? readings[0]!;
   const why = explains

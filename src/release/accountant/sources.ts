@@ -95,20 +95,36 @@ export const coversSources = (source: AccountSource, spent: Spent): boolean =>
   !source.isTied ||
   [spent.pure, spent.zcdp].every((profile) => !marksOverlap(profile) && spentElsewhere(profile, source).size === 0);
 
+/** Whether part of the costs was spent on another file or table, and not declared to be on this data. */
+export const spentOnOthers = (source: AccountSource, { pure, zcdp }: Spent): boolean =>
+  [pure, zcdp].some((profile) => [...spentElsewhere(profile, source).keys()].some((name) => name !== declaredMark(source.mark)));
+
+const separateHint =
+  'Give these records a population of their own: what is promised about both adds up. Or release everything from one file, others as tables: of it.';
+
+/** Refusal where costs on another file or table, which count for every public value here, use up the budget. */
+export const countedInFull = (counted: string, details: Readonly<Record<string, number>>): Fault =>
+  new Fault(
+    'BUDGET_EXCEEDED',
+    `The budget does not allow this: ${inFull}, ${counted} (in epsilon, ties included).`,
+    separateHint,
+    {
+      details,
+    },
+  );
+export const inFull = 'costs on another file or table count for every value of the public columns here';
+
 /** Refusal where costs were spent on data whose ties are not known here. */
 export function otherSources(source: AccountSource, spent: Spent): Fault | undefined {
   if (coversSources(source, spent)) return undefined;
   const profiles = [spent.pure, spent.zcdp];
   if (profiles.some(marksOverlap)) return twiceMarked();
-  const isOther = profiles.some((profile) =>
-    [...spentElsewhere(profile, source).keys()].some((name) => name !== declaredMark(source.mark)),
-  );
   const declare = '"fugu ledger POLICY same-data --reason TEXT"';
-  return isOther
+  return spentOnOthers(source, spent)
     ? new Fault(
         'BUDGET_EXCEEDED',
         'This account has spent on another file or table, whose ties are not known here.',
-        `Give these records a population of their own: what is promised about both adds up. Or release everything from one file, others as tables: of it. If it is the same data, moved: ${declare}.`,
+        `${apart} If it is the same data, moved: ${declare}.`,
       )
     : new Fault(
         'BUDGET_EXCEEDED',

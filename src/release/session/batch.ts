@@ -17,7 +17,7 @@ import { type About, aboutOf, bookedShares } from '../accountant/by-slice.js';
 import { chooseNoise, type NoisePlan, whyNoNoise } from '../accountant/choose.js';
 import { askedText, fittingShare, type Standing, sameText } from '../accountant/share.js';
 import { type Agreement, agreementOf } from './agree.js';
-import { charge, type Desk, notOnRecord, outcomeOf } from './charge.js';
+import { charge, type Desk, outcomeOf, refuseUnrecorded } from './charge.js';
 import { groundOf, type WholeTable, wholeTable } from './ground.js';
 import { keyOnRecord } from './key-on-record.js';
 import { notSpent, sayingOutcome } from './outcome.js';
@@ -195,7 +195,7 @@ export async function isBatchRecorded(session: Session, desk: Desk, query: unkno
 async function prepare(session: Session, desk: Desk, query: unknown, options: AskOptions): Promise<Prepared> {
   const { policy, account } = session;
   const { bound, key } = await bindFor(session, desk, query, options);
-  if (desk.recordedOnly && !(await desk.ledger.replay(policy.population, key))) throw notOnRecord();
+  if (desk.recordedOnly && !(await desk.ledger.replay(policy.population, key))) refuseUnrecorded(desk);
   const label =
     options.label ??
     bound.queries

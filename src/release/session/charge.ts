@@ -19,7 +19,7 @@ import { type Present, presentAccount } from './present-account.js';
 import { type Look, lookAt } from './public-read.js';
 import { quotaFor } from './quota.js';
 import { reliedByRow, reliedByTies } from './relied.js';
-import type { Replayed } from './replayed.js';
+import { notOnRecord, type OnRecord } from './replayed.js';
 import { sameProfile } from './same-profile.js';
 import type { Trail } from './trail.js';
 
@@ -49,8 +49,8 @@ export interface Desk {
   readonly asked?: AskedInWords;
   /** Return the recorded answer or nothing: never pays. */
   readonly recordedOnly?: true;
-  /** Called with every recorded answer that is given. */
-  readonly replaying?: (replayed: Replayed) => void;
+  /** Called with every recorded answer that is given, and with its absence where nothing can be paid. */
+  readonly replaying?: (found: OnRecord) => void;
   /** Receives the outcome of every reservation. */
   readonly outcomes?: Outcomes;
   /** Called before anything is reserved, where somebody can confirm; throws where they do not agree. */
@@ -155,7 +155,7 @@ async function prepare<T>(desk: Desk, request: Request<T>): Promise<Ready | Char
   const key = await keyOnRecord(desk, { key: keyed(request.key), former: (request.former ?? []).map(keyed) }, request.fresh);
   const before = request.fresh ? undefined : await ledger.replay(policy.population, key);
   if (before) return fromRecord(before);
-  if (desk.recordedOnly) throw notOnRecord();
+  if (desk.recordedOnly) refuseUnrecorded(desk);
   // A request that will be refused, or was paid for already, needs no confirmation.
   const isOpen = ({ fits, refusal, completes }: Plan) => fits && refusal === undefined && completes === undefined;
   if (request.plan && isOpen(request.plan)) await desk.decide?.(request.plan);
@@ -255,10 +255,13 @@ function recordText(answer: unknown, asked: AskedInWords | undefined, length: nu
   return `${text.slice(0, -1)},"asked":${words}}`.padEnd(length + words.length + ',"asked":'.length);
 }
 
-export const notOnRecord = (): Fault =>
-  new Fault('DATA_NOT_FOUND', 'This answer is not on record any more under these terms.', 'Ask for it: that pays.', {
+/** Ends a request of whoever can pay for nothing. */
+export function refuseUnrecorded({ replaying }: Desk): never {
+  replaying?.(notOnRecord);
+  throw new Fault('DATA_NOT_FOUND', 'This answer is not on record any more under these terms.', 'Ask for it: that pays.', {
     outcome: notSpent,
   });
+}
 
 function leaveTrail({ trail, outcomes }: Desk, { sequence, analyst, label }: Entry, { queries = [] }: Pinned): void {
   const left = { entry: sequence, analyst, label, queries };

@@ -1,14 +1,15 @@
 import { isZero, type Rational, toNumber } from '../../base/exact/rational.js';
 import { addsRemoves } from '../../policy/neighbours.js';
 import { costTogether, type Mechanism } from '../../privacy/mechanism/mechanism.js';
-import { spend } from '../../privacy/mechanism/profile.js';
-import { gained, isKept, type Route } from '../accountant/account.js';
+import { type Spent, spend } from '../../privacy/mechanism/profile.js';
+import { type Account, gained, isCountedInFull, isKept, type Route } from '../accountant/account.js';
 import { budgetState } from '../accountant/budget-state.js';
 import { aboutOf } from '../accountant/by-slice.js';
 import type { Guarantee } from '../accountant/guarantee.js';
 import { movedBy } from '../accountant/moved.js';
 import type { Reading } from '../accountant/reading.js';
 import { leftOf, refusalOf, type Standing } from '../accountant/share.js';
+import { inFull } from '../accountant/sources.js';
 import type { Desk } from './charge.js';
 import { partsAsked, steadyWords } from './parts.js';
 import { closesGaussian, lastOfIt, type Plan, planned } from './plan.js';
@@ -75,13 +76,16 @@ export function framed(desk: Desk, promise: (route: Route) => Guarantee, own: Ow
     route: route.how,
     whatIf: isZero(route.pureCapacity) || addsRemoves(policy) ? [] : route.amplifier.whatIf(route.pureCapacity),
     ...(leftOut && { records: { used: leftOut.used, leftOut: leftOut.unused } }),
-    guarantee: isKept(account, spent) ? promise(route) : broken(promise(route), gained(account, spent)),
+    guarantee: isKept(account, spent) ? promise(route) : broken(promise(route), account, spent),
   };
 }
 
 /** A promise that is already broken, for example by costs of other publishers, is not certified. */
-function broken(promised: Guarantee, loss: number): Guarantee {
+function broken(promised: Guarantee, account: Account, spent: Spent): Guarantee {
+  const loss = gained(account, spent);
   const lost = Number.isFinite(loss) ? `epsilon ${Number(loss.toPrecision(4))}` : 'more than anybody can bound';
-  const words = `This promise is not kept: one record may have lost ${lost} already, more than the budget.`;
+  const words = isCountedInFull(account, spent)
+    ? `This promise cannot be shown here: ${inFull}, ${lost} in all.`
+    : `This promise is not kept: one record may have lost ${lost} already, more than the budget.`;
   return { ...promised, certified: false, sentences: [words, ...promised.sentences] };
 }

@@ -8,4 +8,8 @@ export interface Replayed {
   readonly plan: Plan;
 }
 
+/** What a reader of the record finds. */
+export type OnRecord = Replayed | typeof notOnRecord;
+export const notOnRecord = 'not on record';
+
 export const replayedOf = (plan: Plan, { at, ledger: { entry } }: Receipt): Replayed => ({ entry, at, plan });

@@ -6,6 +6,7 @@ import { askable } from './askable.js';
 /** Tables: one query, a list of them, or {queries: [...]}; together they share one budget and one ledger entry. */
 export const batch = defineKind({
   name: 'queries',
+  tidies: true,
   question: batchForms,
   hint: 'Ask for example {"kind": "count", "by": ["party"]}.',
   example(policy) {

@@ -1,7 +1,9 @@
 import * as z from 'zod';
 import { readsRelations } from '../../../analysis/pattern/query/sql.js';
+import { Fault } from '../../../base/errors.js';
 import { readSql } from '../../../query/sql/sql.js';
 import { tableNames } from '../../../query/sql/table.js';
+import { notSpent } from '../../../release/session/outcome.js';
 import type { Release } from '../../../release/session/receipt.js';
 import type { AskOptions, Session } from '../../../release/session/session.js';
 import { defineKind } from '../kind.js';
@@ -13,6 +15,7 @@ const question = z.strictObject({ sql: z.string(), ...patternFields });
 /** SQL text: parsed and compiled to queries, never run. Over declared relations it is a pattern. */
 export const sql = defineKind({
   name: 'sql',
+  tidies: true,
   question,
   hint: 'Write {"sql": "SELECT party, COUNT(*) FROM survey GROUP BY party"}.',
   example(policy) {
@@ -34,7 +37,12 @@ type SqlQuestion = z.input<typeof question>;
 
 const isPattern = ({ policy }: Session, { sql }: SqlQuestion): boolean => readsRelations(sql, policy.relations);
 const asPattern = ({ sql, ...more }: SqlQuestion) => ({ pattern: sql, ...more });
-function read({ policy }: Session, { sql }: SqlQuestion, options: AskOptions) {
+function read({ policy }: Session, { sql, ...ofPattern }: SqlQuestion, options: AskOptions) {
+  const [unread] = Object.entries(ofPattern).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  if (unread !== undefined)
+    throw new Fault('QUERY_UNSUPPORTED', `${unread} goes with SQL over declared relations, or --pattern.`, 'Leave it out.', {
+      outcome: notSpent,
+    });
   const { batch, instead } = readSql(sql, policy);
   const label = shortened(sql.replace(/\s+/g, ' ').trim());
   return [batch, { label, ...options, ...(instead.length > 0 && { instead }) }] as const;

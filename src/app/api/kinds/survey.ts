@@ -44,6 +44,7 @@ type Question = z.input<typeof question>;
 /** One histogram per question, with all of the remaining budget by default. */
 export const survey = defineKind({
   name: 'survey',
+  tidies: true,
   question,
   hint: 'Write {"survey": true}.',
   example: (policy) => (askable(policy).length > 0 ? { survey: true as const } : undefined),

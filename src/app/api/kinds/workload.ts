@@ -7,6 +7,7 @@ import { askable } from './askable.js';
 /** Many tables at once that agree with one another, with noise chosen for all of them together. */
 export const workload = defineKind({
   name: 'workload',
+  tidies: true,
   question: z.strictObject({ workload: request }),
   hint: 'Write {"tables": [{"all": 2, "of": ["age", "region"]}, {"by": ["age", "region", "party"]}]}.',
   example(policy) {

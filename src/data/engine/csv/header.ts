@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { createGunzip } from 'node:zlib';
 import { Fault } from '../../../base/errors.js';
 import { detectDelimiter, parseCsv } from '../../../base/input/csv.js';
+import { isPacked } from './text.js';
 
 export interface CsvHeader {
   readonly names: readonly string[];
@@ -47,7 +48,7 @@ const separatorLine = /^\ufeff?"?sep=([,;\t|])"?$/i;
 /** The first line, or the second after a separator line. */
 async function lineAt(path: string, skip: number, malformed: Malformed): Promise<string> {
   const file = createReadStream(path, { highWaterMark: 1 << 16 });
-  const source = path.toLowerCase().endsWith('.gz') ? file.pipe(createGunzip()) : file;
+  const source = isPacked(path) ? file.pipe(createGunzip()) : file;
   const blocks: Buffer[] = [];
   let size = 0;
   let quoted = false;

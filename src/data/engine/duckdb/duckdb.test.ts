@@ -136,8 +136,8 @@ describe('csv files', () => {
     await engine.close();
   });
 
-  it('packed CSV files are read', async () => {
-    const engine = await openNow({ source: file('.csv.gz', gzipSync('a,b\n1,2\n')) });
+  it.each(['.csv.gz', '.CSV.GZ', '.txt.Gz'])('packed CSV files are read (%s)', async (ending) => {
+    const engine = await openNow({ source: file(ending, gzipSync('a,b\n1,2\n')) });
     expect((await engine.size()).open()).toBe(1);
     await engine.close();
   });

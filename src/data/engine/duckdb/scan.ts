@@ -7,6 +7,7 @@ import { hasTables } from '../../statfile/statfile.js';
 import { longestIn, longestLine } from '../csv/cut.js';
 import type { CsvHeader } from '../csv/header.js';
 import type { CsvPart } from '../csv/split.js';
+import { isPacked } from '../csv/text.js';
 import type { FileState } from '../data-file.js';
 import type { SourceColumn } from '../engine.js';
 import { longestText } from '../short-text.js';
@@ -141,6 +142,8 @@ function scanText({ header: { names, delimiter, before }, path, single }: CsvSca
     `quote='"'`,
     `escape='"'`,
     `columns={${names.map((n) => `${text(n)}: 'VARCHAR'`).join(', ')}}`,
+    // DuckDB itself looks for a name in small letters.
+    ...(isPacked(path) ? ["compression='gzip'"] : []),
     `buffer_size=${buffer}`,
     `max_line_size=${line}`,
     ...(single ? ['parallel=false'] : []),

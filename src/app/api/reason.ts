@@ -1,0 +1,2 @@
+/** Characters that a reason in the chain may have. */
+export const mostReason = 1_000;
